@@ -1,0 +1,28 @@
+"""Know the global batch size of every LLM training recipe, where each number came from, and what breaks it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_gbs.api import check
+    from pytest_gbs.core.given import Given
+    from pytest_gbs.core.preferences import Settings
+
+__all__ = ["Given", "Settings", "__version__", "check"]
+__version__ = "0.1.0"
+
+# pytest imports this package whenever it is installed: nothing may be imported until somebody asks for it.
+_HOMES = {"check": "pytest_gbs.api", "Given": "pytest_gbs.core.given", "Settings": "pytest_gbs.core.preferences"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,1 @@
+"""The ground floor: frozen values and pure arithmetic, standard library only, no input or output."""

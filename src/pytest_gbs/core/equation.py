@@ -1,0 +1,168 @@
+"""The batch equation: products of sizes, solved for whichever is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import prod
+from typing import Final, NamedTuple
+
+from pytest_gbs.core.quantity import Conflict, Origin, Quantity, Reason, Size, Unknown
+
+
+class Rounding:
+    """What a division that leaves a remainder comes to."""
+
+    EXACT: Final = "exact"  # it has no whole result
+    FLOOR: Final = "floor"  # the framework rounds down and says nothing
+
+
+class Enforcement:
+    """What the framework does where a relation does not hold."""
+
+    STOPS: Final = "stops"
+    STOPS_LATE: Final = "stops-late"
+    CORRECTS: Final = "corrects"
+    IGNORES: Final = "ignores"
+
+
+class Equation(NamedTuple):
+    """`result` x all `divisors` = all of `product`, every one a size by name, in whole numbers.
+
+    `mismatch` is what the framework does when all are given and disagree. `since` and `until` bound the versions of the
+    framework (`until` excluded) for which it holds. `source` cites file, function and version it was read from.
+    """
+
+    result: str
+    product: tuple[str, ...]
+    divisors: tuple[str, ...] = ()
+    rounding: str = Rounding.EXACT
+    mismatch: str = Enforcement.STOPS
+    unit: str = ""
+    since: str | None = None
+    until: str | None = None
+    source: str = ""
+
+
+class Monomial(NamedTuple):
+    """`coefficient` times the product of the sizes in `free`, one entry per factor; the law of a size that is not known."""
+
+    coefficient: Fraction
+    free: tuple[str, ...]
+
+
+def solve(known: Mapping[str, Size], equations: Iterable[Equation]) -> dict[str, Size]:
+    """Return `known` and every size that follows from it, each with the sizes it was computed from.
+
+    An equation gives its one missing size. A backward division that leaves a remainder gives `Unknown(not-whole)`. Where
+    every size of an equation is known and they disagree, the result becomes a `Conflict` of the stated and the computed one.
+    """
+    sizes = dict(known)
+    pending = list(equations)
+    progress = True
+    while progress and pending:
+        progress = False
+        waiting = []
+        for equation in pending:
+            solved = _solve_one(equation, sizes)
+            if solved is None:
+                waiting.append(equation)
+                continue
+            progress = True
+            if solved.name not in sizes or type(sizes[solved.name]) is not Quantity or type(solved) is Conflict:
+                sizes[solved.name] = solved
+        pending = waiting
+    return sizes
+
+
+def _solve_one(equation: Equation, sizes: dict[str, Size]) -> Size | None:
+    """Return the size that `equation` gives, or None while two or more of its sizes are not known."""
+    missing = ""
+    for name in (equation.result, *equation.product, *equation.divisors):
+        if type(sizes.get(name)) is not Quantity:
+            if missing:
+                return None
+            missing = name
+    if missing and missing != equation.result:
+        return _solve_backward(equation, sizes, missing)
+    factors = _quantities(equation.product, sizes)
+    divisors = _quantities(equation.divisors, sizes)
+    top, bottom = prod(q.value for q in factors), prod(q.value for q in divisors)
+    whole = bottom != 0 and (top % bottom == 0 or equation.rounding == Rounding.FLOOR)
+    if not missing:
+        stated = sizes[equation.result]
+        assert isinstance(stated, Quantity)
+        if whole and top // bottom == stated.value:
+            return stated
+        value = top // bottom if bottom else 0
+        return Conflict(equation.result, (stated, Quantity(equation.result, value, Origin.DERIVED, because=(*factors, *divisors))))
+    if not whole:
+        return Unknown(equation.result, Reason.NOT_WHOLE)
+    return Quantity(equation.result, top // bottom, Origin.DERIVED, equation.unit, because=(*factors, *divisors))
+
+
+def _solve_backward(equation: Equation, sizes: dict[str, Size], missing: str) -> Size | None:
+    """Return the one missing factor or divisor; nothing where rounding makes it ambiguous or a zero makes it free."""
+    if (*equation.product, *equation.divisors).count(missing) > 1:
+        return None
+    used = tuple(
+        q for n in (equation.result, *equation.product, *equation.divisors) if n != missing and isinstance(q := sizes[n], Quantity)
+    )
+    result = sizes[equation.result]
+    assert isinstance(result, Quantity)
+    divisors = [q.value for q in _quantities([n for n in equation.divisors if n != missing], sizes)]
+    factors = [q.value for q in _quantities([n for n in equation.product if n != missing], sizes)]
+    if missing in equation.product:
+        if equation.rounding == Rounding.FLOOR and prod(divisors) != 1:
+            return None
+        top, bottom = result.value * prod(divisors), prod(factors)
+    else:
+        if equation.rounding == Rounding.FLOOR:
+            return None
+        top, bottom = prod(factors), result.value * prod(divisors)
+    if bottom == 0:
+        return None
+    if top % bottom:
+        return Unknown(missing, Reason.NOT_WHOLE)
+    return Quantity(missing, top // bottom, Origin.DERIVED, because=used)
+
+
+def _quantities(names: Iterable[str], sizes: Mapping[str, Size]) -> tuple[Quantity, ...]:
+    return tuple(q for name in names if isinstance(q := sizes[name], Quantity))
+
+
+def law(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation], keep: tuple[str, ...] = ()) -> Monomial | None:
+    """Return `name` as a coefficient times the sizes that are not known, or None where no equation gives it.
+
+    Sizes in `keep` stay as letters even where an equation would resolve them further.
+    """
+    size = sizes.get(name)
+    if type(size) is Quantity:
+        return Monomial(Fraction(size.value), ())
+    by_result = {equation.result: equation for equation in equations}
+    return _expand(name, sizes, by_result, keep, depth=0)
+
+
+def _expand(name: str, sizes: Mapping[str, Size], by_result: dict[str, Equation], keep: tuple[str, ...], depth: int) -> Monomial | None:
+    size = sizes.get(name)
+    if isinstance(size, Quantity):
+        return Monomial(Fraction(size.value), ())
+    equation = by_result.get(name)
+    if equation is None or name in keep or depth > 8:
+        return Monomial(Fraction(1), (name,)) if depth else None
+    coefficient = Fraction(1)
+    free: list[str] = []
+    for factor in equation.product:
+        part = _expand(factor, sizes, by_result, keep, depth + 1)
+        if part is None:
+            return None
+        coefficient *= part.coefficient
+        free.extend(part.free)
+    for divisor in equation.divisors:
+        known = sizes.get(divisor)
+        if not isinstance(known, Quantity) or known.value == 0:
+            return None
+        coefficient /= known.value
+    if depth and len(free) > 1:  # a product of two unknown sizes is best called by its own name
+        return Monomial(Fraction(1), (name,))
+    return Monomial(coefficient, tuple(sorted(free)))

@@ -1,0 +1,179 @@
+"""What a training framework does with a configuration: a table of plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.equation import Enforcement, Equation
+from pytest_gbs.core.location import KeyPath
+from pytest_gbs.core.quantity import Size
+
+
+class SameAs(NamedTuple):
+    """A default that is the value of another size; not taken where size `unless` is given."""
+
+    name: str
+    unless: str = ""
+
+
+class Treatment:
+    """What a framework does with a value for a size, by what the value is."""
+
+    ACCEPTS: Final = "accepts"  # taken as the whole number that it denotes
+    STOPS: Final = "stops"  # an error at start, before the first step
+    STOPS_LATE: Final = "stops-late"  # an error once training runs
+    NO_STEPS: Final = "no-steps"  # training ends without an optimizer step, and no error
+    UNSET: Final = "unset"  # as if the key were not there
+    AUTO: Final = "auto"  # filled in at run time
+
+
+class Reading(NamedTuple):
+    """What the framework does with values for a size that are no plain positive whole number.
+
+    Each field is a `Treatment`: for a number in quotes (`"8"`), other text, a float without a fraction (`8.0`), one with
+    (`8.5`), true or false, null, zero, a negative number, and a list or mapping. `words` are texts with a treatment of their
+    own ("auto"). `why` says in the framework's words or in ours what happens, for the message.
+    """
+
+    quoted: str = Treatment.STOPS
+    text: str = Treatment.STOPS
+    whole_float: str = Treatment.STOPS
+    fraction: str = Treatment.STOPS
+    boolean: str = Treatment.STOPS
+    null: str = Treatment.STOPS
+    zero: str = Treatment.STOPS
+    negative: str = Treatment.STOPS
+    collection: str = Treatment.STOPS
+    words: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+
+
+class Row(NamedTuple):
+    """One key that holds a size: where it stands, which size it is, its default, and what happens with odd values.
+
+    `default` is a number, another size, or None where the framework has none. `required` rows stop the framework when absent.
+    `source` cites file, line and version.
+    """
+
+    key: KeyPath
+    name: str
+    default: int | SameAs | None = None
+    reading: Reading = Reading()
+    source: str = ""
+    unit: str = ""
+    minimum: int = 1
+
+
+class Condition(NamedTuple):
+    """True where the value at `key` is one of `values` (as resolved by the loader), or none of them if `negated`.
+
+    An absent key counts as `default`.
+    """
+
+    key: KeyPath
+    values: tuple[object, ...]
+    negated: bool = False
+    default: object = None
+
+
+class Constraint(NamedTuple):
+    """A relation that the framework checks: `dividend` product is a multiple of the `divisor` product, or `at_least` holds.
+
+    `code` is the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
+    stated in the file (rather than follow). `label` names the relation for people, `source` cites it.
+    """
+
+    code: str
+    dividend: tuple[str, ...]
+    divisor: tuple[str, ...] = ()
+    at_least: int | None = None
+    enforcement: str = Enforcement.STOPS
+    when: tuple[Condition, ...] = ()
+    needs: tuple[str, ...] = ()
+    label: str = ""
+    source: str = ""
+
+
+class Exclusion(NamedTuple):
+    """Keys of which the framework accepts at most one. `label` says what it does otherwise."""
+
+    keys: tuple[KeyPath, ...]
+    label: str = ""
+    source: str = ""
+
+
+class Switch(NamedTuple):
+    """A key that makes sizes vary while training runs, when it is on; `label` says how."""
+
+    condition: Condition
+    sizes: tuple[str, ...]
+    label: str
+    source: str = ""
+
+
+class Recognition(NamedTuple):
+    """How a configuration of this framework is told from others, by its keys first and its path second.
+
+    A document belongs to the table if it has every key of `all_of`, at least one of each group in `one_of` and none of
+    `none_of`; `marks` are keys that are strong signs. The table with more of its marks and keys present wins a tie, then the
+    one of whose `paths` (lower-case parts of a path, such as `dpo`) one occurs, then the higher `weight`.
+    """
+
+    all_of: tuple[KeyPath, ...] = ()
+    one_of: tuple[tuple[KeyPath, ...], ...] = ()
+    none_of: tuple[KeyPath, ...] = ()
+    marks: tuple[KeyPath, ...] = ()
+    paths: tuple[str, ...] = ()
+    weight: int = 0
+
+
+class Loader:
+    """Which YAML the framework's own loader reads."""
+
+    PYYAML: Final = "pyyaml"  # YAML 1.1 as PyYAML resolves it
+    OMEGACONF: Final = "omegaconf"  # PyYAML with floats as YAML 1.2 has them
+    YAML12: Final = "yaml12"
+
+
+class Text(NamedTuple):
+    """A key that holds a number the framework would choke on if its loader read it as text (`2e-5`)."""
+
+    key: KeyPath
+    label: str
+    source: str
+
+
+class Framework(NamedTuple):
+    """One table: pure data, but for at most one named `derive` hook, which a test counts.
+
+    `unit` is what one unit of the global batch is: samples, pairs, prompts, completions, tokens, rows. `rows` are the keys that
+    hold sizes, `also` the other keys the table knows (so that a near miss is told from a key of its own). `assumed` are
+    sizes the framework takes as given where nothing says otherwise, such as a tensor parallel size of 1. `intervals` are
+    keys that count in optimizer steps. `names` are keys whose text may name a size (a run's name). `derive` gets
+    the document and the sizes solved so far and returns those that really hold where the framework rounds or corrects.
+    """
+
+    name: str
+    title: str
+    recognition: Recognition
+    unit: str
+    rows: tuple[Row, ...]
+    equations: tuple[Equation, ...]
+    constraints: tuple[Constraint, ...] = ()
+    exclusions: tuple[Exclusion, ...] = ()
+    switches: tuple[Switch, ...] = ()
+    texts: tuple[Text, ...] = ()
+    assumed: tuple[tuple[str, int], ...] = ()
+    also: frozenset[str] = frozenset()
+    names: tuple[KeyPath, ...] = ()
+    packing: Condition | None = None
+    sequences_per_sample: int = 1
+    loader: str = Loader.PYYAML
+    version: str = ""
+    source: str = ""
+    derive: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
+
+
+Recognised: TypeAlias = Framework | None

@@ -1,0 +1,109 @@
+"""Sizes with names, and the three ways of not having one."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, TypeAlias
+
+from pytest_gbs.core.location import Location
+
+
+class Name:
+    """The names of all sizes, as the JSON output spells them."""
+
+    # The batch equation, per optimizer step unless it says otherwise.
+    GLOBAL_BATCH_SIZE: Final = "global_batch_size"
+    MICRO_BATCH_SIZE: Final = "micro_batch_size"  # samples per rank per forward pass
+    GRADIENT_ACCUMULATION_STEPS: Final = "gradient_accumulation_steps"
+    DATA_PARALLEL_SIZE: Final = "data_parallel_size"
+    # Hardware, in processes that train.
+    WORLD_SIZE: Final = "world_size"
+    NUM_NODES: Final = "num_nodes"
+    GPUS_PER_NODE: Final = "gpus_per_node"
+    TENSOR_PARALLEL_SIZE: Final = "tensor_parallel_size"
+    PIPELINE_PARALLEL_SIZE: Final = "pipeline_parallel_size"
+    CONTEXT_PARALLEL_SIZE: Final = "context_parallel_size"
+    SEQUENCE_PARALLEL_SIZE: Final = "sequence_parallel_size"
+    # Sequences and tokens.
+    SEQUENCE_LENGTH: Final = "sequence_length"  # tokens per packed row, or at most so many
+    TOKENS_PER_STEP: Final = "tokens_per_step"  # tokens per optimizer step
+    # Evaluation.
+    EVAL_MICRO_BATCH_SIZE: Final = "eval_micro_batch_size"
+    EVAL_GLOBAL_BATCH_SIZE: Final = "eval_global_batch_size"
+    # Reinforcement learning.
+    NUM_GENERATIONS: Final = "num_generations"  # completions per prompt
+    EVAL_NUM_GENERATIONS: Final = "eval_num_generations"
+    STEPS_PER_GENERATION: Final = "steps_per_generation"  # micro steps fed by one generation
+    GENERATION_BATCH_SIZE: Final = "generation_batch_size"  # completions per generation over all ranks
+    PROMPTS_PER_STEP: Final = "prompts_per_step"  # prompts per optimizer step
+    NUM_ITERATIONS: Final = "num_iterations"
+    # Intervals, in optimizer steps.
+    MAX_STEPS: Final = "max_steps"
+    SAVE_STEPS: Final = "save_steps"
+    EVAL_STEPS: Final = "eval_steps"
+    LOGGING_STEPS: Final = "logging_steps"
+
+
+class Origin:
+    """Where a number came from, best evidence first in no particular order."""
+
+    FILE: Final = "file"  # a key of the recipe
+    COMMENT: Final = "comment"  # a comment of the recipe
+    NAME: Final = "name"  # the file's or the run's name
+    SETTINGS: Final = "settings"  # [tool.gbs]
+    GIVEN: Final = "given"  # the command line of gbs or pytest
+    LAUNCHER: Final = "launcher"  # a launcher file nearby
+    LAUNCH: Final = "launch"  # the command that launches the recipe
+    DEFAULT: Final = "default"  # the framework's default
+    DERIVED: Final = "derived"  # an equation
+
+
+class Reason:
+    """Why a number is not known."""
+
+    MISSING: Final = "missing"
+    AUTO: Final = "auto"
+    INTERPOLATED: Final = "interpolated"
+    NOT_AN_INTEGER: Final = "not-an-integer"
+    OVERRIDDEN: Final = "overridden"
+    PLACEHOLDER: Final = "placeholder"
+    FROM_CHECKPOINT: Final = "from-checkpoint"
+    SCHEDULE: Final = "schedule"
+    ELASTIC: Final = "elastic"
+    RESERVED: Final = "reserved"
+    VERSION: Final = "version"
+    NOT_WHOLE: Final = "not-whole"
+
+
+class Quantity(NamedTuple):
+    """A size that is known: its value, unit, origin, place, and the numbers it was computed from.
+
+    `key` is the key as the user wrote it, or what else named it ("8 nodes", "--nodes"). `note` says in a few words what the
+    origin does not ("3 launcher files agree").
+    """
+
+    name: str
+    value: int
+    origin: str
+    unit: str = ""
+    at: Location | None = None
+    key: str = ""
+    because: tuple[Quantity, ...] = ()
+    note: str = ""
+
+
+class Unknown(NamedTuple):
+    """A size that is not known, why, and the place that keeps it from being known."""
+
+    name: str
+    reason: str
+    at: Location | None = None
+
+
+class Conflict(NamedTuple):
+    """A size that two sources state differently."""
+
+    name: str
+    values: tuple[Quantity, ...]
+
+
+Size: TypeAlias = Quantity | Unknown | Conflict

@@ -1,0 +1,82 @@
+"""The result of a check: everything a format needs, and nothing that needs a file to be read again."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.outcome import Finding, Undetermined
+from pytest_gbs.core.rule import Rule
+from pytest_gbs.core.run import Run
+
+
+class Role:
+    """What a file is to us."""
+
+    RECIPE: Final = "recipe"
+    LAUNCHER: Final = "launcher"
+    COMPANION: Final = "companion"
+    FRAGMENT: Final = "fragment"
+    NEITHER: Final = "neither"
+    UNREADABLE: Final = "unreadable"
+
+
+class Verdict:
+    """What is true of a recipe as a whole."""
+
+    VERIFIED: Final = "verified"
+    VIOLATED: Final = "violated"
+    WARNED: Final = "warned"
+    UNDETERMINED: Final = "undetermined"
+    UNCLAIMED: Final = "unclaimed"
+
+
+VERDICTS: Final = (Verdict.VERIFIED, Verdict.VIOLATED, Verdict.WARNED, Verdict.UNDETERMINED, Verdict.UNCLAIMED)
+
+
+class FileReport(NamedTuple):
+    """What was found out about one document of one file.
+
+    `rules` maps the code of each rule that applied to its worst outcome: verified, violated, undetermined. `verdict` and
+    `framework` are None for what is no recipe. `runs` is empty unless asked for. `assumptions` are those that a verified or
+    violated judgement rests on.
+    """
+
+    path: str
+    document: int
+    role: str
+    framework: str | None
+    verdict: str | None
+    rules: tuple[tuple[str, str], ...] = ()
+    findings: tuple[Finding, ...] = ()
+    undetermined: tuple[Undetermined, ...] = ()
+    suppressed: int = 0
+    assumptions: tuple[str, ...] = ()
+    runs: tuple[Run, ...] = ()
+    named: bool = False  # the file itself was named by the user
+    problem: str = ""  # why it could not be read, for role unreadable
+
+
+class Report(NamedTuple):
+    """All that one check found, in path order.
+
+    `sources` holds the text of each file that a finding or an undetermined claim points into (of each recipe, where runs are
+    kept). `advice` is the one setting that would decide most of what is undetermined, ready to paste, or "".
+    """
+
+    files: tuple[FileReport, ...]
+    sources: dict[str, Source]
+    rules: dict[str, Rule]
+    advice: str = ""
+
+    def number(self, verdict: str) -> int:
+        """Return how many recipes have `verdict`."""
+        return sum(file.verdict == verdict for file in self.files)
+
+    def recipes(self) -> tuple[FileReport, ...]:
+        """Return the recipes among the files."""
+        return tuple(file for file in self.files if file.role == Role.RECIPE)
+
+    def findings(self, severity: str | None = None) -> tuple[Finding, ...]:
+        """Return all findings, or those of one severity, in file order."""
+        return tuple(f for file in self.files for f in file.findings if severity is None or f.severity == severity)

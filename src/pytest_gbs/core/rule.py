@@ -1,0 +1,43 @@
+"""What a rule is: metadata, and a generator over frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from pytest_gbs.core.outcome import Outcome, Severity
+
+
+class Scope:
+    """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`, REPOSITORY all `Judged` claims."""
+
+    FILE: Final = "file"
+    UNREADABLE: Final = "unreadable"
+    LAUNCHER: Final = "launcher"
+    RUN: Final = "run"
+    REPOSITORY: Final = "repository"
+    SUPPRESSIONS: Final = "suppressions"
+
+
+class Example(NamedTuple):
+    """A recipe for the manual and the tests: file contents by name, and the flags it is checked with ("--world-size 8")."""
+
+    files: tuple[tuple[str, str], ...]
+    flags: tuple[str, ...] = ()
+
+
+class Rule(NamedTuple):
+    """One rule. Its module's docstring is its manual page; `bad` fires it, `good` does not, both are executed by tests."""
+
+    code: str
+    name: str
+    scope: str
+    summary: str
+    bad: tuple[Example, ...]
+    good: tuple[Example, ...]
+    check: Callable[[Any], Iterator[Outcome]]
+    severity: str = Severity.ERROR
+    default: bool = True
+    since: str = "0.1"
+    frameworks: tuple[str, ...] = ()
+    manual: str = ""

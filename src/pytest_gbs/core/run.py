@@ -1,0 +1,107 @@
+"""A recipe together with what launches it: the thing that rules judge."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pytest_gbs.core.declaration import Declaration
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.launch import Launch, LauncherFile
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.quantity import Name, Quantity, Reason, Size, Unknown
+
+
+class Geometry(NamedTuple):
+    """The sizes of one run in one world: as stated, and as they really are where the framework rounds or corrects."""
+
+    stated: dict[str, Size]
+    realised: dict[str, Size]
+
+    def get(self, name: str) -> Size:
+        """Return size `name` as stated, `Unknown(missing)` where nothing gives it."""
+        return self.stated.get(name) or Unknown(name, Reason.MISSING)
+
+    def value(self, name: str) -> int | None:
+        """Return the number of size `name`, or None where it is not known."""
+        size = self.stated.get(name)
+        return size.value if type(size) is Quantity else None
+
+    @property
+    def global_batch_size(self) -> int | None:
+        """Samples (or whatever the framework's unit is) per optimizer step over all ranks."""
+        return self.value(Name.GLOBAL_BATCH_SIZE)
+
+
+class World(NamedTuple):
+    """One admissible reading of a claim: the hardware it is judged on, and what that assumes.
+
+    `weak` is true where a framework default or another weaker assumption carries it, so that a violation only warns.
+    """
+
+    geometry: Geometry
+    assumptions: tuple[str, ...] = ()
+    weak: bool = False
+
+
+class Claim(NamedTuple):
+    """A declared size with the worlds in which it may be meant, the preferred reading first."""
+
+    declaration: Declaration
+    worlds: tuple[World, ...]
+
+
+class Policy(NamedTuple):
+    """What a team's settings expect of this recipe: a size and the values it may have, and where the settings say so.
+
+    `shared` is the path of another recipe that must have the same value, with that value.
+    """
+
+    name: str
+    low: int | None
+    high: int | None
+    values: tuple[int, ...]
+    origin: str  # "[[tool.gbs.expect]] in pyproject.toml"
+    text: str  # "global-batch-size = 128"
+
+
+class Run(NamedTuple):
+    """One recipe as one launch runs it (`launch` None: by itself).
+
+    `geometry` is what is shown: the sizes in the best world known. `claims` are judged in worlds of their own.
+    `declarations` are all that the file's comments and names state, of whatever force. `nearby` are launcher files that count
+    as evidence. `folder` is the recipe's folder, for rules that compare recipes.
+    """
+
+    document: Document
+    framework: Framework
+    launch: Launch | None
+    geometry: Geometry
+    claims: tuple[Claim, ...]
+    declarations: tuple[Declaration, ...]
+    policies: tuple[Policy, ...] = ()
+    nearby: tuple[LauncherFile, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The recipe's path in its tree."""
+        return self.document.source.path
+
+    def at(self, name: str) -> Location | None:
+        """Return the place of size `name` in a file, or None where it stands nowhere."""
+        size = self.geometry.stated.get(name)
+        return size.at if isinstance(size, (Quantity, Unknown)) else None
+
+
+class Judged(NamedTuple):
+    """What is kept of a claim for rules that compare recipes: where it is, and the GPUs per node it would need.
+
+    `gpus_per_node` is None where the claim names no node count or needs no whole number of GPUs.
+    """
+
+    path: str
+    declaration: Declaration
+    num_nodes: int
+    gpus_per_node: int | None
+    needed: str  # for people: "64 = 2 x 4 nodes x 8 GPUs"
