@@ -1,0 +1,43 @@
+"""A batch that the framework divides has no whole result.
+
+Frameworks split a batch over ranks, groups or steps, and stop with an error when it does not split evenly: after the
+cluster was allocated, and on every rank at once. The rule judges each such division that the framework's table cites. Where
+the number of GPUs is not known, it fires only if no number of GPUs can work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.constraints import judge
+from pytest_gbs.core.outcome import Outcome
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS202"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for each division of a batch that the framework of `run` checks."""
+    yield from judge(run, CODE)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/prompts
+reward_funcs: [accuracy]
+num_generations: 4
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+generation_batch_size: {batch}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="batch-not-divisible",
+    scope=Scope.RUN,
+    summary="a batch does not divide as the framework divides it",
+    bad=(Example((("grpo.yaml", _RECIPE.format(batch=36)),), ("--world-size", "8")),),
+    good=(Example((("grpo.yaml", _RECIPE.format(batch=64)),), ("--world-size", "8")),),
+    check=check,
+)
