@@ -83,8 +83,9 @@ class Verified(NamedTuple):
 class Undetermined(NamedTuple):
     """Something that could not be judged: what is missing (names of sizes) and for which values it would hold.
 
-    `implies` is a sentence part ("holds with 8 GPUs per node"). `claim` is true where a claim, a policy or a lock entry could
-    not be decided, which makes the recipe undetermined; a constraint that waits for hardware does not.
+    `values` are the values of the one missing size for which it holds, `implies` says so in a sentence part ("holds with 8
+    GPUs per node"). `claim` is true where a claim, a policy or a lock entry could not be decided, which makes the recipe
+    undetermined; a constraint that waits for hardware does not.
     """
 
     code: str
@@ -93,6 +94,7 @@ class Undetermined(NamedTuple):
     missing: tuple[str, ...] = ()
     implies: str = ""
     claim: bool = True
+    values: tuple[int, ...] = ()
 
 
 Outcome: TypeAlias = Verified | Finding | Undetermined

@@ -61,13 +61,15 @@ class Report(NamedTuple):
     """All that one check found, in path order.
 
     `sources` holds the text of each file that a finding or an undetermined claim points into (of each recipe, where runs are
-    kept). `advice` is the one setting that would decide most of what is undetermined, ready to paste, or "".
+    kept). `advice` is the one setting that would decide most of what is undetermined, ready to paste, or "". `internal` names
+    bugs of ours that were met on the way ("internal error in GBS204 on recipes/a.yaml: ..."): the exit code is then 2.
     """
 
     files: tuple[FileReport, ...]
     sources: dict[str, Source]
     rules: dict[str, Rule]
     advice: str = ""
+    internal: tuple[str, ...] = ()
 
     def number(self, verdict: str) -> int:
         """Return how many recipes have `verdict`."""

@@ -1,0 +1,304 @@
+"""The one entrance: `check` a tree, and get a report. Command line, pytest and hooks are its callers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.fileview import FileView
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.globs import matches
+from pytest_gbs.core.launch import LauncherFile
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.core.preferences import Expectation, Settings
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.reading import read_sizes
+from pytest_gbs.core.report import FileReport, Report, Role, Verdict
+from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.core.run import Judged, Policy, Run
+from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.worlds import PARALLEL, Sizes
+from pytest_gbs.engine import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, verdict, worst
+from pytest_gbs.frameworks import recognise
+from pytest_gbs.launchers import launchers
+from pytest_gbs.repository import Repository
+from pytest_gbs.rules import rules
+from pytest_gbs.settings import hardware_for
+from pytest_gbs.suppressions import apply, per_file_ignored, read_suppressions
+
+_FLAGS = ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--gpus-per-node"), (Name.WORLD_SIZE, "--world-size"))
+_KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (Name.WORLD_SIZE, "world-size"))
+
+
+def check(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, *, keep_runs: bool = False) -> Report:
+    """Return what is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
+
+    With `keep_runs` the report holds the geometry of every recipe too.
+
+    Raises:
+        UsageError: a target does not exist, or a launcher file given on the command line is none.
+    """
+    repository = Repository(tree, settings)
+    return _Check(repository, settings, given, keep_runs).report(targets)
+
+
+def active_rules(settings: Settings) -> tuple[Rule, ...]:
+    """Return the rules that `settings` switch on, their severities as the settings have them."""
+    chosen = [rule for rule in rules() if _is_on(rule, settings)]
+    return tuple(chosen)
+
+
+def _is_on(rule: Rule, settings: Settings) -> bool:
+    if rule.code in settings.ignore:
+        return False
+    if rule.code in settings.extend_select:
+        return True
+    return rule.code in settings.select if settings.select else rule.default
+
+
+class _Pending:
+    """One document's report while rules that compare recipes may still add to it."""
+
+    __slots__ = ("document", "framework", "judgement", "named", "path", "problem", "role", "runs", "source", "suppressible")
+
+    def __init__(self, path: str, role: str, named: bool, judgement: Judgement, source: Source | None = None) -> None:
+        self.path, self.role, self.named, self.judgement, self.source = path, role, named, judgement, source
+        self.document: int = 1
+        self.framework: str | None = None
+        self.runs: tuple[Run, ...] = ()
+        self.problem = ""
+        self.suppressible: Document | None = None
+
+
+class _Check:
+    """One check at work: the only state is the repository's memo and the report being built."""
+
+    def __init__(self, repository: Repository, settings: Settings, given: Given, keep_runs: bool) -> None:
+        self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
+        self.rules = active_rules(settings)
+        self.severity = dict(settings.severity)
+        self.given = self._given(given)
+        self.shared: dict[str, list[Policy]] = {}
+        self.sources: dict[str, Source] = {}
+
+    def report(self, targets: Sequence[str]) -> Report:
+        """Return the report on `targets`."""
+        chosen = self.repository.targets(targets)
+        self.shared = self._shared_policies()
+        files: list[FileReport] = []
+        internal: list[str] = []
+        judged: list[Judged] = []
+        for path, named in chosen.items():
+            for pending in self._file(path, named):
+                internal.extend(pending.judgement.internal)
+                judged.extend(pending.judgement.judged)
+                files.append(self._finish(pending))
+        files = self._compare(files, tuple(judged), internal)
+        used = {rule.code: rule for rule in rules()}
+        return Report(tuple(files), self.sources, used, _advice(files), tuple(internal))
+
+    def _file(self, path: str, named: bool) -> Iterator[_Pending]:
+        source, documents = self.repository.documents(path, named)
+        if not documents:
+            yield _Pending(path, Role.NEITHER, named, Judgement({}, ()), source)
+        for document in documents:
+            if isinstance(document, Unreadable):
+                yield self._unreadable(path, document, named)
+            else:
+                yield self._document(document, named)
+
+    def _unreadable(self, path: str, problem: Unreadable, named: bool) -> _Pending:
+        tell = named or problem.matters
+        judgement = judge_file(problem, self.rules, Scope.UNREADABLE) if tell else Judgement({}, ())
+        pending = _Pending(path, Role.UNREADABLE, named, judgement, problem.source)
+        pending.problem = problem.reason
+        return pending
+
+    def _document(self, document: Document, named: bool) -> _Pending:
+        path = document.source.path
+        framework = recognise(document)
+        pending = self._launcher_or_neither(document, named) if framework is None else self._recipe(document, framework, named)
+        if "gbs:" in document.source.text:
+            pending.suppressible = document
+        pending.document = document.number
+        self.repository.remember(path, None, document.source)
+        return pending
+
+    def _launcher_or_neither(self, document: Document, named: bool) -> _Pending:
+        path = document.source.path
+        for launcher in launchers():
+            if launcher.hint in document.source.text and launcher.owns(document):
+                file = launcher.read(document)
+                self.repository.remember(path, file, document.source)
+                judgement = judge_file(file, self.rules, Scope.LAUNCHER)
+                view = FileView(document, None, {q.name: q for q in file.quantities}, file, False)
+                of_file = judge_file(view, self.rules, Scope.FILE)
+                merged = {**of_file.outcomes, **judgement.outcomes}
+                return _Pending(path, Role.LAUNCHER, named, Judgement(merged, judgement.internal + of_file.internal), document.source)
+        return _Pending(path, Role.NEITHER, named, Judgement({}, ()), document.source)
+
+    def _recipe(self, document: Document, framework: Framework, named: bool) -> _Pending:
+        path = document.source.path
+        runs = build_runs(document, framework, self._context(path))
+        view = FileView(document, framework, read_sizes(document, framework), None, claimed(runs))
+        pending = _Pending(path, Role.RECIPE, named, judge_recipe(runs, view, self.rules), document.source)
+        pending.framework = framework.name
+        pending.runs = runs
+        return pending
+
+    def _context(self, path: str) -> Context:
+        nearby = partial(self.repository.nearby, path)
+        return Context(self.settings, self._hardware(path), self.given, nearby, tuple(self.shared.get(path, ())))
+
+    def _hardware(self, path: str) -> Sizes:
+        if not self.settings.hardware:
+            return {}
+        stated = hardware_for(self.settings, path)
+        if stated is None:
+            return {}
+        values = (stated.num_nodes, stated.gpus_per_node, stated.world_size)
+        pairs = zip(_KEYS, values, strict=True)
+        return {name: Quantity(name, v, Origin.SETTINGS, key=key, note=stated.origin) for (name, key), v in pairs if v is not None}
+
+    def _given(self, given: Given) -> Sizes:
+        """Return the hardware of the command line as sizes, launcher files read."""
+        sizes: Sizes = {}
+        for path in given.launch_files:
+            file = self.repository.launcher_file(path)
+            if file is None:
+                raise UsageError(f"{path} is no launcher file that gbs can read (an accelerate config, say)")
+            wanted = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, *PARALLEL)
+            sizes.update({q.name: q._replace(origin=Origin.LAUNCHER) for q in file.quantities if q.name in wanted})
+        for (name, flag), value in zip(_FLAGS, given[:3], strict=True):
+            if value is not None:
+                sizes[name] = Quantity(name, value, Origin.GIVEN, key=flag)
+        return sizes
+
+    def _shared_policies(self) -> dict[str, list[Policy]]:
+        """Return for each recipe the policies "these recipes share one value", resolved to the value most of them have."""
+        found: defaultdict[str, list[Policy]] = defaultdict(list)
+        for expectation in self.settings.expect:
+            if expectation.shared:
+                for path, policy in self._share(expectation):
+                    found[path].append(policy)
+        return dict(found)
+
+    def _share(self, expectation: Expectation) -> Iterator[tuple[str, Policy]]:
+        values: dict[str, int] = {}
+        for path in self.repository.paths:
+            if any(matches(path, pattern) for pattern in expectation.paths):
+                for document in self.repository.documents(path, named=False)[1]:
+                    framework = recognise(document) if isinstance(document, Document) else None
+                    if isinstance(document, Document) and framework is not None:
+                        value = build_runs(document, framework, self._context(path))[0].geometry.value(expectation.name)
+                        if value is not None:
+                            values[path] = value
+        if values:
+            usual, number = Counter(values.values()).most_common(1)[0]
+            text = f"{expectation.text}: {usual:,} in {number} of {len(values)} recipes"
+            for path in values:
+                yield path, Policy(expectation.name, None, None, (usual,), expectation.origin, text)
+
+    def _finish(self, pending: _Pending) -> FileReport:
+        """Return the report of one document: severities mapped, suppressions applied, verdict drawn."""
+        outcomes, suppressed = self._silence(pending)
+        flat = [outcome for each in outcomes.values() for outcome in each]
+        findings = tuple(_once(o for o in flat if isinstance(o, Finding)))
+        undetermined = tuple(o for o in flat if isinstance(o, Undetermined))
+        recipe = pending.role == Role.RECIPE
+        assumptions = {a: None for o in flat if isinstance(o, (Finding, Verified)) for a in o.assumptions}
+        report = FileReport(
+            pending.path,
+            pending.document,
+            pending.role,
+            pending.framework,
+            verdict(outcomes) if recipe else None,
+            worst(outcomes),
+            findings,
+            undetermined,
+            suppressed,
+            tuple(assumptions),
+            pending.runs if self.keep_runs else (),
+            pending.named,
+            pending.problem,
+        )
+        if pending.source is not None and (findings or any(o.claim for o in undetermined) or (self.keep_runs and recipe)):
+            self.sources[pending.path] = pending.source
+        for finding in findings:
+            self._keep_sources(finding)
+        return report
+
+    def _keep_sources(self, finding: Finding) -> None:
+        for location in (finding.at, *(related.at for related in finding.related)):
+            if location.source not in self.sources:
+                source = self.repository.tree.read(location.source)
+                if isinstance(source, Source):
+                    self.sources[location.source] = source
+
+    def _silence(self, pending: _Pending) -> tuple[dict[str, list[Outcome]], int]:
+        """Return the outcomes that remain after severities, per-file ignores and suppression comments, and how many went."""
+        ignored = per_file_ignored(self.settings, pending.path)
+        outcomes = {code: [self._remap(o) for o in each] for code, each in pending.judgement.outcomes.items() if code not in ignored}
+        gone = sum(isinstance(o, Finding) for code, each in pending.judgement.outcomes.items() if code in ignored for o in each)
+        if pending.suppressible is None:
+            return outcomes, gone
+        suppressions = read_suppressions(pending.suppressible)
+        if not suppressions:
+            return outcomes, gone
+        findings = [o for each in outcomes.values() for o in each if isinstance(o, Finding)]
+        kept, silenced, unused = apply(findings, suppressions, pending.suppressible.source)
+        remaining = {code: [o for o in each if not isinstance(o, Finding) or o in kept] for code, each in outcomes.items()}
+        for code, each in judge_file(unused, self.rules, Scope.SUPPRESSIONS).outcomes.items():
+            remaining.setdefault(code, []).extend(self._remap(o) for o in each)
+        return remaining, gone + len(silenced)
+
+    def _remap(self, outcome: Outcome) -> Outcome:
+        if self.severity and isinstance(outcome, Finding) and outcome.code in self.severity:
+            return outcome._replace(severity=self.severity[outcome.code])
+        return outcome
+
+    def _compare(self, files: list[FileReport], judged: tuple[Judged, ...], internal: list[str]) -> list[FileReport]:
+        """Return `files` with what rules that compare recipes found; a claim that is violated already is not reported again."""
+        judgement = judge_file(judged, self.rules, Scope.REPOSITORY)
+        internal.extend(judgement.internal)
+        added: defaultdict[str, list[Finding]] = defaultdict(list)
+        for outcome in (o for each in judgement.outcomes.values() for o in each):
+            remapped = self._remap(outcome)
+            if isinstance(remapped, Finding) and remapped.code not in per_file_ignored(self.settings, remapped.at.source):
+                added[remapped.at.source].append(remapped)
+        return [self._with(file, added.get(file.path, [])) for file in files] if added else files
+
+    def _with(self, file: FileReport, findings: list[Finding]) -> FileReport:
+        known = {finding.at for finding in file.findings}
+        new = tuple(finding for finding in findings if finding.at not in known)
+        if not new or file.role != Role.RECIPE:
+            return file
+        for finding in new:
+            self._keep_sources(finding)
+        worst_of = dict(file.rules) | {finding.code: "violated" for finding in new}
+        grave = any(finding.severity == Severity.ERROR for finding in new)
+        word = file.verdict if file.verdict == Verdict.VIOLATED else Verdict.VIOLATED if grave else Verdict.WARNED
+        return file._replace(findings=(*file.findings, *new), rules=tuple(sorted(worst_of.items())), verdict=word)
+
+
+def _once(findings: Iterator[Finding]) -> list[Finding]:
+    """Return each finding once, by place and code."""
+    return sorted(dict.fromkeys(findings), key=lambda finding: (finding.at.start, finding.code, finding.message))
+
+
+def _advice(files: list[FileReport]) -> str:
+    """Return the one setting that would decide most of what is undetermined, ready to paste, or nothing."""
+    waiting = [o for file in files for o in file.undetermined if o.claim and o.missing == (Name.GPUS_PER_NODE,)]
+    if not waiting:
+        return ""
+    number, counted = Counter(value for o in waiting for value in o.values).most_common(1)[0] if any(o.values for o in waiting) else (8, 0)
+    claims = "1 claim" if len(waiting) == 1 else f"{len(waiting)} claims"
+    return f"gpus-per-node = {number}  # in [tool.gbs] would decide {claims}" if counted or waiting else ""
+
+
+__all__ = ["LauncherFile", "active_rules", "check"]

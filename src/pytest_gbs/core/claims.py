@@ -1,0 +1,299 @@
+"""Holding a claim against the settings: each claim in worlds of its own, one cause for each finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from pytest_gbs.core.admissible import reaching
+from pytest_gbs.core.declaration import Declaration, Factor
+from pytest_gbs.core.equation import law
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.run import Claim, Run, World
+from pytest_gbs.core.wording import called, count, leaves, listing, product, short
+
+# The settings that a claim may name beside the hardware, and that a stale claim may be mended by.
+SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+_HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
+# What a claim in a recipe of reinforcement learning may count, where it does not say.
+_RL: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE)
+
+
+class Cause:
+    """What is wrong with a claim, in the order in which causes are looked for."""
+
+    ARITHMETIC: Final = "GBS102"
+    FACTOR: Final = "GBS104"
+    STALE: Final = "GBS101"
+
+
+class Reading(NamedTuple):
+    """How a claim fares in one world: `True` holds, `False` fails, `None` open; with the values for which it would hold."""
+
+    holds: bool | None
+    size: Quantity | None  # what the settings give, where it is known
+    free: tuple[str, ...] = ()
+    values: tuple[int, ...] = ()
+
+
+def outcomes(run: Run, code: str) -> Iterator[Outcome]:
+    """Yield what rule `code` has to say about each claim of `run`: nothing where another cause explains it."""
+    for claim in run.claims:
+        outcome = judge(run, claim)
+        if outcome.code == code:
+            yield outcome
+        elif isinstance(outcome, Verified) and claim.declaration.sum is not None and code == Cause.ARITHMETIC:
+            yield Verified(code, claim.declaration.at)
+
+
+def judge(run: Run, claim: Claim) -> Outcome:
+    """Return the one outcome of `claim`: false arithmetic, a stale factor, a stale product, in order, or not to be decided."""
+    declaration = claim.declaration
+    if declaration.sum is not None and _is_false(declaration):
+        return _false_arithmetic(run, declaration)
+    stale = _stale_factor(run, declaration)
+    if stale is not None:
+        return _stale_factor_finding(run, claim, *stale)
+    readings = [read(run, declaration, world) for world in claim.worlds]
+    preferred, world = readings[0], claim.worlds[0]
+    if preferred.holds:
+        return Verified(Cause.STALE, declaration.at, world.assumptions)
+    if all(reading.holds is False for reading in readings):
+        return _stale(run, declaration, preferred, world)
+    return _open(declaration, readings)
+
+
+def read(run: Run, declaration: Declaration, world: World) -> Reading:
+    """Return how `declaration` fares in `world`, by the best of the quantities that it may mean."""
+    best: Reading | None = None
+    for name in _meanings(run, declaration):
+        reading = _read_one(run, declaration, world, name)
+        if reading.holds:
+            return reading
+        if best is None or (best.holds is False and reading.holds is None):
+            best = reading
+    assert best is not None
+    return best
+
+
+def _meanings(run: Run, declaration: Declaration) -> tuple[str, ...]:
+    """Return the sizes a claim may be about; only a claim of reinforcement learning without a unit has several."""
+    if declaration.unit == "tokens":
+        return (Name.TOKENS_PER_STEP,)
+    if declaration.name != Name.GLOBAL_BATCH_SIZE:
+        return (declaration.name,)
+    if declaration.unit == "prompts" and run.framework.unit == "completions":
+        return (Name.PROMPTS_PER_STEP,)
+    if run.framework.unit == "completions" and not declaration.unit:
+        return _RL
+    return (Name.GLOBAL_BATCH_SIZE,)
+
+
+def _read_one(run: Run, declaration: Declaration, world: World, name: str) -> Reading:
+    size = world.geometry.get(name)
+    if isinstance(size, Quantity):
+        return Reading(declaration.admits(size.value), size)
+    wanted = law(name, world.geometry.stated, run.framework.equations)
+    if wanted is None:
+        return Reading(None, None, (name,))
+    values = reaching(wanted, declaration.holds)
+    if values is None:
+        return Reading(None, None, wanted.free)
+    return Reading(None if values else False, None, wanted.free, values)
+
+
+def _is_false(declaration: Declaration) -> bool:
+    """Return whether the arithmetic that the claim writes out does not give the result that it writes out."""
+    stated = declaration.sum
+    return stated is not None and stated.value is not None and not any(stated.value in interval for interval in stated.holds)
+
+
+def _false_arithmetic(run: Run, declaration: Declaration) -> Finding:
+    stated = declaration.sum
+    assert stated is not None
+    message = f"comment says {_written(declaration)} = {stated.result:,}, but that is {stated.value:,}"
+    settings = _settings_value(run)
+    details = (settings,) if settings else ()
+    return Finding(Cause.ARITHMETIC, message, _certain(declaration), declaration.at, "declared", _operands(run), details)
+
+
+def _written(declaration: Declaration) -> str:
+    stated = declaration.sum
+    assert stated is not None
+    text = " x ".join(str(factor.value) for factor in stated.factors)
+    return text + "".join(f" / {divisor.value}" for divisor in stated.divisors)
+
+
+def _settings_value(run: Run) -> str:
+    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    return f"settings give {size.value:,} = {product(size)}" if isinstance(size, Quantity) and size.because else ""
+
+
+def _stale_factor(run: Run, declaration: Declaration) -> tuple[Factor, Quantity] | None:
+    """Return the factor of the claim that the settings contradict, and the setting; None where there is none, or several."""
+    stale = [pair for pair in _pairs(run, declaration) if pair[0].value != pair[1].value]
+    return stale[0] if len(stale) == 1 else None
+
+
+def _pairs(run: Run, declaration: Declaration) -> list[tuple[Factor, Quantity]]:
+    """Return the factors of a claim with the settings they stand for: by name, or as what is left over of a multiset."""
+    known = {name: size for name in SETTINGS if isinstance(size := run.geometry.get(name), Quantity)}
+    named = [(f, known[f.name]) for f in _named_factors(declaration) if f.name in known]
+    if named or declaration.sum is None or declaration.sum.divisors or any(f.name for f in declaration.sum.factors):
+        return named
+    return _left_over(run, declaration, known)
+
+
+def _named_factors(declaration: Declaration) -> list[Factor]:
+    """Return the factors with a name, from the arithmetic of the claim and from what it says beside it."""
+    factors = [f for f in declaration.sum.factors if f.name] if declaration.sum else []
+    seen = {f.name for f in factors}
+    places = declaration.condition_places or (declaration.at,) * len(declaration.conditions)
+    said = zip(declaration.conditions, places, strict=False)
+    return factors + [Factor(value, name, at) for (name, value), at in said if name not in seen]
+
+
+def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -> list[tuple[Factor, Quantity]]:
+    """Return the one factor without a partner among the settings and the hardware, with the one setting left over."""
+    stated = declaration.sum
+    assert stated is not None
+    wanted = dict(known)
+    for name in (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE):
+        size = run.geometry.get(name)
+        if isinstance(size, Quantity) and (name == Name.WORLD_SIZE) == (len(stated.factors) == len(known) + 1):
+            wanted[name] = size
+    if len(wanted) != len(stated.factors):
+        return []
+    factors = list(stated.factors)
+    for name, size in list(wanted.items()):
+        partner = next((f for f in factors if f.value == size.value), None)
+        if partner is not None:
+            factors.remove(partner)
+            del wanted[name]
+    if len(factors) != 1 or next(iter(wanted)) not in SETTINGS:
+        return []
+    return [(factors[0], next(iter(wanted.values())))]
+
+
+def _stale_factor_finding(run: Run, claim: Claim, factor: Factor, setting: Quantity) -> Finding:
+    declaration = claim.declaration
+    message = (
+        f"comment says {short(factor.name or setting.name)} {factor.value:,}, {setting.key or called(setting.name)} is {setting.value:,}"
+    )
+    size = next((r.size for world in claim.worlds if (r := read(run, declaration, world)).size is not None), None)
+    details: tuple[str, ...] = ()
+    if size is not None and size.because:
+        rest = "still the declared" if declaration.admits(size.value) else f"not the declared {_number(declaration)}"
+        details = (f"{size.value:,} = {product(size)}, {rest}",)
+    related = (Related(setting.at, short(setting.name)),) if setting.at else ()
+    severity = Severity.WARNING if setting.origin == Origin.DEFAULT else _certain(declaration)
+    return Finding(Cause.FACTOR, message, severity, factor.at, "declared", related, details, _names_hint(factor, setting))
+
+
+def _names_hint(factor: Factor, setting: Quantity) -> str:
+    return f'holds with {setting.key or called(setting.name)} {factor.value}, or with "{setting.value}" in the comment'
+
+
+def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -> Finding:
+    """Return the finding of a claim whose product the settings do not give in any of its worlds."""
+    size = reading.size
+    related = (*_operands(run), *_conditions(declaration))
+    if size is None:
+        given = _law(run, declaration, world)
+        message = f"comment says {_number(declaration)}, settings give {given}: no number of {_free(reading)} makes it so"
+        return Finding(
+            Cause.STALE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions
+        )
+    message = f"{_source(declaration)} says {_number(declaration)}, settings give {size.value:,}{_unit(size)}"
+    details = (f"{size.value:,} = {product(size)}",) if size.because else ()
+    holds, fixes = _ways_out(run, declaration, size)
+    severity = _severity(declaration, world)
+    return Finding(Cause.STALE, message, severity, declaration.at, "declared", related, details, holds, world.assumptions, fixes)
+
+
+def _source(declaration: Declaration) -> str:
+    return "annotation" if declaration.exact else "comment"
+
+
+def _unit(size: Quantity) -> str:
+    return " tokens" if size.name == Name.TOKENS_PER_STEP else ""
+
+
+def _number(declaration: Declaration) -> str:
+    return f"{declaration.value:,}{' tokens' if declaration.unit == 'tokens' else ''}"
+
+
+def _law(run: Run, declaration: Declaration, world: World) -> str:
+    from pytest_gbs.core.wording import law_text
+
+    found = law(_meanings(run, declaration)[0], world.geometry.stated, run.framework.equations)
+    return law_text(found) if found else "another number"
+
+
+def _free(reading: Reading) -> str:
+    return listing((called(name) for name in reading.free), last="and")
+
+
+def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, tuple[Fix, ...]]:
+    """Return with which single change the claim would hold, in words, and as fixes to show."""
+    ways: list[str] = []
+    fixes: list[Fix] = []
+    for leaf in leaves(size):
+        if leaf.name not in SETTINGS or leaf.at is None or leaf.value < 1:
+            continue
+        top = declaration.value * leaf.value
+        if size.value > 0 and top % size.value == 0 and top // size.value > 0:
+            value = top // size.value
+            ways.append(f"{leaf.key} {value}")
+            fixes.append(Fix(f"change {leaf.key} to {value}", Applicability.SETTINGS, (Edit(leaf.at, str(leaf.value), str(value)),)))
+    written = run.document.source.text[declaration.at.start : declaration.at.stop]
+    edit = Edit(declaration.at, written, str(size.value))
+    fixes.append(Fix(f"change {written} in the comment to {size.value}", Applicability.DECLARATIONS, (edit,)))
+    ways.append(f'"{size.value}" in the comment')
+    return f"holds with {listing(ways, last='or with')}", tuple(fixes)
+
+
+def _open(declaration: Declaration, readings: list[Reading]) -> Undetermined:
+    """Return the outcome of a claim that some admissible values or readings would make true and others false."""
+    reading = next((r for r in readings if r.holds is None), readings[0])
+    what = f"{_source(declaration)} says {_number(declaration)}"
+    if reading.holds is None and reading.values and len(reading.free) == 1:
+        return Undetermined(Cause.STALE, declaration.at, what, reading.free, f"holds {_with(reading)}", values=reading.values)
+    if reading.holds is None:
+        return Undetermined(Cause.STALE, declaration.at, what, reading.free)
+    other = next(r for r in readings if r.holds)
+    implies = f"holds if {product(other.size)} is meant" if other.size and other.size.because else "holds in one of two readings"
+    return Undetermined(Cause.STALE, declaration.at, what, (Name.WORLD_SIZE,), implies)
+
+
+def _with(reading: Reading) -> str:
+    values = (
+        listing(f"{value:,}" for value in reading.values[:3])
+        if len(reading.values) <= 3
+        else f"{reading.values[0]:,} to {reading.values[-1]:,}"
+    )
+    if reading.free[0] == Name.WORLD_SIZE and len(reading.values) == 1:
+        return f"on {count(reading.values[0], Name.WORLD_SIZE)}"
+    return f"with {values} {called(reading.free[0])}"
+
+
+def _certain(declaration: Declaration) -> str:
+    return Severity.WARNING if declaration.weak else Severity.ERROR
+
+
+def _severity(declaration: Declaration, world: World) -> str:
+    return Severity.WARNING if world.weak or declaration.weak else Severity.ERROR
+
+
+def _operands(run: Run) -> tuple[Related, ...]:
+    """Return the places of the settings that make the global batch, in the order of the product."""
+    sizes = (run.geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    return tuple(Related(size.at, short(size.name)) for size in sizes if isinstance(size, Quantity) and size.at)
+
+
+def _conditions(declaration: Declaration) -> tuple[Related, ...]:
+    places: list[Location] = [place for place in declaration.condition_places if place != declaration.at]
+    names = [name for name, _ in declaration.conditions]
+    return tuple(Related(place, "") for place, _ in zip(places, names, strict=False))

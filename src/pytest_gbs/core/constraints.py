@@ -1,0 +1,204 @@
+"""Judging what a framework checks itself: divisions without remainder and least sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import prod
+
+from pytest_gbs.core.admissible import Multiples, dividing
+from pytest_gbs.core.document import Alias, Document, Scalar
+from pytest_gbs.core.equation import Enforcement, Monomial, law
+from pytest_gbs.core.framework import Condition, Constraint
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.wording import called, count, leaves, product, short
+
+_DOES = {
+    Enforcement.STOPS: "stops at start",
+    Enforcement.STOPS_LATE: "stops once training runs",
+    Enforcement.CORRECTS: "corrects it and goes on",
+    Enforcement.IGNORES: "goes on without a word",
+}
+_HARDWARE = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, Name.DATA_PARALLEL_SIZE)
+
+
+def holds(condition: Condition, document: Document, loader: str) -> bool:
+    """Return whether `condition` is true of `document`, its value resolved as the framework's loader does."""
+    node = document.keyed.get(condition.key)
+    value: object = condition.default
+    if node is not None:
+        found = node[1].target if isinstance(node[1], Alias) else node[1]
+        value = resolve(found, "json" if document.syntax == "json" else loader) if isinstance(found, Scalar) else found
+    return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
+
+
+def judge(run: Run, code: str) -> Iterator[Outcome]:
+    """Yield one outcome for each constraint of `run`'s framework that rule `code` reports and that applies here."""
+    for constraint in run.framework.constraints:
+        if constraint.code == code and applies(constraint, run):
+            yield _judge_one(run, constraint)
+
+
+def applies(constraint: Constraint, run: Run) -> bool:
+    """Return whether the framework would look at `constraint` in this run."""
+    sizes = run.geometry.stated
+    return all(holds(condition, run.document, run.framework.loader) for condition in constraint.when) and all(
+        isinstance(size := sizes.get(name), Quantity) and size.origin == Origin.FILE for name in constraint.needs
+    )
+
+
+def _judge_one(run: Run, constraint: Constraint) -> Outcome:
+    names = (*constraint.dividend, *constraint.divisor)
+    at = place(run, names)
+    dividend = _law(constraint.dividend, run)
+    if constraint.at_least is not None:
+        return _judge_least(run, constraint, dividend, at)
+    divisor = _law(constraint.divisor, run)
+    answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
+    if answer is True or (isinstance(answer, Multiples) and answer.everything):
+        return Verified(constraint.code, at, run.assumptions if _rests_on_hardware(run, names) else (), _rests_on_hardware(run, names))
+    if answer is False:
+        return _violated(run, constraint, at)
+    if isinstance(answer, Multiples):
+        if answer.nothing:
+            return _violated(run, constraint, at)
+        implies = _implies(answer)
+        message = f"{_called(constraint.dividend)} must be divisible by {_called(constraint.divisor)}"
+        return Undetermined(constraint.code, at, message, (answer.name,), implies, claim=False)
+    missing = tuple(sorted({*(dividend.free if dividend else ()), *(divisor.free if divisor else ())})) or names
+    message = f"{_called(constraint.dividend)} must be divisible by {_called(constraint.divisor)}"
+    return Undetermined(constraint.code, at, message, missing, claim=False)
+
+
+def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, at: Location) -> Outcome:
+    """Return the outcome of a size that must be at least so large."""
+    least = constraint.at_least or 0
+    if dividend is None or dividend.free:
+        missing = dividend.free if dividend else constraint.dividend
+        message = f"{_called(constraint.dividend)} must be at least {least}"
+        return Undetermined(constraint.code, at, message, missing, claim=False)
+    if dividend.coefficient >= least:
+        return Verified(constraint.code, at, decides=False)
+    message = f"{_stated(run, constraint.dividend)} is less than {least}; {_does(run, constraint)}"
+    return Finding(constraint.code, message, _severity(constraint), at, related=_related(run, constraint.dividend, at))
+
+
+def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
+    names = (*constraint.dividend, *constraint.divisor)
+    message = f"{_stated(run, constraint.dividend)} is not divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
+    details = tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name))))
+    related = _related(run, names, at)
+    assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
+    label = short(_nearest(run, names) or names[-1])
+    return Finding(constraint.code, message, _severity(constraint), at, label, related, details, _mends(run, constraint), assumptions)
+
+
+def _mends(run: Run, constraint: Constraint) -> str:
+    """Return with which number of GPUs the division would leave no remainder, or "" where that is not the question."""
+    sizes = {name: size for name, size in run.geometry.stated.items() if not _is_hardware(name, size)}
+    dividend, divisor = _law(constraint.dividend, run, sizes), _law(constraint.divisor, run, sizes)
+    answer = dividing(dividend, divisor) if dividend and divisor else None
+    return _implies(answer) if isinstance(answer, Multiples) and not answer.nothing else ""
+
+
+def _is_hardware(name: str, size: Size) -> bool:
+    return name in _HARDWARE or any(leaf.name in _HARDWARE for leaf in leaves(size))
+
+
+def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None) -> Monomial | None:
+    """Return the product of sizes `names` as a law in what is not known."""
+    coefficient = Fraction(1)
+    free: list[str] = []
+    for name in names:
+        part = law(name, run.geometry.stated if sizes is None else sizes, run.framework.equations)
+        if part is None:
+            if name not in _HARDWARE:
+                return None
+            part = Monomial(Fraction(1), (name,))
+        coefficient *= part.coefficient
+        free.extend(part.free)
+    return Monomial(coefficient, tuple(sorted(free)))
+
+
+def _implies(answer: Multiples) -> str:
+    what = "GPUs" if answer.name in _HARDWARE else called(answer.name)
+    if answer.within:
+        return f"holds where the number of {what} divides {answer.within:,}"
+    return f"holds where the number of {what} is a multiple of {answer.of:,}"
+
+
+def _does(run: Run, constraint: Constraint) -> str:
+    return f"{run.framework.title.split(' (')[0]} {_DOES[constraint.enforcement]}"
+
+
+def _severity(constraint: Constraint) -> str:
+    stops = constraint.enforcement in (Enforcement.STOPS, Enforcement.STOPS_LATE)
+    return Severity.ERROR if stops else Severity.WARNING
+
+
+def _stated(run: Run, names: tuple[str, ...]) -> str:
+    """Return the sizes for people: with their numbers where known (`generation batch size 512`), else by name."""
+    parts = []
+    for name in names:
+        size = run.geometry.stated.get(name)
+        if not isinstance(size, Quantity):
+            parts.append(called(name))
+        elif name in _HARDWARE:
+            parts.append(count(size.value, name))
+        else:
+            parts.append(f"{size.key or called(name)} {size.value:,}")
+    text = " x ".join(parts)
+    values = [s.value for n in names if isinstance(s := run.geometry.stated.get(n), Quantity)]
+    return f"{text} = {prod(values):,}" if len(names) > 1 and len(values) == len(names) else text
+
+
+def _called(names: tuple[str, ...]) -> str:
+    return " x ".join(called(name) for name in names)
+
+
+def _arithmetic(size: Size | None) -> str:
+    if isinstance(size, Quantity) and size.because:
+        return f"{size.value:,} = {product(size)}"
+    return ""
+
+
+def _located(run: Run, names: tuple[str, ...]) -> list[Quantity]:
+    """Return the numbers the sizes rest on that stand in the recipe itself, each place once."""
+    found: dict[Location, Quantity] = {}
+    for name in names:
+        for leaf in leaves(run.geometry.get(name)):
+            if leaf.at is not None:
+                found.setdefault(leaf.at, leaf)
+    return list(found.values())
+
+
+def _nearest(run: Run, names: tuple[str, ...]) -> str:
+    here = [leaf for leaf in _located(run, names[::-1]) if leaf.at and leaf.at.source == run.path]
+    return here[0].name if here else ""
+
+
+def place(run: Run, names: tuple[str, ...]) -> Location:
+    """Return where to point: the divisor's own number in the recipe, else another operand, else the file's first character."""
+    for leaf in _located(run, names[::-1]):
+        if leaf.at and leaf.at.source == run.path:
+            return leaf.at
+    return Location(run.path, 0, 0)
+
+
+def _related(run: Run, names: tuple[str, ...], at: Location) -> tuple[Related, ...]:
+    return tuple(Related(leaf.at, short(leaf.name)) for leaf in _located(run, names) if leaf.at and leaf.at != at)
+
+
+def _rests_on_hardware(run: Run, names: tuple[str, ...]) -> bool:
+    return any(leaf.name in _HARDWARE for name in names for leaf in leaves(run.geometry.get(name)))
+
+
+def describe(run: Run, constraint: Constraint) -> str:
+    """Return what `constraint` asks for, with the numbers that are known: `generation_batch_size 36 must be divisible by ...`."""
+    if constraint.at_least is not None:
+        return f"{_stated(run, constraint.dividend)} must be at least {constraint.at_least}"
+    return f"{_stated(run, constraint.dividend)} must be divisible by {_stated(run, constraint.divisor)}"

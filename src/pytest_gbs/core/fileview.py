@@ -1,0 +1,24 @@
+"""What a rule about one file is handed: the document, what it was recognised as, and the sizes it states."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.launch import LauncherFile
+from pytest_gbs.core.quantity import Size
+
+
+class FileView(NamedTuple):
+    """One document, seen by itself.
+
+    `framework` is the table it belongs to, if it is a recipe; `launcher` what it gives, if it is a launcher file. `sizes` are
+    those that its own keys state. `claimed` is true where a comment, a name or a policy says what its batch should be.
+    """
+
+    document: Document
+    framework: Framework | None
+    sizes: dict[str, Size]
+    launcher: LauncherFile | None
+    claimed: bool

@@ -1,0 +1,56 @@
+"""How far two words are apart, counted in slips of the finger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """Return how many letters were left out, added, changed or swapped with a neighbour; `most` + 1 where they are more.
+
+    Each letter takes part in one slip at most (optimal string alignment).
+    """
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    above = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        here = [row] + [most + 1] * len(other)
+        # Only cells near the diagonal can end at `most` or less.
+        for column in range(max(1, row - most), min(len(other), row + most) + 1):
+            against = other[column - 1]
+            best = min(above[column] + 1, here[column - 1] + 1, above[column - 1] + (letter != against))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == against:
+                best = min(best, before[column - 2] + 1)
+            here[column] = best
+        if min(here) > most and min(above) > most:
+            return most + 1
+        before, above = above, here
+    return min(above[-1], most + 1)
+
+
+def slips(word: str) -> int:
+    """Return how many slips a word of this length may hold and still be taken for another: short words differ too easily."""
+    return 0 if len(word) < 6 else 1 if len(word) < 12 else 2
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """Return the one candidate that `word` was probably meant to be, or None; hyphens and capitals do not count.
+
+    A tie between two candidates is no answer.
+    """
+    plain = _plain(word)
+    found: list[tuple[int, str]] = []
+    for candidate in candidates:
+        most = slips(candidate)
+        apart = distance(plain, _plain(candidate), most)
+        if apart <= most and candidate != word:
+            found.append((apart, candidate))
+    found.sort()
+    if not found or (len(found) > 1 and found[0][0] == found[1][0]):
+        return None
+    return found[0][1]
+
+
+def _plain(word: str) -> str:
+    return word.replace("-", "_").lower()

@@ -1,0 +1,109 @@
+"""How sizes are called when we speak to people, and how their arithmetic is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from pytest_gbs.core.equation import Monomial
+from pytest_gbs.core.quantity import Name, Quantity, Size
+
+# What a size is called in a sentence, and the short word behind its number in a product.
+CALLED: Final[Mapping[str, tuple[str, str]]] = {
+    Name.GLOBAL_BATCH_SIZE: ("global batch size", "global batch"),
+    Name.MICRO_BATCH_SIZE: ("micro batch size", "micro"),
+    Name.GRADIENT_ACCUMULATION_STEPS: ("accumulation", "accumulation"),
+    Name.DATA_PARALLEL_SIZE: ("data-parallel size", "data-parallel"),
+    Name.WORLD_SIZE: ("GPUs", "GPUs"),
+    Name.NUM_NODES: ("nodes", "nodes"),
+    Name.GPUS_PER_NODE: ("GPUs per node", "GPUs"),
+    Name.TENSOR_PARALLEL_SIZE: ("tensor parallel size", "tensor"),
+    Name.PIPELINE_PARALLEL_SIZE: ("pipeline parallel size", "pipeline"),
+    Name.CONTEXT_PARALLEL_SIZE: ("context parallel size", "context"),
+    Name.SEQUENCE_PARALLEL_SIZE: ("sequence parallel size", "sequence"),
+    Name.SEQUENCE_LENGTH: ("sequence length", "tokens"),
+    Name.TOKENS_PER_STEP: ("tokens per step", "tokens per step"),
+    Name.EVAL_MICRO_BATCH_SIZE: ("evaluation batch size per device", "evaluation micro"),
+    Name.EVAL_GLOBAL_BATCH_SIZE: ("evaluation batch size", "evaluation batch"),
+    Name.NUM_GENERATIONS: ("generations per prompt", "generations"),
+    Name.EVAL_NUM_GENERATIONS: ("generations per prompt in evaluation", "generations"),
+    Name.STEPS_PER_GENERATION: ("steps per generation", "steps per generation"),
+    Name.GENERATION_BATCH_SIZE: ("generation batch size", "generation batch"),
+    Name.PROMPTS_PER_STEP: ("prompts per step", "prompts"),
+    Name.NUM_ITERATIONS: ("iterations", "iterations"),
+    Name.MAX_STEPS: ("steps", "steps"),
+    Name.SAVE_STEPS: ("steps between saves", "save steps"),
+    Name.EVAL_STEPS: ("steps between evaluations", "eval steps"),
+    Name.LOGGING_STEPS: ("steps between log lines", "logging steps"),
+}
+
+
+def called(name: str) -> str:
+    """Return what size `name` is called in a sentence."""
+    return CALLED.get(name, (name.replace("_", " "), ""))[0]
+
+
+def short(name: str) -> str:
+    """Return the word that stands behind the number of size `name` in a product."""
+    return CALLED.get(name, ("", name.replace("_", " ")))[1]
+
+
+def count(value: int, name: str) -> str:
+    """Return `value` with the word for `name`, singular where it is one: `1 node`, `8 GPUs per node`."""
+    words = called(name)
+    if value == 1:
+        words = {"nodes": "node", "GPUs": "GPU", "GPUs per node": "GPU per node"}.get(words, words)
+    return f"{value:,} {words}"
+
+
+def factors(size: Quantity) -> str:
+    """Return the factors of a derived size as a product of bare numbers: `1 x 2 x 64`."""
+    return " x ".join(str(part.value) for part in size.because)
+
+
+def product(size: Quantity) -> str:
+    """Return the product of a derived size with what each factor is: `1 micro x 4 accumulation x 64 data-parallel (8 nodes x 8 GPUs)`."""
+    return " x ".join(_factor(part) for part in size.because)
+
+
+def _factor(part: Quantity) -> str:
+    if part.name == Name.DATA_PARALLEL_SIZE and part.because:
+        world, *divisors = part.because
+        split = [d for d in divisors if d.value != 1]
+        if split:
+            return f"{part.value} data-parallel ({_hardware(world)} / {' / '.join(f'{d.value} {short(d.name)}' for d in split)})"
+        return f"{part.value} data-parallel ({_hardware(world)})"
+    return f"{part.value} {short(part.name)}"
+
+
+def _hardware(world: Quantity) -> str:
+    """Return the world size as people say it: `8 nodes x 8 GPUs`, or `64 GPUs`."""
+    nodes = next((q for q in world.because if q.name == Name.NUM_NODES), None)
+    per_node = next((q for q in world.because if q.name == Name.GPUS_PER_NODE), None)
+    if nodes and per_node:
+        return f"{count(nodes.value, Name.NUM_NODES)} x {count(per_node.value, Name.WORLD_SIZE)}"
+    return count(world.value, Name.WORLD_SIZE)
+
+
+def law_text(law: Monomial) -> str:
+    """Return a law for people: `16 x GPUs`; a coefficient of one is left out."""
+    words = " x ".join(called(name) for name in law.free)
+    if law.coefficient == 1 and words:
+        return words
+    number = str(law.coefficient.numerator) if law.coefficient.denominator == 1 else str(law.coefficient)
+    return f"{number} x {words}" if words else number
+
+
+def listing(words: Iterable[str], last: str = "or") -> str:
+    """Return `a`, `a or b`, `a, b or c`."""
+    parts = list(words)
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+
+
+def leaves(size: Size) -> tuple[Quantity, ...]:
+    """Return the sizes that `size` rests on in the end, in the order of the product."""
+    if not isinstance(size, Quantity):
+        return ()
+    if not size.because:
+        return (size,)
+    return tuple(leaf for part in size.because for leaf in leaves(part))

@@ -1,0 +1,238 @@
+"""From a document to outcomes: the runs of a recipe, what each rule says of them, and the verdict that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.declaration import Declaration, Force
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.equation import Equation, law
+from pytest_gbs.core.fileview import FileView
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.globs import matches
+from pytest_gbs.core.launch import Kind, Launch
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.core.preferences import Expectation, Settings
+from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.reading import read_sizes
+from pytest_gbs.core.report import Verdict
+from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.core.run import Claim, Judged, Policy, Run
+from pytest_gbs.core.worlds import HARDWARE, Evidence, Hardware, Nearby, Sizes, geometry, readings, shown, world
+from pytest_gbs.declarations import read_declarations
+from pytest_gbs.declarations.names import read_name
+
+# What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it stands beside.
+CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP)
+_WORST: Final = {"verified": 0, "undetermined": 1, "violated": 2}
+
+
+class Context(NamedTuple):
+    """What a recipe is judged with, beside itself: settings, hardware given on the command line, and launcher files nearby."""
+
+    settings: Settings
+    hardware: Sizes  # of the settings, for this recipe
+    given: Sizes
+    nearby: Callable[[], Nearby]
+    shared: tuple[Policy, ...] = ()
+
+
+def build_runs(document: Document, framework: Framework, context: Context) -> tuple[Run, ...]:
+    """Return the recipe by itself, and one more run for each launch context that the settings state for it."""
+    sizes = read_sizes(document, framework)
+    declarations = _declarations(document, framework)
+    own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
+    evidence = Evidence(own, context.given, context.hardware, context.nearby)
+    equations = (*framework.equations, *_TOKENS) if Name.SEQUENCE_LENGTH in sizes else framework.equations
+    table = framework._replace(equations=equations) if equations is not framework.equations else framework
+    claims = tuple(
+        Claim(d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, declarations, evidence, sizes)))
+        for d in declarations
+        if d.force == Force.STATES and not d.weak and d.name in CLAIMED
+    )
+    hardware = _reserve(framework, document, _with_parallel(shown(declarations, evidence), context))
+    seen = geometry(sizes, hardware.sizes, table, document, equations)
+    policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
+    recipe = Run(document, table, None, seen, claims, declarations, policies, assumptions=hardware.assumptions)
+    return (_best_known(recipe, context), *_launched(recipe, sizes, context))
+
+
+_TOKENS: Final = (Equation(Name.TOKENS_PER_STEP, (Name.GLOBAL_BATCH_SIZE, Name.SEQUENCE_LENGTH), unit="tokens", source="definition"),)
+
+
+def _world(sizes: dict[str, Size], hardware: Hardware, table: Framework, document: Document) -> Any:
+    return world(geometry(sizes, hardware.sizes, table, document, table.equations), hardware)
+
+
+def _declarations(document: Document, framework: Framework) -> tuple[Declaration, ...]:
+    """Return what comments, the file's name and the run's names state."""
+    path = document.source.path
+    found = read_declarations(document.comments, path) if document.comments else ()
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    named = list(read_name(stem, path, 0, None))
+    for key in framework.names:
+        node = document.get(*(str(part) for part in key))
+        text = getattr(node, "text", "")
+        if text and "/" not in text[-1:]:
+            start = node.start + (0 if node.plain else 1)  # type: ignore[union-attr]
+            named.extend(read_name(text, path, start, key))
+    return (*found, *named)
+
+
+def _with_parallel(hardware: Hardware, context: Context) -> Hardware:
+    """Return `hardware` with the parallel sizes that all launcher files nearby agree on, where hardware was given to launch on."""
+    if not context.given:
+        return hardware
+    parallel = {q.name: q for q in context.nearby().parallel}
+    return hardware._replace(sizes={**parallel, **hardware.sizes})
+
+
+def _reserve(framework: Framework, document: Document, hardware: Hardware) -> Hardware:
+    """Return `hardware` without what comments say of it where some of the GPUs may serve rather than train."""
+    reserves = getattr(framework, "reserves", None)
+    if reserves is None or not holds(reserves, document, framework.loader):
+        return hardware
+    return hardware._replace(sizes={name: size for name, size in hardware.sizes.items() if size.origin != Origin.COMMENT})
+
+
+def _best_known(run: Run, context: Context) -> Run:
+    """Return `run` shown in the world of its first claim that names its hardware, where nothing better was given."""
+    if context.given or run.geometry.global_batch_size is not None:
+        return run
+    for claim in run.claims:
+        if claim.worlds[0].geometry.global_batch_size is not None:
+            return run._replace(geometry=claim.worlds[0].geometry, assumptions=claim.worlds[0].assumptions)
+    return run
+
+
+def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Run]:
+    """Yield the run of each launch context that the settings state for this recipe; launches judge no claims of prose."""
+    for launch in context.settings.launches:
+        if not any(matches(run.path, pattern) for pattern in launch.paths):
+            continue
+        stated = {Name.NUM_NODES: launch.num_nodes, Name.GPUS_PER_NODE: launch.gpus_per_node, Name.WORLD_SIZE: launch.world_size}
+        hardware = {n: Quantity(n, v, Origin.LAUNCH, key=launch.name, note=launch.origin) for n, v in stated.items() if v is not None}
+        seen = geometry(sizes, hardware, run.framework, run.document, run.framework.equations)
+        start = Launch(Location(context.settings.source, 0, 0), Kind.SCRIPT, launch.name, tuple(hardware.values()))
+        yield run._replace(launch=start, geometry=seen, claims=(), policies=run.policies, assumptions=())
+
+
+def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
+    for e in expect:
+        if not e.shared and any(matches(path, pattern) for pattern in e.paths):
+            yield Policy(e.name, e.low, e.high, e.values, e.origin, e.text)
+
+
+class Judgement(NamedTuple):
+    """What all rules said about one document: outcomes by rule code, bugs met on the way, and claims for rules that compare."""
+
+    outcomes: dict[str, list[Outcome]]
+    internal: tuple[str, ...]
+    judged: tuple[Judged, ...] = ()
+
+
+def judge_recipe(runs: tuple[Run, ...], view: FileView, rules: Iterable[Rule]) -> Judgement:
+    """Return what file and run rules say of a recipe and its runs."""
+    collected = _Collector()
+    rules = tuple(rules)
+    for rule in rules:
+        if rule.scope == Scope.FILE:
+            collected.collect(rule, view)
+    for run in runs:
+        of_run = _Collector()
+        for rule in rules:
+            if rule.scope == Scope.RUN and (not rule.frameworks or run.framework.name in rule.frameworks):
+                of_run.collect(rule, run)
+        collected.add(_one_cause(of_run))
+    return Judgement(collected.outcomes, tuple(collected.internal), tuple(_judged(runs[0])))
+
+
+def judge_file(view: object, rules: Iterable[Rule], scope: str) -> Judgement:
+    """Return what the rules of one scope say about something that is no recipe."""
+    collected = _Collector()
+    for rule in rules:
+        if rule.scope == scope:
+            collected.collect(rule, view)
+    return Judgement(collected.outcomes, tuple(collected.internal))
+
+
+class _Collector:
+    """Gathers outcomes; the one place where a bug in a rule is caught, so that the run goes on and says so."""
+
+    def __init__(self) -> None:
+        self.outcomes: dict[str, list[Outcome]] = {}
+        self.internal: list[str] = []
+
+    def collect(self, rule: Rule, subject: Any) -> None:
+        try:
+            for outcome in rule.check(subject):
+                self.outcomes.setdefault(rule.code, []).append(outcome)
+        except Exception as error:
+            path = getattr(subject, "path", None) or getattr(getattr(subject, "document", None), "source", ("?",))[0]
+            self.internal.append(f"internal error in {rule.code} on {path}: {type(error).__name__}: {error}")
+
+    def add(self, other: _Collector) -> None:
+        for code, outcomes in other.outcomes.items():
+            self.outcomes.setdefault(code, []).extend(outcomes)
+        self.internal.extend(other.internal)
+
+
+def _one_cause(collected: _Collector) -> _Collector:
+    """Return `collected` without what a recipe that runs nowhere says of its batch: GBS204 stands for it."""
+    if any(isinstance(outcome, Finding) for outcome in collected.outcomes.get("GBS204", ())):
+        for code in [code for code in collected.outcomes if code.startswith("GBS1") or code in ("GBS202", "GBS205")]:
+            del collected.outcomes[code]
+    return collected
+
+
+def _judged(run: Run) -> Iterator[Judged]:
+    """Yield the claims that name nodes and leave the GPUs of each open, with the number they would need."""
+    for claim in run.claims:
+        said = dict(claim.declaration.conditions)
+        nodes = said.get(Name.NUM_NODES)
+        if nodes is None or Name.GPUS_PER_NODE in said or Name.WORLD_SIZE in said or claim.declaration.unit == "tokens":
+            continue
+        sizes = {n: s for n, s in run.geometry.stated.items() if n not in (*HARDWARE, Name.DATA_PARALLEL_SIZE, Name.GLOBAL_BATCH_SIZE)}
+        sizes[Name.NUM_NODES] = Quantity(Name.NUM_NODES, nodes, Origin.COMMENT)
+        found = law(Name.GLOBAL_BATCH_SIZE, sizes, run.framework.equations)
+        if found is None or found.free != (Name.GPUS_PER_NODE,):
+            continue
+        needed = claim.declaration.value / found.coefficient
+        whole = int(needed) if needed.denominator == 1 else None
+        text = f"{claim.declaration.value:,} = {found.coefficient} x {needed} GPUs per node on {nodes} node{'s' * (nodes != 1)}"
+        yield Judged(run.path, claim.declaration, nodes, whole, text)
+
+
+def verdict(outcomes: dict[str, list[Outcome]]) -> str:
+    """Return the verdict on a recipe that follows from all outcomes of its rules."""
+    flat = [outcome for each in outcomes.values() for outcome in each]
+    severities = {outcome.severity for outcome in flat if isinstance(outcome, Finding)}
+    if Severity.ERROR in severities:
+        return Verdict.VIOLATED
+    if Severity.WARNING in severities:
+        return Verdict.WARNED
+    if any(isinstance(outcome, Undetermined) and outcome.claim for outcome in flat):
+        return Verdict.UNDETERMINED
+    about_batch = ("GBS1", "GBS2", "GBS3", "GBS4", "GBS5")
+    if any(isinstance(o, Verified) and o.decides and o.code.startswith(about_batch) for o in flat):
+        return Verdict.VERIFIED
+    return Verdict.UNCLAIMED
+
+
+def worst(outcomes: dict[str, list[Outcome]]) -> tuple[tuple[str, str], ...]:
+    """Return each rule that applied with its worst outcome, by code."""
+    words = {Verified: "verified", Undetermined: "undetermined", Finding: "violated"}
+    return tuple(
+        (code, max((words[type(o)] for o in outcomes[code]), key=_WORST.__getitem__)) for code in sorted(outcomes) if outcomes[code]
+    )
+
+
+def claimed(runs: tuple[Run, ...]) -> bool:
+    """Return whether anything says what the batch of these runs should be."""
+    return bool(runs and (runs[0].claims or runs[0].policies))
+
+
+__all__ = ["Context", "Judgement", "build_runs", "claimed", "judge_file", "judge_recipe", "verdict", "worst"]

@@ -1,0 +1,100 @@
+"""The pytest hooks that are there in every session: options, which paths are collected, and `@pytest.mark.gbs_recipes`.
+
+This module is imported by every pytest run wherever the package is installed, so it imports nothing that pytest has not
+loaded already. All that recipes need is in `pytest_items`, imported once recipes are asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of group "gbs" and the ini option `gbs_recipes`."""
+    group = parser.getgroup("gbs", "global batch size of training recipes")
+    add = group.addoption
+    add("--gbs-recipes", action="append", default=[], metavar="PATH", help="check the training recipes in PATH (repeatable)")
+    add("--gbs-nodes", type=int, metavar="N", help="judge recipes on N nodes, where they leave it open")
+    add("--gbs-gpus-per-node", type=int, metavar="N", help="judge recipes on nodes of N GPUs, where they leave it open")
+    add("--gbs-world-size", type=int, metavar="N", help="judge recipes on N GPUs in all, where they leave it open")
+    add("--gbs-select", action="append", default=[], metavar="CODES", help="only these rules: codes or names, separated by commas")
+    add("--gbs-ignore", action="append", default=[], metavar="CODES", help="all rules but these")
+    add("--gbs-strict", action="store_true", help="fail where a claim can't be decided, instead of skipping")
+    parser.addini("gbs_recipes", "files and folders of training recipes, relative to this file's folder", type="paths", default=[])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """Make the paths of `--gbs-recipes` arguments of pytest, before any conftest.py is loaded for want of arguments.
+
+    Later is too late: without a path pytest loads `tests/conftest.py`, and a gate on recipes must not import torch. A path
+    given inside a recipe folder stands for that folder, so that one recipe or one node id can be asked for.
+    """
+    options = early_config.known_args_namespace
+    if not options.gbs_recipes:
+        return
+    given = [_path(early_config, argument) for argument in options.file_or_dir]
+    roots = [_path(early_config, text) for text in options.gbs_recipes]
+    _must_exist(roots)
+    more = [str(root) for root in roots if not any(path.is_relative_to(root) for path in given)]
+    args.extend(more)
+    options.file_or_dir = [*options.file_or_dir, *more]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers and, where this session is to collect recipes, what collects them."""
+    config.addinivalue_line("markers", "gbs: every check of a training recipe (`-m gbs`, `-m 'not gbs'`)")
+    config.addinivalue_line("markers", "gbs_recipes(glob, ...): call the test once for each matching training recipe, as fixture `recipe`")
+    asked = [_path(config, text) for text in config.getoption("gbs_recipes")]
+    roots = asked or [Path(os.path.normpath(path)) for path in config.getini("gbs_recipes")]
+    if not roots:
+        return
+    _must_exist(roots)
+    arguments = [_path(config, argument) for argument in config.args]
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        more = [root for root in roots if not any(root.is_relative_to(path) for path in arguments)]
+        config.args.extend(map(str, more))
+        arguments.extend(more)
+    targets = _targets(roots, arguments)
+    if targets:
+        from pytest_gbs.pytest_items import RecipeSession
+
+        alone = bool(asked) and all(any(path.is_relative_to(root) for root in roots) for path in arguments)
+        config.pluginmanager.register(RecipeSession(config, roots, targets, alone), "gbs-recipes")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parametrise the fixture `recipe` of a test that is marked with `gbs_recipes`."""
+    if "recipe" not in metafunc.fixturenames:
+        return
+    marker = metafunc.definition.get_closest_marker("gbs_recipes")
+    if marker is not None:
+        from pytest_gbs.pytest_items import recipes_matching
+
+        found = recipes_matching(metafunc.config, marker)
+        metafunc.parametrize("recipe", list(found.values()), ids=list(found))
+
+
+def _path(config: pytest.Config, argument: str) -> Path:
+    """Return the absolute path of a path or a node id as given on the command line; links are not followed."""
+    return Path(os.path.normpath(config.invocation_params.dir / argument.partition("::")[0]))
+
+
+def _must_exist(roots: list[Path]) -> None:
+    for root in roots:
+        if not root.exists():
+            raise pytest.UsageError(f"gbs: no such file or folder: {root}")
+
+
+def _targets(roots: list[Path], arguments: list[Path]) -> list[Path]:
+    """Return what is to be checked of `roots` when pytest collects `arguments`: a root, or what is named inside it."""
+    found: dict[Path, None] = {}
+    for root in roots:
+        if any(root.is_relative_to(path) for path in arguments):
+            found[root] = None
+        else:
+            found.update((path, None) for path in arguments if path.is_relative_to(root))
+    return list(found)

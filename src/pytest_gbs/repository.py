@@ -1,0 +1,175 @@
+"""A tree of files seen as a repository: what to report on, and what its launcher files say near a recipe."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Final
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.globs import matches
+from pytest_gbs.core.launch import LauncherFile
+from pytest_gbs.core.location import Lines, Source, Unreadable
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.worlds import PARALLEL, Nearby
+from pytest_gbs.frameworks import tables
+from pytest_gbs.launchers import launchers
+from pytest_gbs.parsing import read
+
+SUFFIXES: Final = (".yaml", ".yml", ".json", ".toml")
+
+
+class Repository:
+    """The lazy memo of one tree: what its launcher files give, each read at most once."""
+
+    def __init__(self, tree: Tree, settings: Settings) -> None:
+        self.tree = tree
+        self.settings = settings
+        self.words = hints()
+        self._paths: tuple[str, ...] | None = None
+        self._launcher_files: dict[str, tuple[LauncherFile, str] | None] = {}
+        self._nearby: dict[str, Nearby] = {}
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All configuration files of the tree, sorted."""
+        if self._paths is None:
+            self._paths = tuple(path for path in self.tree.paths() if path.endswith(SUFFIXES))
+        return self._paths
+
+    def targets(self, targets: Sequence[str]) -> dict[str, bool]:
+        """Return the files to report on, in path order, and whether each was named itself.
+
+        Raises:
+            UsageError: a target is neither a file nor a folder of the tree.
+        """
+        found: dict[str, bool] = {}
+        for target in targets or ("",):
+            inside = self._below(target)
+            if inside is None:
+                found[target] = True
+            else:
+                for path in inside:
+                    found.setdefault(path, False)
+        return dict(sorted(found.items()))
+
+    def _below(self, target: str) -> list[str] | None:
+        """Return the files below folder `target`, or None where it is a file itself."""
+        if target in ("", "."):
+            return [path for path in self.paths if not self._excluded(path)]
+        prefix = target.rstrip("/") + "/"
+        inside = self._range(prefix)
+        if inside or target.endswith("/"):
+            return [path for path in inside if not self._excluded(path)]
+        if not target.endswith(SUFFIXES) and isinstance(self.tree.read(target), Unreadable):
+            raise UsageError(f"no file or folder {target}, or no configuration file in it")
+        return None
+
+    def _range(self, prefix: str) -> list[str]:
+        start = bisect_left(self.paths, prefix)
+        stop = bisect_left(self.paths, prefix[:-1] + chr(ord(prefix[-1]) + 1)) if prefix else len(self.paths)
+        return list(self.paths[start:stop])
+
+    def _excluded(self, path: str) -> bool:
+        return any(matches(path, pattern) for pattern in self.settings.exclude)
+
+    def documents(self, path: str, named: bool) -> tuple[Source | None, tuple[Document | Unreadable, ...]]:
+        """Return the documents of the file at `path`; none, without parsing, where its text has no key of any table."""
+        source = self.tree.read(path)
+        if isinstance(source, Unreadable):
+            return None, (source,)
+        if not named and not any(word in source.text for word in self.words):
+            self._launcher_files.setdefault(path, None)
+            return source, ()
+        return source, read(source)
+
+    def remember(self, path: str, launcher_file: LauncherFile | None, source: Source) -> None:
+        """Keep what the file at `path` is as a launcher file, so that it need not be read again as evidence."""
+        if path not in self._launcher_files or launcher_file is not None:
+            self._launcher_files[path] = None if launcher_file is None else (launcher_file, _evidence(launcher_file, source))
+
+    def launcher_file(self, path: str) -> LauncherFile | None:
+        """Return what the launcher file at `path` gives, or None where it is none."""
+        found = self._launcher_file(path)
+        return found[0] if found else None
+
+    def nearby(self, path: str) -> Nearby:
+        """Return what the launcher files of the nearest enclosing folder that has any say about GPUs per node."""
+        folder = path.rpartition("/")[0]
+        if folder not in self._nearby:
+            self._nearby[folder] = self._look_around(folder)
+        return self._nearby[folder]
+
+    def _look_around(self, folder: str) -> Nearby:
+        while True:
+            found = [f for path in self._range(f"{folder}/" if folder else "") if (f := self._launcher_file(path)) and f[0].distributed]
+            if found or not folder:
+                return _agreement(found)
+            folder = folder.rpartition("/")[0]
+
+    def _launcher_file(self, path: str) -> tuple[LauncherFile, str] | None:
+        if path not in self._launcher_files:
+            source = self.tree.read(path)
+            self._launcher_files[path] = None
+            if isinstance(source, Source):
+                self._read_launcher_file(path, source)
+        return self._launcher_files[path]
+
+    def _read_launcher_file(self, path: str, source: Source) -> None:
+        for launcher in launchers():
+            if launcher.hint not in source.text:
+                continue
+            for document in read(source):
+                if isinstance(document, Document) and launcher.owns(document):
+                    self.remember(path, launcher.read(document), source)
+                    return
+
+
+def hints() -> tuple[str, ...]:
+    """Return words of which at least one occurs in every file that is anything to us; the others are never parsed."""
+    words = {launcher.hint for launcher in launchers()}
+    for table in tables():
+        recognition = table.recognition
+        if recognition.all_of:
+            words.add(str(recognition.all_of[0][-1]))
+        elif recognition.one_of:
+            words.update(str(key[-1]) for key in recognition.one_of[0])
+    return tuple(sorted(words))
+
+
+def _evidence(launcher_file: LauncherFile, source: Source) -> str:
+    """Return where the file says how many processes it starts: `zero3.yaml:16  num_processes: 8`."""
+    size = next((q for q in launcher_file.quantities if q.name in (Name.WORLD_SIZE, Name.GPUS_PER_NODE) and q.at), None)
+    if size is None or size.at is None:
+        return source.path
+    return f"{source.path}:{Lines(source.text).line_of(size.at.start)}  {size.key}: {size.value}"
+
+
+def _agreement(found: list[tuple[LauncherFile, str]]) -> Nearby:
+    """Return what launcher files agree on; where they disagree, who says what."""
+    each = [(q, note) for file, note in found if (q := _size(file, Name.GPUS_PER_NODE)) is not None]
+    values = sorted({q.value for q, _ in each})
+    if not each:
+        return Nearby()
+    if len(values) > 1:
+        said = ", ".join(f"{note.split('  ')[0]} {q.value}" for q, note in each[:4])
+        return Nearby(disagreement=f"launcher files disagree on GPUs per node: {said}")
+    size, note = each[-1]
+    files = "1 launcher file says so" if len(each) == 1 else f"{len(each)} launcher files agree"
+    words = "1 GPU" if size.value == 1 else f"{size.value} GPUs"
+    parallel = tuple(q for name in PARALLEL if (q := _unanimous(found, name)) is not None)
+    assumption = f"{words} per node: {files} ({note})"
+    return Nearby(size._replace(origin=Origin.LAUNCHER, note=files), parallel, assumption)
+
+
+def _size(file: LauncherFile, name: str) -> Quantity | None:
+    return next((q for q in file.quantities if q.name == name), None)
+
+
+def _unanimous(found: list[tuple[LauncherFile, str]], name: str) -> Quantity | None:
+    sizes = [_size(file, name) for file, _ in found]
+    first = sizes[0]
+    return first if first is not None and all(size is not None and size.value == first.value for size in sizes) else None

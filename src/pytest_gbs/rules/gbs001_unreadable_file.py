@@ -1,0 +1,58 @@
+"""A file that can't be read, although it holds batch or launch keys.
+
+The file is no YAML, JSON or TOML, is nested too deeply, is too large, or is no text at all. A file that nobody named and
+that holds no key of ours is only counted.
+
+What can't be read is not checked, and a check that passes over a broken recipe in silence is worth nothing.
+
+What the framework does: it stops with the error of its loader, after the job was scheduled. Where the loader is more lenient
+than YAML allows, the message says what it would make of the file.
+
+How to mend it: go to the line named: most often an indentation, a bracket or a quote that is not closed. A template with
+`{{ ... }}` in place of values is no recipe before it is filled in; leave it out with `exclude` in the settings. A file above
+the size limit is read after raising `max-file-size`.
+
+It stays silent on files without any batch or launch key, unless you name them yourself; `-v` lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.location import Location, Unreadable
+from pytest_gbs.core.outcome import Finding, Outcome, Severity
+from pytest_gbs.core.rule import Example, Rule, Scope
+
+CODE = "GBS001"
+
+
+def check(problem: Unreadable) -> Iterator[Outcome]:
+    """Yield the one finding that `problem` is."""
+    yield Finding(CODE, problem.reason, Severity.ERROR, _place(problem))
+
+
+def _place(problem: Unreadable) -> Location:
+    """Return the character where reading failed, or the start of the file where it failed as a whole."""
+    if problem.offset is None:
+        return Location(problem.path, 0, 0)
+    end = problem.offset + 1 if problem.source is None else min(problem.offset + 1, len(problem.source.text))
+    return Location(problem.path, min(problem.offset, end), end)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+report_to: {loggers}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="unreadable-file",
+    scope=Scope.UNREADABLE,
+    summary="a file with batch or launch keys can't be read",
+    bad=(Example((("sft.yaml", _RECIPE.format(loggers="[wandb")),)),),
+    good=(Example((("sft.yaml", _RECIPE.format(loggers="[wandb]")),)),),
+    check=check,
+)

@@ -1,0 +1,126 @@
+"""A batch key that stands twice in one mapping, so that one of its values is dropped.
+
+Only keys that hold a size of the batch or of the launch count, and blocks that hold such keys.
+
+Whoever reads the file finds the first value and believes it; the run has the last. Two branches that are merged, or a block
+that is pasted to try something, leave such a pair behind.
+
+What the framework does: PyYAML, which transformers, TRL and accelerate load with, and Python's JSON keep the last value and
+say nothing. OmegaConf, YAML 1.2 loaders and DeepSpeed's JSON reader stop.
+
+How to mend it: delete the line that is not meant. Look at the value that the finding names as dropped: it may be the one
+that a comment, a paper or a launch script relies on.
+
+It stays silent for keys that are no size of the batch. Where both values are the same the finding is a warning, because
+nothing is lost yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.document import Alias, Document, Duplicate, Mapping, Node, Scalar
+from pytest_gbs.core.fileview import FileView
+from pytest_gbs.core.framework import Loader
+from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.quantity import Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.wording import leaves
+
+CODE = "GBS002"
+
+
+def check(file: FileView) -> Iterator[Outcome]:
+    """Yield a finding for each key of a size that one mapping of `file` holds twice."""
+    if file.document.duplicates:
+        keys = _keys(file)
+        for duplicate in file.document.duplicates:
+            if any(key[: len(duplicate.path)] == duplicate.path for key in keys):
+                yield _finding(file, duplicate)
+
+
+def _keys(file: FileView) -> set[KeyPath]:
+    """Return the key paths that hold sizes in this kind of file."""
+    keys = {row.key for row in file.framework.rows} if file.framework else set()
+    if file.launcher:
+        keys.update(leaf.at.path for size in file.launcher.quantities for leaf in leaves(size) if leaf.at and leaf.at.path)
+    return keys
+
+
+def _finding(file: FileView, duplicate: Duplicate) -> Finding:
+    document = file.document
+    key = str(duplicate.path[-1])
+    first, second = (_value(document, duplicate, place) for place in (duplicate.first, duplicate.second))
+    dropped, kept = (_text(document, node) for node in (first, second))
+    same = dropped == kept
+    if first is None or second is None or "\n" in dropped + kept:
+        says = f"{key} stands twice"
+    else:
+        says = f"{key} stands twice, as {dropped}" + (" both times" if same else f" and as {kept}")
+    severity = Severity.WARNING if same and not _stops(file) else Severity.ERROR
+    related = (Related(_place(document, first, duplicate.first), "dropped"),)
+    at = _place(document, second, duplicate.second)
+    return Finding(CODE, f"{says}; {_consequence(file)}", severity, at, "kept", related)
+
+
+def _consequence(file: FileView) -> str:
+    if _stops(file):
+        return "the framework stops when it loads the file"
+    return f"{'PyYAML' if file.document.syntax == 'yaml' else 'the loader'} keeps the last and says nothing"
+
+
+def _stops(file: FileView) -> bool:
+    """Return whether the loader of this file refuses a key that stands twice."""
+    return file.document.syntax == "yaml" and file.framework is not None and file.framework.loader != Loader.PYYAML
+
+
+def _value(document: Document, duplicate: Duplicate, place: Location) -> Node | None:
+    """Return the value of that entry of the duplicated key which stands at `place`."""
+    mapping = _mapping(document, duplicate.path[:-1])
+    for key, value in mapping.entries if mapping else ():
+        if isinstance(key, Scalar) and key.text == duplicate.path[-1] and key.start <= place.start <= value.stop:
+            return value
+    return None
+
+
+def _mapping(document: Document, path: KeyPath) -> Mapping | None:
+    node = document.root
+    for part in path:
+        if isinstance(node, Alias):
+            node = node.target
+        if not isinstance(node, Mapping):
+            return None
+        node = next((value for key, value in reversed(node.entries) if isinstance(key, Scalar) and key.text == part), None)
+    return node if isinstance(node, Mapping) else None
+
+
+def _text(document: Document, node: Node | None) -> str:
+    return "" if node is None else document.source.text[node.start : node.stop].strip()
+
+
+def _place(document: Document, node: Node | None, fallback: Location) -> Location:
+    """Return the span of a short value, which is what is dropped or kept; else that of its key."""
+    if not isinstance(node, Scalar) or node.start == node.stop:
+        return fallback
+    return Location(document.source.path, node.start, node.stop, fallback.path)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+learning_rate: 2.0e-5
+gradient_accumulation_steps: 8
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="duplicate-key",
+    scope=Scope.FILE,
+    summary="a batch key stands twice, and one value is dropped",
+    bad=(Example((("sft.yaml", _RECIPE),)),),
+    good=(Example((("sft.yaml", _RECIPE.replace("gradient_accumulation_steps: 2\n", "")),)),),
+    check=check,
+)

@@ -1,0 +1,99 @@
+"""A key that no table knows and that is a slip away from a batch key which is missing.
+
+`gradient_accumulation_step: 8` looks like a setting. It is none: the accumulation is the framework's default.
+
+Nothing else in the file tells the two apart, and the batch is smaller by the factor that everybody believes to be set.
+
+What the framework does: the parsers of transformers and TRL stop at a key that no argument has, unless the training script
+defines one or allows extra keys; then the value is dropped in silence and the default counts. This is why the finding is a
+warning.
+
+How to mend it: write the key as the finding has it. If the key is your script's own, put `# gbs: ignore[GBS005]` with a
+reason behind it.
+
+It stays silent where the right key stands in the file as well, where the key belongs to the framework, and for short keys,
+which differ by a letter too easily: one slip is allowed from six letters on, two from twelve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.core.document import Document, Mapping, Scalar
+from pytest_gbs.core.fileview import FileView
+from pytest_gbs.core.framework import Framework, Row
+from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.near_miss import nearest
+from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.wording import called
+
+CODE = "GBS005"
+
+# Intervals and lengths are no factors of a batch; a slip in them is another tool's business.
+_NO_FACTORS: Final = {Name.MAX_STEPS, Name.SAVE_STEPS, Name.EVAL_STEPS, Name.LOGGING_STEPS, Name.SEQUENCE_LENGTH, Name.TOKENS_PER_STEP}
+
+
+def check(file: FileView) -> Iterator[Outcome]:
+    """Yield a finding for each key of `file` that was probably meant to be a batch key."""
+    framework = file.framework
+    if framework is None:
+        return
+    known = {row.key for row in framework.rows}
+    for parent, rows in _missing(file.document, framework).items():
+        for key in _keys(file.document, parent):
+            path = (*parent, key.text)
+            if path in known or key.text in framework.also:
+                continue
+            meant = nearest(key.text, rows)
+            if meant is not None:
+                yield _finding(file.document, key, path, rows[meant])
+
+
+def _missing(document: Document, framework: Framework) -> dict[KeyPath, dict[str, Row]]:
+    """Return the rows of factors whose key does not stand in `document`, by their last key, for each mapping they belong to."""
+    found: dict[KeyPath, dict[str, Row]] = {}
+    for row in framework.rows:
+        if row.name not in _NO_FACTORS and row.key not in document.keyed:
+            found.setdefault(row.key[:-1], {})[str(row.key[-1])] = row
+    return found
+
+
+def _keys(document: Document, parent: KeyPath) -> Iterator[Scalar]:
+    """Yield the keys that the mapping at `parent` holds itself."""
+    node = document.get(*(str(part) for part in parent)) if parent else document.root
+    if isinstance(node, Mapping):
+        for key, _ in node.entries:
+            if isinstance(key, Scalar):
+                yield key
+
+
+def _finding(document: Document, key: Scalar, path: KeyPath, row: Row) -> Finding:
+    meant = str(row.key[-1])
+    default = f", and without it {called(row.name)} is {row.default}" if isinstance(row.default, int) else ""
+    at = Location(document.source.path, key.start, key.stop, path)
+    written = document.source.text[key.start : key.stop]
+    fix = Fix(f"rename {key.text} to {meant}", Applicability.DISPLAY, (Edit(at, written, written.replace(key.text, meant)),))
+    message = f"{key.text} is no key of this framework{default}"
+    return Finding(CODE, message, Severity.WARNING, at, "unknown", holds=f"the nearest key is {meant}", fixes=(fix,))
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+{key}: 8
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="misspelt-key",
+    scope=Scope.FILE,
+    summary="a key is a slip away from a batch key that is missing",
+    severity=Severity.WARNING,
+    bad=(Example((("sft.yaml", _RECIPE.format(key="gradient_accumulation_step")),)),),
+    good=(Example((("sft.yaml", _RECIPE.format(key="gradient_accumulation_steps")),)),),
+    check=check,
+)

@@ -1,0 +1,51 @@
+"""A comment states a global batch size that the settings do not give.
+
+Learning rate, warmup and schedule are tuned for the global batch size, and the comment is where people write down which one
+that was. When somebody changes the micro batch, the accumulation or the hardware, the comment goes stale and nothing notices:
+training runs, with another batch.
+
+The rule multiplies micro batch, accumulation and data-parallel ranks on the hardware that the comment itself names, and fills
+in what it leaves open from other comments of the file, the recipe's own keys, the settings, and launcher files nearby if they
+agree. It fires only if the claim is false for every admissible value of what is still unknown and for every reading of the
+words; where it could be true, it says with which hardware.
+
+How to mend it: if the settings are right, correct the number in the comment; if the comment is right, change accumulation or
+micro batch until the product is what it says. The finding lists the whole-number changes that do.
+
+It stays silent on commented-out settings, advice ("for best results"), history ("trained on"), and sizes of another batch. To
+make a claim that no reader can mistake, write `# gbs: 128 on 8 nodes x 8 gpus`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.claims import Cause, outcomes
+from pytest_gbs.core.outcome import Outcome
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for each claim of `run` that arithmetic and factors do not explain already."""
+    yield from outcomes(run, Cause.STALE)
+
+
+_RECIPE = """\
+# Config for 2 nodes of 8 x H100s with GBS 128
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: {accumulation}
+"""
+
+RULE = Rule(
+    code=Cause.STALE,
+    name="stale-declaration",
+    scope=Scope.RUN,
+    summary="a comment states a global batch size that the settings do not give",
+    bad=(Example((("sft.yaml", _RECIPE.format(accumulation=4)),)),),
+    good=(Example((("sft.yaml", _RECIPE.format(accumulation=2)),)),),
+    check=check,
+)

@@ -1,0 +1,43 @@
+"""A comment writes out a product that is not what it says.
+
+`# 8 GPUs x 4 x 2 = 128` is wrong whatever the settings are: 8 x 4 x 2 is 64. Either a factor or the result was changed and the
+other was not, so nobody can tell which batch was meant.
+
+How to mend it: recompute the product, and compare with what the settings give, which the finding states.
+
+It stays silent where a factor is a word without a number, and where the result is rounded as people round (`1M` for
+1,048,576 tokens).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.claims import Cause, outcomes
+from pytest_gbs.core.outcome import Outcome
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for each claim of `run` that writes out arithmetic."""
+    yield from outcomes(run, Cause.ARITHMETIC)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2  # effective batch size: 8 GPUs x 4 x 2 = {result}
+"""
+
+RULE = Rule(
+    code=Cause.ARITHMETIC,
+    name="false-arithmetic",
+    scope=Scope.RUN,
+    summary="a comment writes out a product that is not what it says",
+    bad=(Example((("sft.yaml", _RECIPE.format(result=128)),)),),
+    good=(Example((("sft.yaml", _RECIPE.format(result=64)),)),),
+    check=check,
+)

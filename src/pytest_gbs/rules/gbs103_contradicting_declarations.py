@@ -1,0 +1,63 @@
+"""Two comments of one recipe state different global batch sizes for the same hardware.
+
+At most one of them can be true. The rule speaks up where the settings cannot tell which (the hardware is not known); where they can,
+the false one is reported as GBS101 and nothing is said twice.
+
+How to mend it: delete or correct the comment that is out of date.
+
+Claims of another quantity, another unit, or under other conditions ("128 with 4 nodes", "256 with 8 nodes") are never
+compared with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.claims import judge
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Claim, Run
+
+CODE = "GBS103"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each claim of `run` that an earlier claim contradicts, where the settings decide neither."""
+    open_claims = [claim for claim in run.claims if isinstance(judge(run, claim), Undetermined)]
+    for number, later in enumerate(open_claims):
+        earlier = next((claim for claim in open_claims[:number] if _contradict(claim, later)), None)
+        if earlier is not None:
+            yield _finding(earlier, later)
+
+
+def _contradict(one: Claim, other: Claim) -> bool:
+    a, b = one.declaration, other.declaration
+    if (a.name, a.unit, sorted(a.conditions)) != (b.name, b.unit, sorted(b.conditions)):
+        return False
+    return not any(x.low <= y.high and y.low <= x.high for x in a.holds for y in b.holds)
+
+
+def _finding(earlier: Claim, later: Claim) -> Finding:
+    a, b = earlier.declaration, later.declaration
+    message = f"comments say {a.value:,} and {b.value:,} for the same batch"
+    return Finding(CODE, message, Severity.ERROR, b.at, f"{b.value:,}", (Related(a.at, f"{a.value:,}"),))
+
+
+_RECIPE = """\
+# global batch size: 128
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2  # effective batch size {other}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="contradicting-declarations",
+    scope=Scope.RUN,
+    summary="two comments state different batch sizes for the same hardware",
+    bad=(Example((("sft.yaml", _RECIPE.format(other=256)),)),),
+    good=(Example((("sft.yaml", _RECIPE.format(other=128)),)),),
+    check=check,
+)

@@ -1,0 +1,45 @@
+"""A comment names a factor of the batch that is set to something else.
+
+`# global batch = 8 GPUs x micro_batch=4 x grad_accum=2 = 64` says three things beside the 64. If the micro batch is now 8, the
+comment's sum is still right in itself, and wrong about this recipe. The finding points at the factor, which is the cause,
+rather than at the product, and states the product that the settings give now.
+
+How to mend it: set the key back to the number in the comment, or write the new factor and the new product into the comment.
+
+Factors without names are compared as a whole: the rule fires only if exactly one has no partner among the settings. It
+stays silent where two differ, since they may have been traded for each other; then GBS101 compares the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.claims import Cause, outcomes
+from pytest_gbs.core.outcome import Outcome
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each claim of `run` with one factor that the settings contradict."""
+    yield from outcomes(run, Cause.FACTOR)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+# 8 GPUs * micro_batch=4 * grad_accum=2 -> effective batch 64
+per_device_train_batch_size: {micro}
+gradient_accumulation_steps: 2
+"""
+
+RULE = Rule(
+    code=Cause.FACTOR,
+    name="stale-factor",
+    scope=Scope.RUN,
+    summary="a comment names a factor of the batch that is set to something else",
+    bad=(Example((("sft.yaml", _RECIPE.format(micro=8)),)),),
+    good=(Example((("sft.yaml", _RECIPE.format(micro=4)),)),),
+    check=check,
+)

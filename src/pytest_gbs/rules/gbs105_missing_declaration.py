@@ -1,0 +1,51 @@
+"""A recipe does not say which global batch size it was written for.
+
+Four of five public recipes claim nothing: the batch follows from a launch command that is not in the file, and nobody can tell later which
+one the learning rate was tuned for. This rule is off unless selected, since a team may keep the number elsewhere.
+
+How to mend it: write `# gbs: 128 on 8 nodes x 8 gpus` behind the accumulation or at the top of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS105"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding if nothing in the recipe or in the settings says what its batch should be."""
+    if run.launch is not None:
+        return
+    place = run.at(Name.GRADIENT_ACCUMULATION_STEPS) or run.at(Name.MICRO_BATCH_SIZE) or Location(run.path, 0, 0)
+    if run.claims or run.policies:
+        yield Verified(CODE, place, decides=False)
+    else:
+        yield Finding(CODE, "nothing says which global batch size this recipe is for", Severity.WARNING, place)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2{comment}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="missing-declaration",
+    scope=Scope.RUN,
+    summary="a recipe does not say which global batch size it was written for",
+    bad=(Example((("sft.yaml", _RECIPE.format(comment="")),), ("--select", "GBS105")),),
+    good=(Example((("sft.yaml", _RECIPE.format(comment="  # gbs: 64 on 8 gpus")),), ("--select", "GBS105")),),
+    check=check,
+    severity=Severity.WARNING,
+    default=False,
+)

@@ -1,0 +1,80 @@
+"""The GPUs do not divide among the parallel sizes.
+
+Tensor, pipeline, context and sequence parallelism each take whole groups of GPUs, and what is left over is the data-parallel size.
+Where the number of GPUs is not a multiple of their product, frameworks stop, or round down and leave GPUs without work.
+
+How to mend it: use a number of GPUs that is a multiple of the product, which the finding states, or change a parallel size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from pytest_gbs.core.equation import Enforcement, Rounding
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.quantity import Name, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import count, short
+
+CODE = "GBS201"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome where the GPUs are known and some parallel size is more than one."""
+    for equation in run.framework.equations:
+        if equation.result != Name.DATA_PARALLEL_SIZE or equation.product != (Name.WORLD_SIZE,):
+            continue
+        world = run.geometry.get(Name.WORLD_SIZE)
+        degrees = [size for name in equation.divisors if isinstance(size := run.geometry.get(name), Quantity)]
+        divisor = prod(size.value for size in degrees)
+        if not isinstance(world, Quantity) or divisor <= 1 or len(degrees) < len(equation.divisors):
+            continue
+        at = world.at or next((size.at for size in degrees if size.at), None) or Location(run.path, 0, 0)
+        if world.value % divisor == 0:
+            yield Verified(CODE, at, run.assumptions)
+        else:
+            stops = equation.rounding != Rounding.FLOOR and equation.mismatch in (Enforcement.STOPS, Enforcement.STOPS_LATE)
+            yield _finding(run, world, degrees, at, stops or world.value < divisor)
+
+
+def _finding(run: Run, world: Quantity, degrees: list[Quantity], at: Location, stops: bool) -> Finding:
+    divisor = prod(size.value for size in degrees)
+    taken = " x ".join(f"{short(size.name)} {size.value}" for size in degrees if size.value > 1)
+    total = f" = {divisor}" if sum(size.value > 1 for size in degrees) > 1 else ""
+    message = f"{count(world.value, Name.WORLD_SIZE)} do not divide among {taken}{total}"
+    related = tuple(Related(size.at, short(size.name)) for size in degrees if size.at and size.at != at)
+    severity = Severity.ERROR if stops else Severity.WARNING
+    holds = f"holds where the number of GPUs is a multiple of {divisor}"
+    return Finding(CODE, message, severity, at, "", related, holds=holds, assumptions=run.assumptions)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+"""
+_LAUNCHER = """\
+compute_environment: LOCAL_MACHINE
+distributed_type: FSDP
+num_machines: 1
+num_processes: 8
+parallelism_config:
+  parallelism_config_dp_shard_size: 4
+  parallelism_config_tp_size: 2
+"""
+_FILES = (("sft.yaml", _RECIPE), ("accelerate.yaml", _LAUNCHER))
+
+RULE = Rule(
+    code=CODE,
+    name="world-not-divisible",
+    scope=Scope.RUN,
+    summary="the GPUs do not divide among the parallel sizes",
+    bad=(Example(_FILES, ("--world-size", "9")),),
+    good=(Example(_FILES, ("--world-size", "8")),),
+    check=check,
+)

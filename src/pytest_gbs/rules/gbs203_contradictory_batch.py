@@ -1,0 +1,109 @@
+"""Two settings of one recipe that can't both hold.
+
+Either the framework takes at most one of two keys, or a size is stated that its own factors do not give.
+
+One of the two is what somebody meant. Which of them the run has depends on the framework, where it runs at all.
+
+What the framework does: TRL stops with a `ValueError` where `generation_batch_size` and `steps_per_generation` are both set.
+A framework that takes the global batch and its factors stops where they disagree, or corrects one of them, as its table
+says; the finding is an error where it stops and a warning where it corrects.
+
+How to mend it: keep the key that says what you mean and delete the other: it follows. Where a stated size disagrees with its
+factors, the finding shows both numbers with their arithmetic.
+
+It stays silent where one of the keys is `null`, and where a size is not known. A comment that disagrees is the business of
+the 1xx rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.core.document import Document, Scalar
+from pytest_gbs.core.equation import Enforcement
+from pytest_gbs.core.framework import Exclusion
+from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.quantity import Conflict, Origin, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.wording import called, leaves, listing, product, short
+
+CODE = "GBS203"
+
+# What people write about a batch is held against the settings by the 1xx rules.
+_PROSE: Final = (Origin.COMMENT, Origin.NAME)
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each pair of settings of `run` that contradict each other."""
+    for exclusion in run.framework.exclusions:
+        present = [key for key in exclusion.keys if _is_set(run, key)]
+        if len(present) > 1:
+            yield _exclusive(run.document, exclusion, present)
+    for size in run.geometry.stated.values():
+        if isinstance(size, Conflict) and not any(leaf.origin in _PROSE for value in size.values for leaf in leaves(value)):
+            yield _conflict(run, size)
+
+
+def _is_set(run: Run, key: KeyPath) -> bool:
+    """Return whether `key` stands in the recipe with a value that is not null."""
+    node = run.document.get(*(str(part) for part in key))
+    if not isinstance(node, Scalar):
+        return node is not None
+    return resolve(node, "json" if run.document.syntax == "json" else run.framework.loader) is not None
+
+
+def _exclusive(document: Document, exclusion: Exclusion, present: list[KeyPath]) -> Finding:
+    places = [place for key in present if (place := document.locate(key))]
+    places.sort(key=lambda place: place.start)
+    names = listing((".".join(map(str, key)) for key in present), last="and")
+    message = f"{names} are both set" + (f"; {exclusion.label}" if exclusion.label else "")
+    related = tuple(Related(place, "also set") for place in places[:-1])
+    return Finding(CODE, message, Severity.ERROR, places[-1], "set", related)
+
+
+def _conflict(run: Run, size: Conflict) -> Finding:
+    stated, computed = size.values[0], size.values[-1]
+    arithmetic = f" = {product(computed)}" if computed.because else ""
+    message = f"{stated.key or called(stated.name)} {stated.value:,} is not the {computed.value:,} that its factors give"
+    details = (f"{computed.value:,}{arithmetic}",) if arithmetic else ()
+    places = [leaf for value in size.values for leaf in leaves(value) if leaf.at is not None]
+    at = _place(run, places)
+    related = tuple(Related(leaf.at, short(leaf.name)) for leaf in places if leaf.at and leaf.at != at)
+    return Finding(CODE, message, _severity(run, size.name), at, short(size.name), related, details, assumptions=run.assumptions)
+
+
+def _severity(run: Run, name: str) -> str:
+    """Return an error where the framework stops at the contradiction, or where nothing says that it goes on."""
+    does = [equation.mismatch for equation in run.framework.equations if equation.result == name]
+    goes_on = bool(does) and all(mismatch in (Enforcement.CORRECTS, Enforcement.IGNORES) for mismatch in does)
+    return Severity.WARNING if goes_on else Severity.ERROR
+
+
+def _place(run: Run, places: list[Quantity]) -> Location:
+    """Return the first of `places` that lies in the recipe, or the recipe's first character."""
+    return next((leaf.at for leaf in places if leaf.at and leaf.at.source == run.path), Location(run.path, 0, 0))
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/prompts
+reward_funcs: [accuracy]
+num_generations: 4
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+generation_batch_size: 64
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="contradictory-batch",
+    scope=Scope.RUN,
+    summary="two settings can't both hold",
+    bad=(Example((("grpo.yaml", _RECIPE + "steps_per_generation: 2\n"),)),),
+    good=(Example((("grpo.yaml", _RECIPE + "steps_per_generation: null\n"),)),),
+    check=check,
+)

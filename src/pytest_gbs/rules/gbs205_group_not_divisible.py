@@ -1,0 +1,46 @@
+"""Generations do not fill whole groups.
+
+GRPO and RLOO compare the completions of one prompt with each other, so each generation batch must hold whole groups of
+`num_generations` completions. The batch is micro batch x GPUs x steps per generation: a recipe that works on 7 GPUs (one of eight went to
+vLLM) may stop on 8. TRL raises ValueError when the trainer's config is built, on every rank.
+
+How to mend it: choose `num_generations` as a divisor of the generation batch, or use a number of GPUs that the finding names.
+
+Where the number of GPUs is not known, nothing is reported: `gbs show` tells on how many the recipe runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.constraints import judge
+from pytest_gbs.core.outcome import Outcome
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS205"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for each group that the framework of `run` needs whole."""
+    yield from judge(run, CODE)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/prompts
+reward_funcs: [accuracy]
+num_generations: 14
+per_device_train_batch_size: 16
+gradient_accumulation_steps: 4
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="group-not-divisible",
+    scope=Scope.RUN,
+    summary="generations do not fill whole groups",
+    bad=(Example((("grpo.yaml", _RECIPE),), ("--world-size", "8")),),
+    good=(Example((("grpo.yaml", _RECIPE),), ("--world-size", "7")),),
+    check=check,
+)

@@ -1,0 +1,75 @@
+"""A batch is claimed, and a setting lets it change while training runs.
+
+With `auto_find_batch_size: true` the trainer makes the micro batch smaller each time the GPU runs out of memory.
+
+The claim is true only until memory runs out, which depends on the machine; nothing in the logs of the recipe's author tells
+which batch the next run will have.
+
+What the framework does: transformers starts over with a smaller micro batch and leaves the accumulation as it is, so that
+the global batch shrinks as well.
+
+How to mend it: switch it off and write the micro batch that fits; raise `gradient_accumulation_steps` by the same factor to
+keep the global batch.
+
+It stays silent in recipes of which nobody claims a batch, neither in a comment or a name nor in the settings of the team.
+Statements about hardware alone are no claim about the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.framework import Switch
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS206"
+
+_HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each setting that lets the claimed batch of `run` change."""
+    if not run.framework.switches:
+        return
+    claimed = tuple(claim.declaration.at for claim in run.claims if claim.declaration.name not in _HARDWARE)
+    expected = any(policy.name not in _HARDWARE for policy in run.policies)
+    if claimed or expected:
+        for switch in run.framework.switches:
+            if holds(switch.condition, run.document, run.framework.loader):
+                yield _finding(run, switch, claimed)
+
+
+def _finding(run: Run, switch: Switch, claimed: tuple[Location, ...]) -> Finding:
+    key = ".".join(map(str, switch.condition.key))
+    place = run.document.locate(switch.condition.key)
+    at = place or (claimed[0] if claimed else Location(run.path, 0, 0))
+    value = f" {run.document.source.text[place.start : place.stop]}" if place else " is on by default"
+    related = tuple(Related(claim, "claimed") for claim in claimed if claim != at)
+    return Finding(CODE, f"the batch is claimed, but is not fixed with {key}{value}: {switch.label}", Severity.WARNING, at, related=related)
+
+
+_RECIPE = """\
+# global batch size: 64 on 8 GPUs
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+auto_find_batch_size: {switch}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="batch-not-fixed",
+    scope=Scope.RUN,
+    summary="a claimed batch may change while training runs",
+    severity=Severity.WARNING,
+    bad=(Example((("sft.yaml", _RECIPE.format(switch="true")),)),),
+    good=(Example((("sft.yaml", _RECIPE.format(switch="false")),)),),
+    check=check,
+)

@@ -1,0 +1,51 @@
+"""A micro batch smaller than the loss can work with.
+
+Some losses compare the samples of one micro batch with each other. KTO pairs each prompt with the answer of another sample
+of the same micro batch to estimate its KL term, so that a micro batch of one leaves it with nothing.
+
+Accumulation does not help: what counts is the number of samples that one rank sees at once.
+
+What the framework does: TRL stops with `ValueError: Actual (not effective) batch size must be > 1` when the trainer is
+built.
+
+How to mend it: double `per_device_train_batch_size` and halve `gradient_accumulation_steps`: the global batch stays as it
+is. Where memory does not allow that, choose a loss without the KL term (`loss_type: apo_zero_unpaired`).
+
+It stays silent for losses that look at one sample at a time, and where the micro batch is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.constraints import judge
+from pytest_gbs.core.outcome import Outcome
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS207"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for each least size that the framework of `run` checks."""
+    yield from judge(run, CODE)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/preferences
+desirable_weight: 1.0
+undesirable_weight: 1.0
+per_device_train_batch_size: {micro}
+gradient_accumulation_steps: {accumulation}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="micro-batch-too-small",
+    scope=Scope.RUN,
+    summary="the micro batch is smaller than the loss needs",
+    bad=(Example((("kto.yaml", _RECIPE.format(micro=1, accumulation=8)),)),),
+    good=(Example((("kto.yaml", _RECIPE.format(micro=2, accumulation=4)),)),),
+    check=check,
+)

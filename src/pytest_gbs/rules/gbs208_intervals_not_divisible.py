@@ -1,0 +1,54 @@
+"""Intervals that must be multiples of each other and are not.
+
+`load_best_model_at_end` needs an evaluation at every save, else the best checkpoint is not known: the steps between two
+saves must be a multiple of the steps between two evaluations.
+
+Intervals count optimizer steps. They are tuned whenever the batch changes, and one of the two is easily forgotten.
+
+What the framework does: transformers stops with a `ValueError` while it reads its arguments: `--load_best_model_at_end
+requires the saving steps to be a round multiple of the evaluation steps`.
+
+How to mend it: make `save_steps` a multiple of `eval_steps`, or switch `load_best_model_at_end` off.
+
+It stays silent without `load_best_model_at_end`, for intervals of whole epochs, and for fractions of the run (`save_steps:
+0.05`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.constraints import judge
+from pytest_gbs.core.outcome import Outcome
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS208"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for each pair of intervals that the framework of `run` checks."""
+    yield from judge(run, CODE)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+eval_strategy: steps
+eval_steps: {evaluation}
+save_strategy: steps
+save_steps: 500
+load_best_model_at_end: true
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="intervals-not-divisible",
+    scope=Scope.RUN,
+    summary="intervals do not divide as the framework needs it",
+    bad=(Example((("sft.yaml", _RECIPE.format(evaluation=200)),)),),
+    good=(Example((("sft.yaml", _RECIPE.format(evaluation=250)),)),),
+    check=check,
+)

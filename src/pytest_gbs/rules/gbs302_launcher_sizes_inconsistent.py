@@ -1,0 +1,55 @@
+"""A launcher file whose sizes can't all be true.
+
+The processes of an accelerate file do not spread evenly over its machines, several processes are asked for with
+`distributed_type: "NO"`, or the product of the parallel sizes is another number than the processes.
+
+The launcher decides the world size, and the world size is a factor of the global batch. Where the file contradicts itself,
+fewer processes start than it says, or none.
+
+What the launcher does: `accelerate launch` floors `num_processes / num_machines` in silence, starts a single process under
+`distributed_type: "NO"` whatever `num_processes` says, and stops with a `ValueError` where the parallel sizes do not
+multiply to the number of processes. `num_processes` is the total over all machines, which is the usual mistake.
+
+How to mend it: write the total number of processes into `num_processes`: 4 machines with 8 GPUs each are 32. For a single
+process write `num_processes: 1`.
+
+It stays silent where a size is left to the command line (`num_processes: -1`), and for what the launcher would fill in
+itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.launch import LauncherFile
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.rule import Example, Rule, Scope
+
+CODE = "GBS302"
+
+
+def check(file: LauncherFile) -> Iterator[Outcome]:
+    """Yield a finding for each contradiction within `file`."""
+    for problem in file.problems:
+        related = tuple(Related(at, label) for at, label in problem.related)
+        yield Finding(CODE, problem.message, Severity.ERROR if problem.stops else Severity.WARNING, problem.at, related=related)
+
+
+_LAUNCHER = """\
+compute_environment: LOCAL_MACHINE
+distributed_type: MULTI_GPU
+machine_rank: 0
+mixed_precision: bf16
+num_machines: {machines}
+num_processes: {processes}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="launcher-sizes-inconsistent",
+    scope=Scope.LAUNCHER,
+    summary="a launcher file's sizes contradict each other",
+    bad=(Example((("accelerate.yaml", _LAUNCHER.format(machines=4, processes=10)),)),),
+    good=(Example((("accelerate.yaml", _LAUNCHER.format(machines=4, processes=32)),)),),
+    check=check,
+)

@@ -1,0 +1,171 @@
+"""A recipe does not have the batch that your team's settings expect of it.
+
+A team that tuned its learning rates for one global batch writes that down once, for all recipes, instead of in a comment of each:
+`[[tool.gbs.expect]]` with `paths` and `global-batch-size = 128`, a list of values, a range such as `tokens-per-step`, or that
+all matching recipes share one batch. A branch that halves the accumulation to fit a smaller GPU then fails in review, not after
+a week of training.
+
+The rule is held against what the recipe gives on the hardware known for it. Where the hardware is not known, it fires only if
+no number of GPUs gives the expected size; else it says with how many GPUs it would.
+
+How to mend it: change the recipe as the finding says, or the expectation, if it is the one that is out of date.
+
+It stays silent where no expectation matches the recipe's path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.core.admissible import reaching
+from pytest_gbs.core.declaration import Interval
+from pytest_gbs.core.equation import Monomial, law
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Policy, Run
+from pytest_gbs.core.wording import called, count, law_text, leaves, listing, product, short
+
+CODE = "GBS501"
+
+_OPEN: Final = 10**18  # above every size there is
+_MENDED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for each expectation that the settings have of `run`."""
+    for policy in run.policies:
+        wanted = _wanted(policy)
+        size = run.geometry.get(policy.name)
+        if isinstance(size, Quantity):
+            yield _judge(run, policy, wanted, size)
+        elif isinstance(size, Conflict):
+            yield Undetermined(CODE, _start(run), f"{_expected(policy)}, but the settings of the recipe contradict each other")
+        else:
+            yield _judge_law(run, policy, wanted)
+
+
+def _wanted(policy: Policy) -> tuple[Interval, ...]:
+    """Return the whole numbers that `policy` allows."""
+    low = 1 if policy.low is None else policy.low
+    high = _OPEN if policy.high is None else policy.high
+    if policy.values:
+        return tuple(Interval(value, value) for value in policy.values if low <= value <= high)
+    return (Interval(low, high),)
+
+
+def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantity) -> Outcome:
+    """Return the outcome for a size that is known."""
+    operands = [leaf for leaf in leaves(size) if leaf.at is not None]
+    at = _place(run, operands)
+    if any(size.value in interval for interval in wanted):
+        return Verified(CODE, at, run.assumptions)
+    related = tuple(Related(leaf.at, short(leaf.name)) for leaf in operands if leaf.at and leaf.at != at)
+    details = ((f"{size.value:,} = {product(size)}",) if size.because else ()) + (_source(policy),)
+    # A file's name is weak evidence for the hardware.
+    severity = Severity.WARNING if any(leaf.origin == Origin.NAME for leaf in leaves(size)) else Severity.ERROR
+    message = f"{called(size.name)} is {size.value:,}, {_expected(policy)}"
+    label = next((short(leaf.name) for leaf in operands if leaf.at == at), "")
+    return Finding(CODE, message, severity, at, label, related, details, _mends(operands, size, wanted), run.assumptions)
+
+
+def _judge_law(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcome:
+    """Return the outcome for a size of which only the law is known: violated where no admissible value fits."""
+    found = law(policy.name, run.geometry.stated, run.framework.equations)
+    values = reaching(found, wanted) if found else None
+    at = _place(run, _operands(run))
+    if found is None or values is None:
+        missing = found.free if found else (policy.name,)
+        return Undetermined(CODE, at, _expected(policy), missing)
+    if not values:
+        message = f"{called(policy.name)} is {law_text(found)}, {_expected(policy)}: no number of {called(found.free[0])} gives that"
+        related = tuple(Related(leaf.at, short(leaf.name)) for leaf in _operands(run) if leaf.at and leaf.at != at)
+        return Finding(CODE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
+    if _always(found, wanted):
+        return Verified(CODE, at, run.assumptions)
+    return Undetermined(CODE, at, _expected(policy), found.free, f"holds with {_some(found.free[0], values)}")
+
+
+def _always(found: Monomial, wanted: tuple[Interval, ...]) -> bool:
+    """Return whether every value of the free size fits, as for an expectation that is open to above."""
+    return any(interval.low <= found.coefficient and interval.high == _OPEN for interval in wanted)
+
+
+def _some(name: str, values: tuple[int, ...]) -> str:
+    if len(values) == 1:
+        return count(values[0], name)
+    if len(values) <= 3:
+        return f"{listing(f'{value:,}' for value in values)} {called(name)}"
+    return f"{values[0]:,}, {values[1]:,}, {values[2]:,} or more {called(name)}"
+
+
+def _expected(policy: Policy) -> str:
+    """Return the expectation for people: `expected is 128`, `expected is at most 512`."""
+    if policy.values:
+        return f"expected is {listing(f'{value:,}' for value in policy.values)}"
+    if policy.low is not None and policy.high is not None:
+        return f"expected is {policy.low:,} to {policy.high:,}" if policy.low != policy.high else f"expected is {policy.low:,}"
+    if policy.high is not None:
+        return f"expected is at most {policy.high:,}"
+    return f"expected is at least {policy.low or 1:,}"
+
+
+def _source(policy: Policy) -> str:
+    return f"expected by {policy.origin}: {policy.text}"
+
+
+def _operands(run: Run) -> list[Quantity]:
+    sizes = (run.geometry.get(name) for name in _MENDED[::-1])
+    return [size for size in sizes if isinstance(size, Quantity) and size.at]
+
+
+def _place(run: Run, operands: list[Quantity]) -> Location:
+    """Return where to point: the operand in the recipe that is most easily changed, else the recipe's first character."""
+    here = [leaf for leaf in operands if leaf.at and leaf.at.source == run.path]
+    here.sort(key=lambda leaf: _MENDED.index(leaf.name) if leaf.name in _MENDED else len(_MENDED))
+    return here[0].at if here and here[0].at else _start(run)
+
+
+def _start(run: Run) -> Location:
+    return Location(run.path, 0, 0)
+
+
+def _mends(operands: list[Quantity], size: Quantity, wanted: tuple[Interval, ...]) -> str:
+    """Return with which single change the one expected value would be met, or "" where there is no one value or change."""
+    if len(wanted) != 1 or wanted[0].low != wanted[0].high or size.value <= 0:
+        return ""
+    ways = []
+    for leaf in operands:
+        top = wanted[0].low * leaf.value
+        if leaf.name in _MENDED and leaf.key and top > 0 and top % size.value == 0:
+            ways.append(f"{leaf.key} {top // size.value}")
+    return f"holds with {listing(ways, last='or with')}" if ways else ""
+
+
+_SETTINGS = """\
+gpus-per-node = 8
+
+[[expect]]
+paths = ["**"]
+global-batch-size = 128
+"""
+
+_RECIPE = """\
+# Config for 2 nodes
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: {accumulation}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="recipe-policy",
+    scope=Scope.RUN,
+    summary="a recipe has another batch than the team's settings expect",
+    bad=(Example((("gbs.toml", _SETTINGS), ("sft.yaml", _RECIPE.format(accumulation=1)))),),
+    good=(Example((("gbs.toml", _SETTINGS), ("sft.yaml", _RECIPE.format(accumulation=2)))),),
+    check=check,
+)
