@@ -1,0 +1,70 @@
+"""What a size that is not known may be, by sums done by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_gbs.core.admissible import Multiples, admits, dividing, reaching
+from pytest_gbs.core.declaration import Interval
+from pytest_gbs.core.equation import Monomial
+from pytest_gbs.core.quantity import Name
+
+W, P = Name.WORLD_SIZE, Name.GPUS_PER_NODE
+
+
+def monomial(coefficient: int, *free: str) -> Monomial:
+    return Monomial(Fraction(coefficient), free)
+
+
+@pytest.mark.parametrize(
+    ("law", "wanted", "values"),
+    [
+        pytest.param(monomial(16, P), (Interval(128, 128),), (8,), id="8 GPUs per node"),
+        pytest.param(monomial(16, P), (Interval(512, 512),), (), id="32 GPUs per node are not to be had"),
+        pytest.param(monomial(16, P), (Interval(1152, 1152),), (72,), id="a rack of 72 is"),
+        pytest.param(monomial(12, W), (Interval(128, 128),), (), id="no whole number of GPUs"),
+        pytest.param(monomial(2, W), (Interval(128, 128),), (64,), id="64 GPUs"),
+        pytest.param(monomial(128), (Interval(128, 128),), (0,), id="known and true"),
+        pytest.param(monomial(64), (Interval(128, 128),), (), id="known and false"),
+        pytest.param(monomial(1, P, W), (Interval(1, 9),), None, id="two free sizes"),
+        pytest.param(monomial(100, W), (Interval(950, 1499),), (10, 11, 12, 13, 14), id="a rounded claim"),
+        pytest.param(monomial(1, W), (Interval(65_537, 65_537),), (), id="more GPUs than there are"),
+    ],
+)
+def test_the_values_that_reach_a_claim(law: Monomial, wanted: tuple[Interval, ...], values: tuple[int, ...] | None) -> None:
+    assert reaching(law, wanted) == values
+
+
+@pytest.mark.parametrize(
+    ("dividend", "divisor", "answer"),
+    [
+        pytest.param(monomial(64), monomial(8), True, id="known and whole"),
+        pytest.param(monomial(64), monomial(7), False, id="known and not whole"),
+        pytest.param(monomial(64, W), monomial(14), Multiples(W, 7), id="multiples of 7"),
+        pytest.param(monomial(64, W), monomial(16), Multiples(W, 1), id="any"),
+        pytest.param(monomial(32), monomial(4, W), Multiples(W, 1, 8), id="divisors of 8"),
+        pytest.param(monomial(30), monomial(4, W), False, id="never"),
+        pytest.param(monomial(8, W), monomial(4, W), True, id="cancels"),
+        pytest.param(monomial(8, W), monomial(3, P), None, id="two free sizes"),
+    ],
+)
+def test_where_a_division_leaves_no_remainder(dividend: Monomial, divisor: Monomial, answer: Multiples | bool | None) -> None:
+    assert dividing(dividend, divisor) == answer
+
+
+@given(st.integers(1, 500), st.integers(1, 500), st.integers(1, 200))
+def test_multiples_are_what_trying_says(top: int, bottom: int, gpus: int) -> None:
+    answer = dividing(monomial(top, W), monomial(bottom))
+    assert isinstance(answer, Multiples)
+    assert (gpus % answer.of == 0) == (top * gpus % bottom == 0)
+
+
+@given(st.integers(1, 500), st.integers(1, 3000))
+def test_reaching_is_what_trying_says(coefficient: int, wanted: int) -> None:
+    values = reaching(monomial(coefficient, P), (Interval(wanted, wanted),))
+    assert values == tuple(gpus for gpus in (*range(1, 17), 72) if coefficient * gpus == wanted)
+    assert all(admits(P, gpus) for gpus in values or ())

@@ -1,0 +1,25 @@
+"""The corpus as repositories: each folder of it is one tree, checked as its maintainers would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from pytest_gbs.api import check
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.report import Report
+from pytest_gbs.trees.worktree import WorkTree
+from tests.support import corpus
+
+
+def repositories(part: str) -> Iterator[Path]:
+    """Yield the folders of one part of the corpus: `files` or `negatives`."""
+    yield from sorted(path for path in (corpus() / part).iterdir() if path.is_dir())
+
+
+@cache
+def report_on(folder: Path) -> Report:
+    """Return the report on one repository of the corpus, without any settings, runs kept."""
+    return check(WorkTree(folder), (), Settings(), Given(), keep_runs=True)
