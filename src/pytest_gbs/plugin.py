@@ -58,12 +58,12 @@ def pytest_configure(config: pytest.Config) -> None:
         more = [root for root in roots if not any(root.is_relative_to(path) for path in arguments)]
         config.args.extend(map(str, more))
         arguments.extend(more)
-    targets = _targets(roots, arguments)
-    if targets:
-        from pytest_gbs.pytest_items import RecipeSession
+    touched = [root for root in roots if any(root.is_relative_to(path) or path.is_relative_to(root) for path in arguments)]
+    if touched:
+        from pytest_gbs.pytest_items.session import RecipeSession
 
         alone = bool(asked) and all(any(path.is_relative_to(root) for root in roots) for path in arguments)
-        config.pluginmanager.register(RecipeSession(config, roots, targets, alone), "gbs-recipes")
+        config.pluginmanager.register(RecipeSession(config, touched, alone), "gbs-recipes")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -72,7 +72,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     marker = metafunc.definition.get_closest_marker("gbs_recipes")
     if marker is not None:
-        from pytest_gbs.pytest_items import recipes_matching
+        from pytest_gbs.pytest_items.marker import recipes_matching
 
         found = recipes_matching(metafunc.config, marker)
         metafunc.parametrize("recipe", list(found.values()), ids=list(found))
@@ -87,14 +87,3 @@ def _must_exist(roots: list[Path]) -> None:
     for root in roots:
         if not root.exists():
             raise pytest.UsageError(f"gbs: no such file or folder: {root}")
-
-
-def _targets(roots: list[Path], arguments: list[Path]) -> list[Path]:
-    """Return what is to be checked of `roots` when pytest collects `arguments`: a root, or what is named inside it."""
-    found: dict[Path, None] = {}
-    for root in roots:
-        if any(root.is_relative_to(path) for path in arguments):
-            found[root] = None
-        else:
-            found.update((path, None) for path in arguments if path.is_relative_to(root))
-    return list(found)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from pytest_gbs.core.admissible import reaching
+from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.declaration import Declaration, Factor
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.location import Location
@@ -19,6 +20,11 @@ SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 _HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
 # What a claim in a recipe of reinforcement learning may count, where it does not say.
 _RL: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE)
+
+
+# A token total counts as rounded up to here, and is firmly false only beyond there.
+_LOOSE: Final = 0.05
+_FIRM: Final = 0.25
 
 
 class Cause:
@@ -93,6 +99,8 @@ def _meanings(run: Run, declaration: Declaration) -> tuple[str, ...]:
 
 def _read_one(run: Run, declaration: Declaration, world: World, name: str) -> Reading:
     size = world.geometry.get(name)
+    if isinstance(size, Quantity) and name == Name.TOKENS_PER_STEP:
+        return _read_tokens(run, declaration, size)
     if isinstance(size, Quantity):
         return Reading(declaration.admits(size.value), size)
     wanted = law(name, world.geometry.stated, run.framework.equations)
@@ -102,6 +110,23 @@ def _read_one(run: Run, declaration: Declaration, world: World, name: str) -> Re
     if values is None:
         return Reading(None, None, wanted.free)
     return Reading(None if values else False, None, wanted.free, values)
+
+
+def _read_tokens(run: Run, declaration: Declaration, size: Quantity) -> Reading:
+    """Return how a token total fares: people round it, and rows that are not packed only bound it from above."""
+    if declaration.admits(size.value) or _apart(declaration, size) <= _LOOSE:
+        return Reading(True, size)
+    packing = run.framework.packing
+    packed = packing is not None and holds(packing, run.document, run.framework.loader)
+    if not packed and declaration.value < size.value:
+        return Reading(None, None, (Name.SEQUENCE_LENGTH,))
+    return Reading(False, size)
+
+
+def _apart(declaration: Declaration, size: Quantity) -> float:
+    """Return by which share of the stated number the real one lies outside what the statement admits."""
+    gaps = (max(interval.low - size.value, size.value - interval.high, 0) for interval in declaration.holds)
+    return min(gaps) / max(1, declaration.value)
 
 
 def _is_false(declaration: Declaration) -> bool:
@@ -208,9 +233,10 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
         )
     message = f"{_source(declaration)} says {_number(declaration)}, settings give {size.value:,}{_unit(size)}"
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
-    holds, fixes = _ways_out(run, declaration, size)
-    severity = _severity(declaration, world)
-    return Finding(Cause.STALE, message, severity, declaration.at, "declared", related, details, holds, world.assumptions, fixes)
+    mends, fixes = _ways_out(run, declaration, size)
+    loose = size.name == Name.TOKENS_PER_STEP and _apart(declaration, size) <= _FIRM
+    severity = Severity.WARNING if loose else _severity(declaration, world)
+    return Finding(Cause.STALE, message, severity, declaration.at, "declared", related, details, mends, world.assumptions, fixes)
 
 
 def _source(declaration: Declaration) -> str:

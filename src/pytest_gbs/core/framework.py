@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Final, NamedTuple, TypeAlias
 
 from pytest_gbs.core.document import Document
@@ -27,6 +27,7 @@ class Treatment:
     NO_STEPS: Final = "no-steps"  # training ends without an optimizer step, and no error
     UNSET: Final = "unset"  # as if the key were not there
     AUTO: Final = "auto"  # filled in at run time
+    TEMPLATE: Final = "template"  # a placeholder that something fills in before the framework reads the file
 
 
 class Reading(NamedTuple):
@@ -53,8 +54,11 @@ class Reading(NamedTuple):
 class Row(NamedTuple):
     """One key that holds a size: where it stands, which size it is, its default, and what happens with odd values.
 
-    `default` is a number, another size, or None where the framework has none. `required` rows stop the framework when absent.
-    `source` cites file, line and version.
+    `default` is a number, another size, or None where the framework has none. `source` cites file, line and version.
+    `minimum` is the least number that is taken as it is. A `ratio` row takes a number between 0 and 1 as a share of the run, which
+    makes the size unknown and is no mistake. The framework looks at the key only while all conditions of `when` hold.
+
+    Several rows may give one size: the first whose key is there wins.
     """
 
     key: KeyPath
@@ -64,6 +68,8 @@ class Row(NamedTuple):
     source: str = ""
     unit: str = ""
     minimum: int = 1
+    ratio: bool = False
+    when: tuple[Condition, ...] = ()
 
 
 class Condition(NamedTuple):
@@ -105,20 +111,25 @@ class Exclusion(NamedTuple):
 
 
 class Switch(NamedTuple):
-    """A key that makes sizes vary while training runs, when it is on; `label` says how."""
+    """A key that makes sizes vary while training runs, when it is on; `label` says how.
+
+    `enforcement` is `stops` where the framework refuses to start with it.
+    """
 
     condition: Condition
     sizes: tuple[str, ...]
     label: str
     source: str = ""
+    enforcement: str = Enforcement.IGNORES
 
 
 class Recognition(NamedTuple):
     """How a configuration of this framework is told from others, by its keys first and its path second.
 
     A document belongs to the table if it has every key of `all_of`, at least one of each group in `one_of` and none of
-    `none_of`; `marks` are keys that are strong signs. The table with more of its marks and keys present wins a tie, then the
-    one of whose `paths` (lower-case parts of a path, such as `dpo`) one occurs, then the higher `weight`.
+    `none_of`. Of several such tables the one with more of its `marks` present wins (keys that are strong signs), then the one
+    of whose `paths` one stands nearest to the end of the file's path (lower-case words between `/ . _ -`, such as `dpo`), then
+    the higher `weight`. Every document of the table holds one of the keys in the first group: keep that group short.
     """
 
     all_of: tuple[KeyPath, ...] = ()
@@ -149,10 +160,14 @@ class Framework(NamedTuple):
     """One table: pure data, but for at most one named `derive` hook, which a test counts.
 
     `unit` is what one unit of the global batch is: samples, pairs, prompts, completions, tokens, rows. `rows` are the keys that
-    hold sizes, `also` the other keys the table knows (so that a near miss is told from a key of its own). `assumed` are
+    hold sizes, `also` the other keys the table knows (so that a near miss is told from a key of its own); it may load them
+    when it is first asked. `assumed` are
     sizes the framework takes as given where nothing says otherwise, such as a tensor parallel size of 1. `intervals` are
     keys that count in optimizer steps. `names` are keys whose text may name a size (a run's name). `derive` gets
     the document and the sizes solved so far and returns those that really hold where the framework rounds or corrects.
+
+    GPUs may be taken by something else than training, and nobody says how many, where `reserves` holds and `shares` (the
+    same GPUs do both) does not.
     """
 
     name: str
@@ -166,7 +181,7 @@ class Framework(NamedTuple):
     switches: tuple[Switch, ...] = ()
     texts: tuple[Text, ...] = ()
     assumed: tuple[tuple[str, int], ...] = ()
-    also: frozenset[str] = frozenset()
+    also: Container[str] = frozenset()
     names: tuple[KeyPath, ...] = ()
     packing: Condition | None = None
     sequences_per_sample: int = 1
@@ -174,6 +189,8 @@ class Framework(NamedTuple):
     version: str = ""
     source: str = ""
     derive: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
+    reserves: Condition | None = None
+    shares: Condition | None = None
 
 
 Recognised: TypeAlias = Framework | None

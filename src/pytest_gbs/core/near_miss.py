@@ -12,6 +12,7 @@ def distance(one: str, other: str, most: int) -> int:
     """
     if abs(len(one) - len(other)) > most:
         return most + 1
+    one, other = _unlike(one, other)
     before: list[int] = []
     above = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
@@ -29,6 +30,18 @@ def distance(one: str, other: str, most: int) -> int:
     return min(above[-1], most + 1)
 
 
+def _unlike(one: str, other: str) -> tuple[str, str]:
+    """Return both words without what they start and end with alike, which no shortest way between them touches."""
+    start, end = 0, min(len(one), len(other))
+    while start < end and one[start] == other[start]:
+        start += 1
+    one, other, end = one[start:], other[start:], end - start
+    stop = 0
+    while stop < end and one[-1 - stop] == other[-1 - stop]:
+        stop += 1
+    return one[: len(one) - stop], other[: len(other) - stop]
+
+
 def slips(word: str) -> int:
     """Return how many slips a word of this length may hold and still be taken for another: short words differ too easily."""
     return 0 if len(word) < 6 else 1 if len(word) < 12 else 2
@@ -39,13 +52,16 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
 
     A tie between two candidates is no answer.
     """
-    plain = _plain(word)
     found: list[tuple[int, str]] = []
+    plain = _plain(word)
+    letters = set(plain)
     for candidate in candidates:
         most = slips(candidate)
-        apart = distance(plain, _plain(candidate), most)
-        if apart <= most and candidate != word:
-            found.append((apart, candidate))
+        # Nearly all keys end here: a slip changes the length by one at most, and brings in one new letter at most.
+        if abs(len(word) - len(candidate)) <= most and len(letters.difference(candidate)) <= most and candidate != word:
+            apart = distance(plain, candidate, most)
+            if apart <= most:
+                found.append((apart, candidate))
     found.sort()
     if not found or (len(found) > 1 and found[0][0] == found[1][0]):
         return None

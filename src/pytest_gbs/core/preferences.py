@@ -50,8 +50,9 @@ class Settings(NamedTuple):
     """Everything a user can set, merged; codes and names of rules are already resolved to codes.
 
     `select` empty means the rules that are on by default; `extend_select` adds to them. `max_file_size` is in bytes.
-    `strict` makes an undetermined claim an error; `strict_all` an unclaimed recipe too. `source` is the file the settings were
-    read from, relative to the root, or "".
+    `strict` makes an undetermined claim an error; `strict_all` an unclaimed recipe too. `versions` are those of the libraries that
+    the recipes are for, as ("transformers", "4.57.1"); `plugins` are packages whose rules and tables are to be loaded. `source` is
+    the file the settings were read from, relative to the root, or "".
     """
 
     select: tuple[str, ...] = ()
@@ -68,3 +69,5 @@ class Settings(NamedTuple):
     strict_all: bool = False
     require_ignore_reason: bool = False
     source: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
+    plugins: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.outcome import Finding, Undetermined
 from pytest_gbs.core.rule import Rule
@@ -55,6 +56,7 @@ class FileReport(NamedTuple):
     runs: tuple[Run, ...] = ()
     named: bool = False  # the file itself was named by the user
     problem: str = ""  # why it could not be read, for role unreadable
+    launcher: LauncherFile | None = None  # what it gives, for role launcher, where runs are kept
 
 
 class Report(NamedTuple):

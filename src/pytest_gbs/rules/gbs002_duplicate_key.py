@@ -11,8 +11,8 @@ say nothing. OmegaConf, YAML 1.2 loaders and DeepSpeed's JSON reader stop.
 How to mend it: delete the line that is not meant. Look at the value that the finding names as dropped: it may be the one
 that a comment, a paper or a launch script relies on.
 
-It stays silent for keys that are no size of the batch. Where both values are the same the finding is a warning, because
-nothing is lost yet.
+It stays silent for keys that are no size of the batch, such as the steps between two saves. Where both values are the same the
+finding is a warning, because nothing is lost yet.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.document import Alias, Document, Duplicate, Mapping, Node, Scalar
-from pytest_gbs.core.fileview import FileView
+from pytest_gbs.core.fileview import INTERVALS, FileView
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.core.quantity import Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.wording import leaves
 
@@ -42,7 +41,7 @@ def check(file: FileView) -> Iterator[Outcome]:
 
 def _keys(file: FileView) -> set[KeyPath]:
     """Return the key paths that hold sizes in this kind of file."""
-    keys = {row.key for row in file.framework.rows} if file.framework else set()
+    keys = {row.key for row in file.framework.rows if row.name not in INTERVALS} if file.framework else set()
     if file.launcher:
         keys.update(leaf.at.path for size in file.launcher.quantities for leaf in leaves(size) if leaf.at and leaf.at.path)
     return keys

@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.core.document import Document, Mapping, Scalar
-from pytest_gbs.core.fileview import FileView
+from pytest_gbs.core.fileview import INTERVALS, FileView
 from pytest_gbs.core.framework import Framework, Row
 from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.near_miss import nearest
+from pytest_gbs.core.near_miss import nearest, slips
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.rule import Example, Rule, Scope
@@ -32,8 +32,8 @@ from pytest_gbs.core.wording import called
 
 CODE = "GBS005"
 
-# Intervals and lengths are no factors of a batch; a slip in them is another tool's business.
-_NO_FACTORS: Final = {Name.MAX_STEPS, Name.SAVE_STEPS, Name.EVAL_STEPS, Name.LOGGING_STEPS, Name.SEQUENCE_LENGTH, Name.TOKENS_PER_STEP}
+# A slip in what is no factor of a batch is another tool's business.
+_NO_FACTORS: Final = INTERVALS | {Name.SEQUENCE_LENGTH}
 
 
 def check(file: FileView) -> Iterator[Outcome]:
@@ -43,21 +43,25 @@ def check(file: FileView) -> Iterator[Outcome]:
         return
     known = {row.key for row in framework.rows}
     for parent, rows in _missing(file.document, framework).items():
+        lengths = {len(name) + change for name in rows for change in range(-slips(name), slips(name) + 1)}
         for key in _keys(file.document, parent):
-            path = (*parent, key.text)
-            if path in known or key.text in framework.also:
+            if len(key.text) not in lengths or (path := (*parent, key.text)) in known:
                 continue
             meant = nearest(key.text, rows)
-            if meant is not None:
+            # The framework's other keys are asked last: the table may have to load them.
+            if meant is not None and key.text not in framework.also:
                 yield _finding(file.document, key, path, rows[meant])
 
 
 def _missing(document: Document, framework: Framework) -> dict[KeyPath, dict[str, Row]]:
-    """Return the rows of factors whose key does not stand in `document`, by their last key, for each mapping they belong to."""
+    """Return the rows of factors that `document` gives by none of their keys, by last key, for each mapping they belong to."""
+    keyed = document.keyed
+    given = {row.name for row in framework.rows if row.key in keyed}
     found: dict[KeyPath, dict[str, Row]] = {}
     for row in framework.rows:
-        if row.name not in _NO_FACTORS and row.key not in document.keyed:
-            found.setdefault(row.key[:-1], {})[str(row.key[-1])] = row
+        parent = row.key[:-1]
+        if row.name not in _NO_FACTORS and row.name not in given and (not parent or parent in keyed):
+            found.setdefault(parent, {})[str(row.key[-1])] = row
     return found
 
 

@@ -6,7 +6,8 @@ The claim is true only until memory runs out, which depends on the machine; noth
 which batch the next run will have.
 
 What the framework does: transformers starts over with a smaller micro batch and leaves the accumulation as it is, so that
-the global batch shrinks as well.
+the global batch shrinks as well. TRL's trainers that generate (GRPO, RLOO) refuse to start, which is an error with or without
+a claim.
 
 How to mend it: switch it off and write the micro batch that fits; raise `gradient_accumulation_steps` by the same factor to
 keep the global batch.
@@ -21,6 +22,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.equation import Enforcement
 from pytest_gbs.core.framework import Switch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
@@ -34,24 +36,22 @@ _HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, Name.DA
 
 
 def check(run: Run) -> Iterator[Outcome]:
-    """Yield a finding for each setting that lets the claimed batch of `run` change."""
-    if not run.framework.switches:
-        return
+    """Yield a finding for each setting that lets the claimed batch of `run` change, or with which nothing runs."""
     claimed = tuple(claim.declaration.at for claim in run.claims if claim.declaration.name not in _HARDWARE)
     expected = any(policy.name not in _HARDWARE for policy in run.policies)
-    if claimed or expected:
-        for switch in run.framework.switches:
-            if holds(switch.condition, run.document, run.framework.loader):
-                yield _finding(run, switch, claimed)
+    for switch in run.framework.switches:
+        stops = switch.enforcement in (Enforcement.STOPS, Enforcement.STOPS_LATE)
+        if (claimed or expected or stops) and holds(switch.condition, run.document, run.framework.loader):
+            yield _finding(run, switch, claimed, stops)
 
 
-def _finding(run: Run, switch: Switch, claimed: tuple[Location, ...]) -> Finding:
-    key = ".".join(map(str, switch.condition.key))
+def _finding(run: Run, switch: Switch, claimed: tuple[Location, ...], stops: bool) -> Finding:
     place = run.document.locate(switch.condition.key)
     at = place or (claimed[0] if claimed else Location(run.path, 0, 0))
-    value = f" {run.document.source.text[place.start : place.stop]}" if place else " is on by default"
+    if stops:
+        return Finding(CODE, switch.label, Severity.ERROR, at)
     related = tuple(Related(claim, "claimed") for claim in claimed if claim != at)
-    return Finding(CODE, f"the batch is claimed, but is not fixed with {key}{value}: {switch.label}", Severity.WARNING, at, related=related)
+    return Finding(CODE, f"a batch is claimed, but {switch.label}", Severity.WARNING, at, related=related)
 
 
 _RECIPE = """\

@@ -1,0 +1,24 @@
+"""A comment that silences rules on a line: `# gbs: ignore[GBS101] reason`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Edit
+
+
+class Suppression(NamedTuple):
+    """One such comment.
+
+    `codes` are the codes it names, names of rules resolved; a word that is no rule stays as written. There are none where the
+    comment has no brackets: it silences nothing. `at` is the annotation, from its `#` (from `gbs:` where other words go before) to the
+    end of its reason. `lines` are the lines it speaks for. `removal` takes it away; of a suppression that is unused in part,
+    `codes` and `removal` are those of the unused part.
+    """
+
+    at: Location
+    codes: tuple[str, ...] = ()
+    reason: str = ""
+    lines: tuple[int, ...] = ()
+    removal: Edit | None = None

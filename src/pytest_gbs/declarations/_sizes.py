@@ -1,0 +1,144 @@
+"""The sizes of the batch equation as people name them in a formula, and the words that name the batch itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token
+from pytest_gbs.declarations.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number
+
+# Words that name no size of ours but may stand in a formula.
+EXPERTS: Final = "expert_parallel_size"
+GENERATIONS: Final = Name.NUM_GENERATIONS
+
+_CALLED: Final = {
+    Name.MICRO_BATCH_SIZE: (
+        "micro batch size,micro batch,microbatch size,microbatch,micro bs,micro,mbs,lbs,local batch size,local batch,local bs,local,per device batch size,"
+        "per device train batch size,per device train bs,per device batch,per device bs,per device,per gpu batch size,per gpu train batch size,per gpu batch,"
+        "per gpu bs,per gpu,device batch size,device train batch size,batch size per gpu,batch size per device,batch size per rank,batch per gpu,"
+        "batch per device,bs per gpu,bs per device,samples per gpu,samples per device,per rank batch size,micro batch size per gpu,per gpu micro batch size,"
+        "train micro batch size per gpu,device train microbatch size,per device micro batch size"
+    ),
+    Name.GRADIENT_ACCUMULATION_STEPS: (
+        "gradient accumulation steps,gradient accumulation,gradient accumulations,grad accumulation steps,grad accumulation,grad accum steps,grad accum,"
+        "grad accums,gradient accum,gradient accum steps,grad acc,grad acc steps,gradient acc steps,accumulation steps,accumulation,accum steps,accum,acc steps,"
+        "accumulate steps,accumulate grad batches,batch accumulation per replica,batch accumulation,ga,gas,ga steps,gradient accumulation step,accumulate"
+    ),
+    Name.DATA_PARALLEL_SIZE: (
+        "dp,dp size,dp world size,dp ranks,dp rank,data parallel size,data parallel,data parallel ranks,data parallel world size,data parallelism,dp degree,"
+        "data parallel degree,dp replicas"
+    ),
+    Name.WORLD_SIZE: (
+        "gpus,gpu,num gpus,n gpus,num gpu,number of gpus,total gpus,world size,world,devices,num devices,number of devices,ranks,num ranks,processes,"
+        "num processes,number of processes,cards,accelerators,workers,num workers"
+    ),
+    Name.NUM_NODES: "nodes,node,num nodes,n nodes,nnodes,number of nodes,machines,num machines,number of machines,machine",
+    Name.GPUS_PER_NODE: (
+        "gpus per node,num gpus per node,n gpus per node,number of gpus per node,devices per node,nproc per node,gpus per machine,processes per node,"
+        "gpus each,gpu per node,ranks per node"
+    ),
+    Name.TENSOR_PARALLEL_SIZE: "tp,tp size,tensor parallel size,tensor parallel,tensor model parallel size",
+    Name.PIPELINE_PARALLEL_SIZE: "pp,pp size,pipeline parallel size,pipeline parallel,pipeline model parallel size",
+    Name.CONTEXT_PARALLEL_SIZE: "cp,cp size,context parallel size,context parallel",
+    Name.SEQUENCE_PARALLEL_SIZE: "sp,sp size,sequence parallel size",
+    EXPERTS: "ep,ep size,expert parallel size,expert model parallel size",
+    Name.SEQUENCE_LENGTH: (
+        "sequence length,seq length,seq len,seqlen,seq,max length,max seq length,max seq len,context length,max sequence length,context,block size,"
+        "tokens per sequence,tokens per sample"
+    ),
+    GENERATIONS: "num generations,generations,samples per prompt,rollouts per prompt,completions per prompt,group size,generations per prompt",
+}
+_LONGEST: Final = 6
+# Names too short or too common to name a size in prose, outside a formula.
+_ONLY_IN_FORMULAS: Final = frozenset(
+    ("micro", "local", "per device", "per gpu", "ga", "gas", "acc steps", "accumulate", "world", "workers", "num workers", "seq", "context", "group size")
+)
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {word: name for name, words in _CALLED.items() for word in words.split(",")}
+
+
+class Named(NamedTuple):
+    """A run of tokens, up to `stop` (excluded), that names a size."""
+
+    name: str
+    stop: int
+    common: bool = False  # a word that names a size in formulas only
+
+
+def name_at(tokens: Sequence[Token], i: int) -> Named | None:
+    """Return the size that the words from token `i` on name, by the longest name."""
+    if i >= len(tokens) or tokens[i].kind != WORD:
+        return None
+    names = _names()
+    words: list[str] = []
+    best: Named | None = None
+    for j in range(i, min(i + _LONGEST, len(tokens))):
+        if tokens[j].kind != WORD:
+            break
+        words.append(tokens[j].text)
+        called = " ".join(words)
+        if called in names:
+            best = Named(names[called], j + 1, called in _ONLY_IN_FORMULAS)
+    if best is None and is_chip(tokens[i].text):
+        stop = i + 1
+        while stop < len(tokens) and (tokens[stop].text in ("gpu", "gpus") or _is_memory(tokens[stop].text)):
+            stop += 1
+        return Named(Name.WORLD_SIZE, stop)
+    return best
+
+
+def _is_memory(text: str) -> bool:
+    return text[:1].isdigit() and text.rstrip("gib").isdigit() and text[-1:] in "gb"
+
+
+def count_at(tokens: Sequence[Token], i: int, words: bool = False) -> Numeral | None:
+    """Return the positive number at token `i`; also one that is spelt out, where `words`."""
+    if i >= len(tokens):
+        return None
+    token = tokens[i]
+    if token.kind == NUMBER:
+        found = number(token.text, i > 0 and tokens[i - 1].text in APPROXIMATELY)
+        return found if found is not None and found.value > 0 else None
+    return number(token.text) if words and token.text in COUNTED else None
+
+
+class Setting(NamedTuple):
+    """A size that a statement names with its number, which is token `at`."""
+
+    name: str
+    value: int
+    at: int
+
+
+_BETWEEN: Final = ("=", ":", "of", "is")
+
+
+def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
+    """Yield the sizes beside the hardware that prose names with their number: `local_batch_size=8`, `accum 4`, `dp8`."""
+    i = 0
+    while i < len(tokens):
+        named = name_at(tokens, i)
+        if named is None:
+            i += 1
+            continue
+        i = j = named.stop
+        bracket = j < len(tokens) and tokens[j].text == "("
+        if j < len(tokens) and (bracket or tokens[j].text in _BETWEEN):
+            j += 1
+        found = count_at(tokens, j)
+        if found is None or named.common or len(found.holds) != 1 or found.holds[0].low != found.value or _goes_on(tokens, j + 1):
+            continue
+        if named.name not in (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, EXPERTS):
+            yield Setting(named.name, found.value, j)
+        i = j + 1
+
+
+def _goes_on(tokens: Sequence[Token], i: int) -> bool:
+    """Return whether a number is no value of its own: a formula, a change, a range."""
+    return i < len(tokens) and tokens[i].kind == SIGN and tokens[i].text in ("->", "/", "//", "+")

@@ -1,0 +1,170 @@
+"""A comment block cut into statements: sentences of prose, without settings that are commented out and without commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
+
+from pytest_gbs.core.document import CommentBlock
+from pytest_gbs.core.location import Location
+from pytest_gbs.declarations._tokens import Token, tokenise
+
+# A line as long as this was broken because it was full, not because the statement ended.
+_FULL: Final = 60
+# Longer comments are data or licences; what they say of a batch stands at their beginning.
+_MOST_CHARACTERS: Final = 20_000
+
+
+class Statement(NamedTuple):
+    """One sentence of a block: characters `start` to `stop` of its text, in lower case, with the paragraph it belongs to."""
+
+    text: str
+    start: int
+    stop: int
+    paragraph: int
+    lower: str
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The statement's tokens."""
+        return _tokens(self.text, self.start, self.stop)
+
+    def before(self, offset: int) -> str:
+        """Return what stands in front of `offset`, in lower case."""
+        return self.lower[: max(0, offset - self.start)]
+
+    def after(self, offset: int) -> str:
+        """Return what stands behind `offset`, in lower case."""
+        return self.lower[max(0, offset - self.start) :]
+
+
+@lru_cache(maxsize=32)
+def _tokens(text: str, start: int, stop: int) -> tuple[Token, ...]:
+    return tokenise(text, start, stop)
+
+
+@lru_cache(maxsize=8)
+def statements(text: str) -> tuple[Statement, ...]:
+    """Return the statements of a block's text that hold a number, in order."""
+    found: list[Statement] = []
+    for start, stop, paragraph in _passages(text[:_MOST_CHARACTERS]):
+        begin = start
+        for end in (*(match.end() for match in _sentence_end().finditer(text, start, stop)), stop):
+            lower = text[begin:end].lower()
+            if _counts().search(lower):
+                found.append(Statement(text, begin, end, paragraph, lower))
+            begin = end
+    return tuple(found)
+
+
+def _passages(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield lines that belong together, as start, stop, and number of the paragraph."""
+    start = stop = paragraph = offset = 0
+    last = ""
+    command = False
+    for line in text.split("\n"):
+        body = line.strip(" \t#\r")
+        begin = offset + line.find(body)
+        offset += len(line) + 1
+        command = bool(body) and (command or is_command(body))
+        if not body or command or is_setting(body):
+            if last:
+                yield start, stop, paragraph
+            paragraph += not body
+            command = command and body.endswith("\\")
+            last = ""
+            continue
+        if last and not _continues(last, body):
+            yield start, stop, paragraph
+            last = ""
+        if not last:
+            start = begin
+        last, stop = body, begin + len(body)
+    if last:
+        yield start, stop, paragraph
+
+
+def _continues(last: str, line: str) -> bool:
+    """Return whether `line` goes on with the statement of the line before it."""
+    if last[-1] in ".!?:;。" or _fresh().match(line):
+        return False
+    return len(last) >= _FULL or last[-1] in ",(+*/=-" or not (line[0].isupper() or line[0].isdigit())
+
+
+@cache
+def _fresh() -> re.Pattern[str]:
+    """Return what a line starts with that begins anew: a bullet, a label, a formula."""
+    return re.compile(r"[-*•+>|]\s|\d+[.)]\s|[A-Za-z][\w ()/-]{0,50}[:=：]\s?[~\d]|[A-Za-z][\w-]{0,30}:\s|===|---")
+
+
+@cache
+def _sentence_end() -> re.Pattern[str]:
+    return re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!ca\.)(?<!prox\.)(?<=[.!?])\s+(?=[^\Wa-z\d_]|[\"'(`])|[;；。]\s*")
+
+
+@cache
+def _counts() -> re.Pattern[str]:
+    return re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen|single)\b")
+
+
+def is_setting(line: str) -> bool:
+    """Return whether a comment's line is a setting that was commented out: `gradient_accumulation_steps: 16  # 8 GPUs`."""
+    match = _setting().match(line)
+    if match is None:
+        return False
+    key, value = match["key"], match["value"].strip()
+    if key.lower() == "gbs" or key.lower().startswith("effective"):
+        return False
+    scalar = _scalar().match(value) is not None
+    if match["sign"] == "=":
+        return scalar and ("_" in key or key.islower())
+    if "_" in key:
+        return scalar or not value[:1].isdigit()
+    return scalar and key.islower()
+
+
+@cache
+def _setting() -> re.Pattern[str]:
+    return re.compile(r"(?:- |export )?[\"']?(?P<key>--?[\w-]+|[A-Za-z_][\w./]*)[\"']?\s*(?P<sign>:(?=\s|$)|=(?!=))(?P<value>.*)", re.DOTALL)
+
+
+@cache
+def _scalar() -> re.Pattern[str]:
+    return re.compile(r"(?:[\"'\[{$&*!|>].*|[^\s#]*,?)(?:\s+#.*)?$", re.DOTALL)
+
+
+@cache
+def _command() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:\$ |SBATCH|[A-Z_]+=\S+ \S|(?:torchrun|accelerate launch|deepspeed|sbatch|srun|salloc|mpirun|python3?|bash|sh|uv|pip|cd|export|tune|"
+        r"ray|llamafactory-cli|axolotl|litgpt|automodel|oumi|swift|composer)\s+[\w./$-]*(?:\s--?\w|\.(?:py|sh|ya?ml|slurm)\b|\s+run\b|=))"
+    )
+
+
+def is_command(line: str) -> bool:
+    """Return whether a comment's line is a command, or part of one: `accelerate launch --num_processes 8 train.py`."""
+    return line.endswith("\\") or line.startswith("--") or " --" in line and _flag().search(line) is not None or _command().match(line) is not None
+
+
+@cache
+def _flag() -> re.Pattern[str]:
+    return re.compile(r"\s--[a-zA-Z]")
+
+
+def place(block: CommentBlock, source: str, token: Token) -> Location:
+    """Return where `token` stands in the file."""
+    return block.locate(source, token.start, token.stop)
+
+
+_SHOWN: Final = 80
+
+
+def shown(statement: Statement, token: Token) -> str:
+    """Return the statement on one line for people, cut to what stands around `token` where it is long."""
+    start, stop = statement.start, statement.stop
+    if stop - start > _SHOWN:
+        start = max(start, min(token.start - _SHOWN // 2, stop - _SHOWN))
+        stop = start + _SHOWN
+    return " ".join(statement.text[start:stop].split()).strip(" #")

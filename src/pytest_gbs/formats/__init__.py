@@ -1,0 +1,35 @@
+"""The output formats: one file each, found by listing this folder; only the one that is asked for is imported."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.formats._format import Format, Options
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all formats: those of the modules in this folder."""
+    from pkgutil import iter_modules
+
+    return tuple(sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_")))
+
+
+def find(name: str) -> Format:
+    """Return format `name`.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    if name != "text" and name not in names():
+        raise UsageError(f"no format '{name}'; there are {', '.join(names())}")
+    found: Format = import_module(f"{__name__}.{name}").FORMAT
+    return found
+
+
+def formats() -> tuple[Format, ...]:
+    """Return every format, by name."""
+    return tuple(find(name) for name in names())
+
+
+__all__ = ["Format", "Options", "find", "formats", "names"]

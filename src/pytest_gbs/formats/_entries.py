@@ -1,0 +1,55 @@
+"""Locations and findings as JSON has them: plain dictionaries, every place with its path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Fix, Undetermined
+from pytest_gbs.formats._places import Places
+
+
+def location(at: Location, places: Places) -> dict[str, Any]:
+    """Return the path of a place and, where the report holds the text, its lines and columns from 1, the end exclusive."""
+    position = places.position(at)
+    entry: dict[str, Any] = {"path": places.path(at.source)}
+    if position:
+        entry |= {"line": position.line, "column": position.column, "end_line": position.end_line, "end_column": position.end_column}
+    return entry
+
+
+def finding(found: Finding, places: Places) -> dict[str, Any]:
+    """Return one finding."""
+    rule = places.report.rules.get(found.code)
+    return {
+        "code": found.code,
+        "name": rule.name if rule else None,
+        "severity": found.severity,
+        "message": found.message,
+        "label": found.label,
+        "launch": location(found.launch, places) if found.launch else None,
+        "location": location(found.at, places),
+        "related": [{"location": location(related.at, places), "label": related.label} for related in found.related],
+        "details": list(found.details),
+        "holds": found.holds,
+        "assumptions": list(found.assumptions),
+        "fixes": [_fix(fix, places) for fix in found.fixes],
+    }
+
+
+def _fix(fix: Fix, places: Places) -> dict[str, Any]:
+    edits = [{"location": location(edit.at, places), "expected": edit.expected, "replacement": edit.replacement} for edit in fix.edits]
+    return {"title": fix.title, "applicability": fix.applicability, "edits": edits}
+
+
+def undetermined(outcome: Undetermined, places: Places) -> dict[str, Any]:
+    """Return one claim or constraint that could not be decided."""
+    return {
+        "code": outcome.code,
+        "message": outcome.message,
+        "location": location(outcome.at, places),
+        "missing": list(outcome.missing),
+        "implies": outcome.implies,
+        "values": list(outcome.values),
+        "claim": outcome.claim,
+    }

@@ -1,0 +1,20 @@
+"""A name for each finding that stays the same while lines around it come and go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from pytest_gbs.core.outcome import Finding
+
+
+def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield a fingerprint for each finding, no two alike: of its rule, path and key, and which of several alike it is."""
+    from hashlib import sha256
+
+    seen = Counter[str]()
+    for finding in findings:
+        key = ".".join(map(str, finding.at.path or ()))
+        what = "\0".join((finding.code, finding.at.source, key))
+        seen[what] += 1
+        yield sha256(f"{what}\0{seen[what]}".encode("utf-8", "surrogatepass")).hexdigest()

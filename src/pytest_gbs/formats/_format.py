@@ -1,0 +1,31 @@
+"""What an output format is, and what it may be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pytest_gbs.core.report import Report
+
+
+class Options(NamedTuple):
+    """How to say it. `color` allows ANSI colours, `ascii` asks for no other signs than ASCII's in frames and underlines.
+
+    `verbosity` is below zero for fewer words and above for more. `root` is the absolute path of the tree that was checked and
+    `folder` that of the current folder, both with `/`: paths are shown relative to the latter ("" leaves them as they are).
+    """
+
+    color: bool = False
+    ascii: bool = False
+    verbosity: int = 0
+    root: str = ""
+    folder: str = ""
+
+
+class Format(NamedTuple):
+    """One way to write a report down. `render` says what a check found; `show` the geometry of every recipe, where it can."""
+
+    name: str
+    summary: str
+    render: Callable[[Report, Options], str]
+    show: Callable[[Report, Options], str] | None = None

@@ -1,0 +1,21 @@
+"""Tables of Markdown that no cell can break out of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pytest_gbs.formats._escape import escape
+
+
+def cell(text: str) -> str:
+    """Return text for a table: nothing in it is markup, a link, a mention or the end of the cell."""
+    safe = escape(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    return re.sub(r"([\\`*_{}\[\]|~#!])", r"\\\1", safe)
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], right: int = 0) -> str:
+    """Return a table of cells that are safe already; the first `right` columns hold numbers."""
+    names = list(head)
+    rule = ["---:" if index < right else "---" for index in range(len(names))]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (names, rule, *rows))

@@ -1,0 +1,56 @@
+"""Where a number comes from, in a few words, and how one that is not known can be made known."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.wording import listing
+from pytest_gbs.formats._arithmetic import number
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._places import Places
+
+_REASONS: Final = {
+    Reason.MISSING: "not stated",
+    Reason.AUTO: "filled in when training starts",
+    Reason.INTERPOLATED: "a variable that something else fills in",
+    Reason.NOT_AN_INTEGER: "no whole number",
+    Reason.OVERRIDDEN: "overridden",
+    Reason.PLACEHOLDER: "a placeholder that something else fills in",
+    Reason.FROM_CHECKPOINT: "may come from a checkpoint",
+    Reason.SCHEDULE: "changes while training runs",
+    Reason.ELASTIC: "changes with the number of GPUs",
+    Reason.RESERVED: "some GPUs may serve instead of train",
+    Reason.VERSION: "depends on the version",
+    Reason.NOT_WHOLE: "the division leaves a remainder",
+}
+# How to tell what nothing tells.
+_TELL: Final = {
+    Name.WORLD_SIZE: "--world-size N, or num-nodes and gpus-per-node in [tool.gbs]",
+    Name.NUM_NODES: "--nodes N, or num-nodes in [tool.gbs]",
+    Name.GPUS_PER_NODE: "--gpus-per-node N, or gpus-per-node in [tool.gbs]",
+}
+
+
+def origin(size: Quantity, places: Places, here: str) -> str:
+    """Return where `size` comes from, for somebody who reads about file `here`: `max_length, line 214`."""
+    place = places.line(size.at, here) if size.at else ""
+    if size.origin == Origin.FILE:
+        return ", ".join(filter(None, (escape(size.key), place)))
+    if size.origin == Origin.DEFAULT:
+        return f"default of {escape(size.key)}" if size.key else "unless something else is stated"
+    if size.origin in (Origin.COMMENT, Origin.LAUNCHER):
+        return place or escape(size.note or size.key)
+    if size.origin == Origin.NAME:
+        return "a name"
+    return escape(size.note if size.origin == Origin.SETTINGS and size.note else size.key)
+
+
+def unknown(size: Size, name: str, places: Places, here: str) -> str:
+    """Return why `size` has no number, and how to give it one."""
+    if isinstance(size, Conflict):
+        return "stated as " + listing((f"{number(q.value)} ({origin(q, places, here) or 'computed'})" for q in size.values), last="and as")
+    if isinstance(size, Unknown) and size.reason != Reason.MISSING:
+        place = places.line(size.at, here) if size.at else ""
+        return " ".join(filter(None, (_REASONS.get(size.reason, size.reason), f"({place})" if place else "")))
+    return f"unknown: {_TELL[name]}" if name in _TELL else "not stated"

@@ -1,0 +1,51 @@
+"""Where things stand, as people and editors name it: paths from the current folder, lines and columns from 1."""
+
+from __future__ import annotations
+
+from posixpath import relpath
+
+from pytest_gbs.core.location import Lines, Location, Position
+from pytest_gbs.core.report import Report
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._format import Options
+
+
+class Places:
+    """The files of one report; each is cut into lines once."""
+
+    def __init__(self, report: Report, options: Options) -> None:
+        self.report, self.options = report, options
+        self._lines: dict[str, Lines | None] = {}
+
+    def path(self, path: str) -> str:
+        """Return `path` of the tree as seen from the current folder, unescaped."""
+        root, folder = self.options.root, self.options.folder
+        if not root or root == folder:
+            return path
+        return relpath(f"/{root}/{path}", f"/{folder}")
+
+    def lines(self, path: str) -> Lines | None:
+        """Return the lines of the file at `path`, or None where the report does not hold its text."""
+        if path not in self._lines:
+            source = self.report.sources.get(path)
+            self._lines[path] = Lines(source.text) if source else None
+        return self._lines[path]
+
+    def position(self, location: Location) -> Position | None:
+        """Return the lines and columns of `location`, or None where the report does not hold the text."""
+        lines = self.lines(location.source)
+        return lines.position(location) if lines else None
+
+    def where(self, location: Location) -> str:
+        """Return `path:line:column`, made safe to print; the path alone where the text is not there."""
+        position = self.position(location)
+        path = escape(self.path(location.source))
+        return f"{path}:{position.line}:{position.column}" if position else path
+
+    def line(self, location: Location, here: str) -> str:
+        """Return where a number stands for somebody who reads about file `here`: `line 12`, or `other.yaml:12`."""
+        position = self.position(location)
+        if location.source == here:
+            return f"line {position.line}" if position else ""
+        path = escape(self.path(location.source))
+        return f"{path}:{position.line}" if position else path

@@ -1,0 +1,51 @@
+"""The findings of a report in the order of telling, each once, with the words that several formats share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.outcome import SEVERITIES, Finding, Undetermined
+from pytest_gbs.core.report import FileReport, Report
+from pytest_gbs.core.wording import called, listing
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._places import Places
+
+
+def problems(report: Report) -> tuple[Finding, ...]:
+    """Return every finding once, in file order: a launcher file may be reported with several recipes."""
+    return tuple(dict.fromkeys(report.findings()))
+
+
+def by_severity(report: Report) -> list[Finding]:
+    """Return every finding once, errors first."""
+    return sorted(problems(report), key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def title(finding: Finding, report: Report) -> str:
+    """Return the code and the name of the finding's rule: `GBS101 stale-declaration`."""
+    rule = report.rules.get(finding.code)
+    return f"{finding.code} {rule.name}" if rule else finding.code
+
+
+def notes(finding: Finding, places: Places) -> Iterator[str]:
+    """Yield the lines under a finding, each once: arithmetic, assumptions, what would make it hold. All safe to print."""
+    lines = [*finding.details, *(f"assuming {assumption}" for assumption in finding.assumptions), finding.holds]
+    yield from dict.fromkeys(escape(line) for line in lines if line)
+    if finding.launch is not None and finding.launch != finding.at:
+        yield f"launched at {places.where(finding.launch)}"
+
+
+def open_claims(report: Report) -> Iterator[tuple[FileReport, Undetermined]]:
+    """Yield each claim that could not be decided, with its file."""
+    for file in report.files:
+        for outcome in file.undetermined:
+            if outcome.claim:
+                yield file, outcome
+
+
+def open_claim(outcome: Undetermined) -> str:
+    """Return what is claimed and what it implies, or what is missing to decide it; safe to print."""
+    if outcome.implies:
+        return escape(f"{outcome.message}: {outcome.implies}")
+    missing = listing((called(name) for name in outcome.missing), last="and")
+    return escape(f"{outcome.message}: {missing} unknown" if missing else outcome.message)

@@ -1,0 +1,129 @@
+"""The batch geometry of recipes as JSON: every size with its status, origin, place and arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from pytest_gbs.core.declaration import Declaration
+from pytest_gbs.core.equation import Equation, law
+from pytest_gbs.core.feasible import feasible_world_sizes
+from pytest_gbs.core.launch import Launch, LauncherFile
+from pytest_gbs.core.quantity import Conflict, Name, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.report import FileReport, Report
+from pytest_gbs.core.run import Run
+from pytest_gbs.formats import _entries as entries
+from pytest_gbs.formats._arithmetic import arithmetic
+from pytest_gbs.formats._places import Places
+
+# The sizes that every entry has, known or not; the others only where something states them.
+_ALWAYS: Final = (
+    Name.GLOBAL_BATCH_SIZE,
+    Name.MICRO_BATCH_SIZE,
+    Name.GRADIENT_ACCUMULATION_STEPS,
+    Name.DATA_PARALLEL_SIZE,
+    Name.WORLD_SIZE,
+)
+
+
+def recipes(report: Report, places: Places) -> list[dict[str, Any]]:
+    """Return an entry for each recipe, one more for each launch of it, and one for each launcher file that was asked for."""
+    found = []
+    for file in report.files:
+        found.extend(_recipe(file, run, places) for run in file.runs)
+        if file.launcher is not None and file.named:
+            found.append(_launcher(file, file.launcher, places))
+    return found
+
+
+def _recipe(file: FileReport, run: Run, places: Places) -> dict[str, Any]:
+    stated, equations = run.geometry.stated, run.framework.equations
+    names = dict.fromkeys((*_ALWAYS, *stated))
+    realised = {name: size for name, size in run.geometry.realised.items() if stated.get(name) != size}
+    return {
+        "path": places.path(file.path),
+        "document": file.document,
+        "framework": file.framework,
+        "unit": run.framework.unit,
+        "verdict": file.verdict,
+        "launch": _launch(run.launch, places) if run.launch else None,
+        "quantities": {name: _size(name, run, places) for name in names},
+        "realised": {name: quantity(size, equations, places) for name, size in realised.items() if isinstance(size, Quantity)},
+        "declarations": [_declaration(declaration, places) for declaration in run.declarations],
+        "feasible_world_sizes": feasible_world_sizes(run),
+        "assumptions": list(run.assumptions),
+    }
+
+
+def _launcher(file: FileReport, launcher: LauncherFile, places: Places) -> dict[str, Any]:
+    return {
+        "path": places.path(file.path),
+        "document": file.document,
+        "framework": None,
+        "launcher": launcher.launcher,
+        "unit": None,
+        "verdict": None,
+        "launch": None,
+        "quantities": {size.name: quantity(size, (), places) for size in launcher.quantities},
+        "realised": {},
+        "declarations": [],
+        "feasible_world_sizes": {},
+        "assumptions": [],
+    }
+
+
+def _size(name: str, run: Run, places: Places) -> dict[str, Any]:
+    size: Size = run.geometry.get(name)
+    if isinstance(size, Quantity):
+        entry = quantity(size, run.framework.equations, places)
+        if name == Name.GLOBAL_BATCH_SIZE:
+            entry.setdefault("unit", run.framework.unit)
+        return entry
+    if isinstance(size, Conflict):
+        return {"status": "conflict", "values": [quantity(each, run.framework.equations, places) for each in size.values]}
+    return _unknown(size, run, places)
+
+
+def _unknown(size: Unknown, run: Run, places: Places) -> dict[str, Any]:
+    entry: dict[str, Any] = {"status": "schedule" if size.reason == Reason.SCHEDULE else "unknown", "reason": size.reason}
+    found = law(size.name, run.geometry.stated, run.framework.equations)
+    if found is not None and found.free:
+        whole = found.coefficient.denominator == 1
+        coefficient = str(found.coefficient.numerator) if whole else f"{found.coefficient.numerator}/{found.coefficient.denominator}"
+        entry["law"] = " x ".join([coefficient, *found.free])
+    if size.at is not None:
+        entry["location"] = entries.location(size.at, places)
+    return entry
+
+
+def quantity(size: Quantity, equations: Iterable[Equation], places: Places) -> dict[str, Any]:
+    """Return one known size; what says nothing is left out."""
+    entry: dict[str, Any] = {"status": "known", "value": size.value}
+    entry |= {"unit": size.unit} if size.unit else {}
+    entry["origin"] = size.origin
+    optional = {"key": size.key, "arithmetic": arithmetic(size, equations), "note": size.note}
+    entry |= {name: text for name, text in optional.items() if text}
+    if size.at is not None:
+        entry["location"] = entries.location(size.at, places)
+    return entry
+
+
+def _launch(launch: Launch, places: Places) -> dict[str, Any]:
+    position = places.position(launch.at)
+    line = {"line": position.line} if position else {}
+    return {"path": places.path(launch.at.source), **line, "kind": launch.kind, "command": launch.command}
+
+
+def _declaration(declaration: Declaration, places: Places) -> dict[str, Any]:
+    return {
+        "name": declaration.name,
+        "value": declaration.value,
+        "unit": declaration.unit,
+        "force": declaration.force,
+        "conditions": dict(declaration.conditions),
+        "location": entries.location(declaration.at, places),
+        "text": declaration.text,
+        "grammar": declaration.grammar,
+        "exact": declaration.exact,
+        "weak": declaration.weak,
+    }

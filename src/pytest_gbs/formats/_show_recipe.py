@@ -1,0 +1,298 @@
+"""What is told of one recipe: a line for each size, with its number, its arithmetic and its origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from pytest_gbs.core.claims import read
+from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.document import Scalar
+from pytest_gbs.core.equation import Monomial, law
+from pytest_gbs.core.feasible import feasible_world_sizes
+from pytest_gbs.core.launch import LauncherFile
+from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.core.run import Claim, Run
+from pytest_gbs.core.wording import called, count, law_text, listing, short
+from pytest_gbs.formats._arithmetic import arithmetic, fraction, number
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._origins import origin, unknown
+from pytest_gbs.formats._places import Places
+
+_EXAMPLES: Final = {Name.GPUS_PER_NODE: (4, 8), Name.NUM_NODES: (1, 8)}
+_LISTED: Final = 8
+_INTERVALS: Final = ((Name.SAVE_STEPS, "saves"), (Name.LOGGING_STEPS, "log lines"))
+
+
+class Line(NamedTuple):
+    """One line: what it is about, its number (aligned to the right, "" for none) and the words behind it."""
+
+    label: str
+    value: str
+    text: str = ""
+
+
+def title(run: Run) -> str:
+    """Return the framework and what one sample is: `TRL (SFT), samples are packed rows`."""
+    framework = run.framework
+    if framework.packing and holds(framework.packing, run.document, framework.loader):
+        return f"{framework.title}, {framework.unit} are packed rows"
+    return framework.title if framework.unit == "samples" else f"{framework.title}, batches count {framework.unit}"
+
+
+def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[Line]:
+    """Yield the lines of a recipe: the batch, its factors, what follows from it, and where it runs."""
+    feasible = feasible_world_sizes(run)
+    yield _batch(run, feasible, places)
+    for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS):
+        yield _stated(run, name, places)
+    yield _data_parallel(run, places)
+    yield _world(run, places)
+    for name in (Name.NUM_GENERATIONS, Name.STEPS_PER_GENERATION, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_STEP):
+        if name in run.geometry.stated:
+            yield _stated(run, name, places)
+    yield from _tokens(run, places)
+    yield from _evaluation(run)
+    for name, label in _INTERVALS:
+        yield from _interval(run, name, label)
+    for name, size in run.geometry.realised.items():
+        if isinstance(size, Quantity) and size.value != run.geometry.value(name):
+            yield Line("really", number(size.value), f"{called(name)} that trains = {arithmetic(size, run.framework.equations)}")
+    yield Line("runs on", "", _runs_on(run, feasible))
+    for other in launched:
+        yield Line("launched by", "", _launched(other, run, places))
+    for assumption in run.assumptions:
+        yield Line("assuming", "", escape(assumption))
+
+
+def launcher_lines(file: LauncherFile, places: Places) -> Iterator[Line]:
+    """Yield the lines of a launcher file: the sizes it gives."""
+    for size in file.quantities:
+        yield Line(called(size.name), number(size.value), origin(size, places, file.path) or arithmetic(size, ()))
+
+
+def batch_text(run: Run) -> str:
+    """Return the global batch size: `128`, `16 x GPUs`, or `unknown`."""
+    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    if isinstance(size, Quantity):
+        return number(size.value)
+    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    return law_text(found) if found and found.free else "unknown"
+
+
+def _batch(run: Run, feasible: dict[str, Any], places: Places) -> Line:
+    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    label = called(Name.GLOBAL_BATCH_SIZE)
+    declared = "; ".join(_declared(run, claim, places) for claim in run.claims)
+    if isinstance(size, Quantity):
+        computed = arithmetic(size, run.framework.equations)
+        text = f"= {computed}" if computed else origin(size, places, run.path)
+        return Line(label, number(size.value), f"{text:<34} {declared}" if declared else text)
+    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    if found is None or not found.free or not isinstance(size, Unknown):
+        return Line(label, "", "; ".join(filter(None, (unknown(size, Name.GLOBAL_BATCH_SIZE, places, run.path), declared))))
+    examples = _examples(found, feasible)
+    return Line(label, "", "   ".join(filter(None, (law_text(found), f"({examples})" if examples else "", declared))))
+
+
+def _examples(found: Monomial, feasible: dict[str, Any]) -> str:
+    """Return what a law gives for numbers of GPUs that people have: `128 on 8, 1024 on 64`."""
+    if len(found.free) != 1:
+        return ""
+    name = found.free[0]
+    values: Iterable[int] = _EXAMPLES.get(name, (8, 64))
+    if name == Name.WORLD_SIZE:
+        numbers = feasible.get("sizes")
+        values = feasible.get("reaching_declared") or (values if numbers is None else [n for n in values if n in numbers] or numbers)
+    results = ((found.coefficient * value, value) for value in list(values)[:2])
+    told = [f"{result.numerator} on {value}" for result, value in results if result.denominator == 1]
+    return ", ".join(told)
+
+
+def _declared(run: Run, claim: Claim, places: Places) -> str:
+    """Return what a comment declares and whether the settings agree, each claim on hardware of its own."""
+    declaration = claim.declaration
+    what = f"{number(declaration.value)}{' tokens' if declaration.unit == 'tokens' else ''}"
+    where = places.line(declaration.at, run.path)
+    readings = [read(run, declaration, world) for world in claim.worlds]
+    size = run.geometry.get(declaration.name)
+    if any(reading.holds for reading in readings):
+        elsewhere = isinstance(size, Quantity) and not declaration.admits(size.value)
+        verdict = "agrees on the hardware it names" if elsewhere else "agrees"
+    elif all(reading.holds is False for reading in readings):
+        given = readings[0].size
+        verdict = f"does not agree, settings give {number(given.value)}" if given else "does not agree"
+    else:
+        verdict = "open"
+    return f"declared {what} at {where}: {verdict}"
+
+
+def _stated(run: Run, name: str, places: Places) -> Line:
+    size = run.geometry.get(name)
+    if not isinstance(size, Quantity):
+        return Line(called(name), _law(run, name) or "-", unknown(size, name, places, run.path))
+    computed = arithmetic(size, run.framework.equations)
+    return Line(called(name), number(size.value), f"= {computed}" if computed else origin(size, places, run.path))
+
+
+def _law(run: Run, name: str) -> str:
+    """Return the law of a size that is not known: `4 x GPUs`; nothing where there is none."""
+    found = law(name, run.geometry.stated, run.framework.equations)
+    return law_text(found) if found and found.free else ""
+
+
+def _data_parallel(run: Run, places: Places) -> Line:
+    size = run.geometry.get(Name.DATA_PARALLEL_SIZE)
+    label = called(Name.DATA_PARALLEL_SIZE)
+    if not isinstance(size, Quantity):
+        split = [q for name in _PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
+        return Line(label, "", f"GPUs / {_group(split)}" if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.path))
+    found = fraction(size, run.framework.equations)
+    if found is None:
+        return Line(label, number(size.value), origin(size, places, run.path))
+    top = " x ".join(count(q.value, q.name) for q in found.top)
+    return Line(label, number(size.value), f"= {top}" + (f" / {_group(found.bottom)}" if found.bottom else ""))
+
+
+_PARALLEL: Final = (
+    Name.TENSOR_PARALLEL_SIZE,
+    Name.PIPELINE_PARALLEL_SIZE,
+    Name.CONTEXT_PARALLEL_SIZE,
+    Name.SEQUENCE_PARALLEL_SIZE,
+)
+
+
+def _group(sizes: Iterable[Quantity]) -> str:
+    return f"({' x '.join(f'{short(q.name)} {q.value}' for q in sizes)})"
+
+
+def _world(run: Run, places: Places) -> Line:
+    size = run.geometry.get(Name.WORLD_SIZE)
+    label = called(Name.WORLD_SIZE)
+    if not isinstance(size, Quantity):
+        nodes = run.geometry.get(Name.NUM_NODES)
+        if isinstance(nodes, Quantity) and isinstance(size, Unknown) and size.reason == Reason.MISSING:
+            missing = unknown(run.geometry.get(Name.GPUS_PER_NODE), Name.GPUS_PER_NODE, places, run.path)
+            return Line(label, "", f"{_part(nodes, places, run)} x GPUs per node, {missing}")
+        return Line(label, "", unknown(size, Name.WORLD_SIZE, places, run.path))
+    found = fraction(size, run.framework.equations)
+    if found is None or found.bottom:
+        return Line(label, number(size.value), origin(size, places, run.path) or f"= {arithmetic(size, run.framework.equations)}")
+    return Line(label, number(size.value), "= " + " x ".join(_part(q, places, run) for q in found.top))
+
+
+def _part(size: Quantity, places: Places, run: Run) -> str:
+    """Return `8 nodes (line 1)`, or `8 (zero3.yaml)` for GPUs per node."""
+    words = str(size.value) if size.name == Name.GPUS_PER_NODE else count(size.value, size.name)
+    where = origin(size, places, run.path)
+    return f"{words} ({where})" if where else words
+
+
+def _tokens(run: Run, places: Places) -> Iterator[Line]:
+    length = run.geometry.get(Name.SEQUENCE_LENGTH)
+    if not isinstance(length, Quantity):
+        return
+    size = run.geometry.get(Name.TOKENS_PER_STEP)
+    where = "the default" if length.origin == Origin.DEFAULT else places.line(length.at, run.path) if length.at else ""
+    each = f"{escape(length.key) or called(length.name)} {number(length.value)}{f' ({where})' if where else ''}"
+    samples = run.framework.sequences_per_sample
+    if isinstance(size, Quantity):
+        batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+        factors = f"{number(batch.value)} x {each}" if isinstance(batch, Quantity) else arithmetic(size, run.framework.equations)
+        sequences = f", {samples} sequences in each of {run.framework.unit}" if samples > 1 else ""
+        yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {factors}{sequences}")
+    else:
+        yield Line(called(Name.TOKENS_PER_STEP), "", f"at most: {batch_text(run)} x {each}")
+
+
+def _evaluation(run: Run) -> Iterator[Line]:
+    """Yield how large an evaluation batch is and how many samples lie between evaluations."""
+    size, micro = run.geometry.get(Name.EVAL_GLOBAL_BATCH_SIZE), run.geometry.get(Name.EVAL_MICRO_BATCH_SIZE)
+    interval = _every(run, Name.EVAL_STEPS)
+    if not isinstance(micro, Quantity):
+        if interval:
+            yield Line("evaluation", "-" if interval.startswith("never") else "", interval.removeprefix("never, "))
+        return
+    each = f"{number(micro.value)} on each GPU" + (" by default" if micro.origin == Origin.DEFAULT else "")
+    batch = number(size.value) if isinstance(size, Quantity) else ""
+    yield Line("evaluation", batch, "; ".join(filter(None, (each, interval))))
+
+
+def _interval(run: Run, name: str, label: str) -> Iterator[Line]:
+    text = _every(run, name)
+    if text:
+        yield Line(label, "", text)
+
+
+def _every(run: Run, name: str) -> str:
+    """Return how often something is done: `every 100 steps = 12,800 samples`, `every epoch`, `never`; nothing where nothing says."""
+    size = run.geometry.get(name)
+    if isinstance(size, Quantity):
+        steps = f"every {number(size.value)} steps" if size.value != 1 else "every step"
+        steps += " by default" if size.origin == Origin.DEFAULT else ""
+        found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+        if found is None:
+            return steps
+        apart = Monomial(found.coefficient * size.value, found.free)
+        samples = number(int(apart.coefficient)) if not apart.free and apart.coefficient.denominator == 1 else law_text(apart)
+        return f"{steps} = {samples} {run.framework.unit}"
+    return _other_interval(run, name)
+
+
+def _other_interval(run: Run, name: str) -> str:
+    """Return what a recipe says where it does not count steps: the text of the key that would have to be `steps`."""
+    for row in run.framework.rows:
+        if row.name != name:
+            continue
+        for condition in row.when:
+            node = run.document.get(*map(str, condition.key))
+            if isinstance(node, Scalar):
+                written = escape(run.document.source.text[node.start : node.stop])
+                return "every epoch" if node.text == "epoch" else f"never, {escape('.'.join(map(str, condition.key)))}: {written}"
+        node = run.document.get(*map(str, row.key))
+        if row.ratio and isinstance(node, Scalar):
+            return f"{escape(row.key[-1] if isinstance(row.key[-1], str) else '')}: {escape(node.text)}, a share of the run"
+    return ""
+
+
+def _runs_on(run: Run, feasible: dict[str, Any]) -> str:
+    """Return on how many GPUs the recipe runs, and on how many its batch is the declared one."""
+    sizes = feasible.get("sizes", [])
+    if "undecided" in feasible:
+        text = f"not known, since {listing(map(called, feasible['undecided']), last='and')} is not"
+    elif feasible.get("all"):
+        text = "any number of GPUs"
+    elif not sizes:
+        return "no number of GPUs"
+    elif "at_most" in feasible:
+        more = ", ..." if len(sizes) > _LISTED or feasible["at_most"] != sizes[-1] else ""
+        text = f"{listing(map(str, sizes[:_LISTED])) if not more else ', '.join(map(str, sizes[:_LISTED])) + more} GPUs"
+    elif "multiple_of" in feasible:
+        text = f"multiples of {feasible['multiple_of']} GPUs"
+    else:
+        text = f"{sizes[0]} GPUs and more"
+    reaching = feasible.get("reaching_declared")
+    if reaching is None:
+        return text
+    declared = next(c.declaration.value for c in run.claims if c.declaration.name == Name.GLOBAL_BATCH_SIZE)
+    if not reaching:
+        return f"{text}; {number(declared)} on none of them"
+    return f"{text}; {number(declared)} only on {listing(map(str, reaching))}"
+
+
+def _launched(run: Run, recipe: Run, places: Places) -> str:
+    """Return who launches the recipe, on what, and which batch that gives."""
+    assert run.launch is not None
+    position = places.position(run.launch.at)
+    where = f"{escape(places.path(run.launch.at.source))}:{position.line}" if position else escape(run.launch.command)
+    world = run.geometry.value(Name.WORLD_SIZE)
+    on = f" on {count(world, Name.WORLD_SIZE)}" if world is not None else ""
+    changed = [
+        f"{short(name)} {number(value)}"
+        for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+        if (value := run.geometry.value(name)) is not None and value != recipe.geometry.value(name)
+    ]
+    override = f" with {listing(changed, last='and')}" if changed else ""
+    batch = run.geometry.value(Name.GLOBAL_BATCH_SIZE)
+    same = ", the same" if batch is not None and batch == recipe.geometry.value(Name.GLOBAL_BATCH_SIZE) else ""
+    return f"{where}{on}{override}: {batch_text(run)}{same}"

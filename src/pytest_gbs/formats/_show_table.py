@@ -1,0 +1,39 @@
+"""Many recipes at a glance: a row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.core.quantity import Name, Quantity
+from pytest_gbs.core.report import FileReport, Report
+from pytest_gbs.core.run import Run
+from pytest_gbs.formats._arithmetic import number
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._show_recipe import batch_text
+
+HEAD: Final = ("global batch", "micro", "accumulation", "GPUs", "tokens per step", "verdict", "framework", "recipe")
+RIGHT: Final = 5  # columns of numbers
+_SIZES: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE, Name.TOKENS_PER_STEP)
+
+
+def rows(report: Report, places: Places) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each recipe, and of each launch of it; not made safe yet."""
+    for file in report.files:
+        for run in file.runs:
+            yield _row(file, run, places)
+
+
+def _row(file: FileReport, run: Run, places: Places) -> tuple[str, ...]:
+    name = places.path(file.path)
+    if file.document > 1:
+        name += f" (document {file.document})"
+    if run.launch is not None:
+        name += f" ({run.launch.command})"
+    verdict = (file.verdict or "") if run.launch is None else ""
+    return (batch_text(run), *(_number(run, size) for size in _SIZES), verdict, run.framework.title, name)
+
+
+def _number(run: Run, name: str) -> str:
+    size = run.geometry.get(name)
+    return number(size.value) if isinstance(size, Quantity) else "-"

@@ -1,0 +1,64 @@
+"""The geometry of recipes for a terminal: a block of lines for one, an aligned table for many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pytest_gbs.core.report import FileReport, Report
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._paint import DIM, STRONG, Paint
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._show_recipe import Line, launcher_lines, lines, title
+from pytest_gbs.formats._show_table import HEAD, RIGHT, rows
+from pytest_gbs.formats._width import left, right, width
+
+_LABEL: Final = 17
+_VALUE: Final = 11
+_TEXT: Final = 22  # columns before the words of a line without a number
+
+
+def show_text(report: Report, options: Options) -> str:
+    """Return blocks for up to one recipe, or all with `-v`; else a table. Launcher files asked for get a block too."""
+    places, paint = Places(report, options), Paint(options.color, options.ascii)
+    recipes = [file for file in report.files if file.runs]
+    launchers = [file for file in report.files if file.launcher is not None and file.named]
+    if len(recipes) > 1 and options.verbosity <= 0:
+        parts = [_table(report, places, paint)]
+    else:
+        parts = [_recipe(file, places, paint) for file in recipes]
+    parts.extend(_launcher(file, places, paint) for file in launchers)
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _recipe(file: FileReport, places: Places, paint: Paint) -> str:
+    run, launched = file.runs[0], file.runs[1:]
+    number = f" (document {file.document})" if file.document > 1 else ""
+    head = f"{paint(escape(places.path(file.path)) + number, STRONG)}   {title(run)}"
+    return "\n".join([head, *_block(lines(run, launched, places), paint)])
+
+
+def _launcher(file: FileReport, places: Places, paint: Paint) -> str:
+    assert file.launcher is not None
+    head = f"{paint(escape(places.path(file.path)), STRONG)}   launcher file of {file.launcher.launcher}"
+    return "\n".join([head, *_block(launcher_lines(file.launcher, places), paint)])
+
+
+def _block(told: Iterable[Line], paint: Paint) -> Iterator[str]:
+    for line in told:
+        label = paint(line.label, DIM) + " " * max(0, _LABEL - width(line.label))
+        if line.value:
+            yield f"  {label}{right(line.value, _VALUE)}   {line.text}".rstrip()
+        else:
+            yield f"  {label}{' ' * (_TEXT - _LABEL)}{line.text}".rstrip()
+
+
+def _table(report: Report, places: Places, paint: Paint) -> str:
+    cells = [HEAD, *(tuple(map(escape, row)) for row in rows(report, places))]
+    widths = [max(width(row[index]) for row in cells) for index in range(len(HEAD))]
+    told = []
+    for row in cells:
+        aligned = (right(text, w) if index < RIGHT else left(text, w) for index, (text, w) in enumerate(zip(row, widths, strict=True)))
+        told.append("  ".join(aligned).rstrip())
+    return "\n".join([paint(told[0], DIM), *told[1:]])

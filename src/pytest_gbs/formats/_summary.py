@@ -1,0 +1,93 @@
+"""The lines under all findings: how many recipes are verified, what that assumes, and what stays open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_gbs.core.report import VERDICTS, FileReport, Report, Role, Verdict
+from pytest_gbs.core.wording import listing
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._paint import Paint
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._problems import open_claim, open_claims
+
+_JUDGED = (Verdict.VERIFIED, Verdict.VIOLATED, Verdict.WARNED)
+_PLAIN = Paint(color=False)
+
+
+def count(number: int, noun: str) -> str:
+    """Return `1 recipe`, `2 recipes`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def files(report: Report, role: str | None = None) -> int:
+    """Return how many files the report is about, or those of one role; documents of one file count once."""
+    return len({file.path for file in report.files if role is None or file.role == role})
+
+
+def headline(report: Report, paint: Paint = _PLAIN) -> str:
+    """Return `22 recipes in 25 files, 3 launchers: 3 verified, 19 unclaimed`."""
+    recipes = len(report.recipes())
+    parts = [f"{count(recipes, 'recipe') if recipes else 'no recipe'} in {count(files(report), 'file')}"]
+    if launchers := files(report, Role.LAUNCHER):
+        parts.append(count(launchers, "launcher"))
+    told = [paint(f"{number:,} {verdict}", verdict) for verdict in VERDICTS if (number := report.number(verdict))]
+    told.extend(_others(report))
+    if suppressed := sum(file.suppressed for file in report.files):
+        told.append(f"{count(suppressed, 'finding')} suppressed")
+    return ", ".join(parts) + (f": {', '.join(told)}" if told else "")
+
+
+def _others(report: Report) -> Iterator[str]:
+    """Yield what is wrong with files that are no recipes, since no verdict tells it."""
+    wrong = len({file.path for file in report.files if file.role == Role.LAUNCHER and file.findings})
+    if wrong:
+        yield f"{count(wrong, 'launcher')} with findings"
+    unreadable = files(report, Role.UNREADABLE)
+    if unreadable:
+        yield f"{count(unreadable, 'file')} unreadable"
+
+
+def remarks(report: Report, places: Places) -> Iterator[str]:
+    """Yield the lines below the headline: assumptions, what unclaimed means, each open claim, and what would decide most."""
+    yield from _assumed(report)
+    unclaimed = report.number(Verdict.UNCLAIMED)
+    if unclaimed:
+        yield f"unclaimed: nothing says what {'its' if unclaimed == 1 else 'their'} batch should be"
+    for _, outcome in open_claims(report):
+        yield f"undetermined: {places.where(outcome.at)}  {open_claim(outcome)}"
+    if report.recipes() and not any(report.number(verdict) for verdict in (Verdict.VERIFIED, Verdict.VIOLATED)):
+        yield "nothing was verified"
+    if report.advice:
+        yield escape(report.advice)
+
+
+def _assumed(report: Report) -> Iterator[str]:
+    """Yield a line for each assumption that verdicts rest on, with the setting that makes it a fact."""
+    found: dict[str, list[FileReport]] = {}
+    for file in report.recipes():
+        if file.verdict in _JUDGED:
+            for words in dict.fromkeys(map(_without_place, file.assumptions)):
+                found.setdefault(words, []).append(file)
+    for words, recipes in found.items():
+        number = re.match(r"(\d+) GPUs? per node", words)
+        fact = f"; gpus-per-node = {number.group(1)} in [tool.gbs] makes it a fact" if number else ""
+        verb = "assumes" if len(recipes) == 1 else "assume"
+        yield f"{_subject(report, recipes)} {verb} {escape(words)}{fact}"
+
+
+def _without_place(assumption: str) -> str:
+    """Return `8 GPUs per node (3 launcher files agree)` of an assumption that also says where one of the files says so."""
+    what, sign, why = assumption.partition(": ")
+    return f"{what} ({re.sub(r' [(].*[)]$', '', why)})" if sign else what
+
+
+def _subject(report: Report, recipes: list[FileReport]) -> str:
+    """Return which recipes assume something: `verified and violated`, or `2 of 3 verified`."""
+    words = []
+    for verdict in _JUDGED:
+        number, of = sum(file.verdict == verdict for file in recipes), report.number(verdict)
+        if number:
+            words.append(verdict if number == of else f"{number:,} of {of:,} {verdict}")
+    return listing(words, last="and")

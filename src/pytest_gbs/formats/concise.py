@@ -1,0 +1,19 @@
+"""One line for each finding: `path:line:column: CODE message`, as editors and problem matchers read it."""
+
+from __future__ import annotations
+
+from pytest_gbs.core.report import Report
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._problems import problems
+
+
+def render(report: Report, options: Options) -> str:
+    """Return a line for each finding; nothing where there is none."""
+    places = Places(report, options)
+    lines = (f"{places.where(finding.at)}: {finding.code} {escape(finding.message)}\n" for finding in problems(report))
+    return "".join(lines)
+
+
+FORMAT = Format("concise", "path:line:column: CODE message, a line each", render)

@@ -1,0 +1,40 @@
+"""The code quality report of GitLab."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pytest_gbs.core.outcome import Finding, Severity
+from pytest_gbs.core.report import Report
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._fingerprint import fingerprints
+from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._problems import problems, title
+
+_SEVERITY: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+
+
+def render(report: Report, options: Options) -> str:
+    """Return the report as JSON; paths are relative to the root, as GitLab wants them."""
+    import json
+
+    places = Places(report, options._replace(root="", folder=""))
+    found = problems(report)
+    issues = [_issue(finding, mark, report, places) for finding, mark in zip(found, fingerprints(found), strict=True)]
+    return json.dumps(issues, indent=2) + "\n"
+
+
+def _issue(finding: Finding, fingerprint: str, report: Report, places: Places) -> dict[str, Any]:
+    position = places.position(finding.at)
+    lines = {"begin": position.line, "end": position.end_line} if position else {"begin": 1}
+    return {
+        "description": f"{title(finding, report)}: {escape(finding.message)}",
+        "check_name": finding.code,
+        "fingerprint": fingerprint,
+        "severity": _SEVERITY[finding.severity],
+        "location": {"path": escape(finding.at.source), "lines": lines},
+    }
+
+
+FORMAT = Format("gitlab", "code quality report of GitLab", render)

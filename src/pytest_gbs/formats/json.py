@@ -1,0 +1,67 @@
+"""For programs: the JSON that `gbs schema report` describes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pytest_gbs.core.outcome import Severity
+from pytest_gbs.core.report import VERDICTS, FileReport, Report, Role
+from pytest_gbs.formats import _entries as entries
+from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._problems import problems
+from pytest_gbs.formats._summary import files
+
+VERSION: Final = 1
+
+
+def render(report: Report, options: Options) -> str:
+    """Return what a check found: a summary, and each file that is something to us."""
+    places = Places(report, options)
+    told = [_file(file, places) for file in report.files if file.role != Role.NEITHER or file.findings]
+    return _dump({"version": VERSION, "summary": _summary(report), "files": told})
+
+
+def show(report: Report, options: Options) -> str:
+    """Return the geometry of every recipe, and of every launcher file that was asked for."""
+    from pytest_gbs.formats._show_json import recipes
+
+    return _dump({"version": VERSION, "recipes": recipes(report, Places(report, options))})
+
+
+def _summary(report: Report) -> dict[str, int]:
+    found = problems(report)
+    return {
+        "files": files(report),
+        "recipes": len(report.recipes()),
+        "launches": files(report, Role.LAUNCHER),
+        **{verdict: report.number(verdict) for verdict in VERDICTS},
+        "errors": sum(finding.severity == Severity.ERROR for finding in found),
+        "warnings": sum(finding.severity == Severity.WARNING for finding in found),
+        "suppressed": sum(file.suppressed for file in report.files),
+    }
+
+
+def _file(file: FileReport, places: Places) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "path": places.path(file.path),
+        "document": file.document,
+        "role": file.role,
+        "framework": file.framework,
+        "verdict": file.verdict,
+        "rules": dict(file.rules),
+        "findings": [entries.finding(finding, places) for finding in file.findings],
+        "undetermined": [entries.undetermined(outcome, places) for outcome in file.undetermined],
+        "assumptions": list(file.assumptions),
+    }
+    return entry | ({"problem": file.problem} if file.problem else {})
+
+
+def _dump(value: dict[str, Any]) -> str:
+    """Return `value` as JSON in ASCII, so that no sign of a stranger's file reaches a terminal as it is."""
+    import json
+
+    return json.dumps(value, indent=2) + "\n"
+
+
+FORMAT = Format("json", "for programs, as `gbs schema report` describes", render, show)

@@ -1,0 +1,78 @@
+"""For people: each finding with the lines it is about, the arithmetic, and what would make it true; then a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.core.outcome import Finding
+from pytest_gbs.core.report import Report, Role
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._excerpt import excerpt
+from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._paint import DIM, STRONG, Paint
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._problems import notes, problems, title
+from pytest_gbs.formats._summary import headline, remarks
+from pytest_gbs.formats._width import width
+
+_ROOM: Final = 106
+
+
+def render(report: Report, options: Options) -> str:
+    """Return all findings and the summary."""
+    places, paint = Places(report, options), Paint(options.color, options.ascii)
+    blocks = [_block(finding, places, paint) for finding in problems(report)]
+    if options.verbosity > 0:
+        blocks.append("\n".join(_listing(report, places, paint)))
+    if options.verbosity >= 0:
+        blocks.append("\n".join([headline(report, paint), *(f"  {line}" for line in remarks(report, places))]))
+    return "\n\n".join(filter(None, blocks)) + "\n" if any(blocks) else ""
+
+
+def render_finding(finding: Finding, report: Report, options: Options = Options()) -> str:
+    """Return one finding as `gbs check` prints it, without a line break at the end."""
+    return _block(finding, Places(report, options), Paint(options.color, options.ascii))
+
+
+def show(report: Report, options: Options) -> str:
+    """Return the batch geometry: a block for one recipe, a table for many."""
+    from pytest_gbs.formats._show_text import show_text
+
+    return show_text(report, options)
+
+
+def _block(finding: Finding, places: Places, paint: Paint) -> str:
+    """Return the lines of one finding."""
+    severity = paint(finding.severity, finding.severity)
+    lines = [f"{paint(places.where(finding.at), STRONG)}  {severity} {paint(title(finding, places.report), STRONG)}"]
+    lines.extend(f"  {line}" for line in _wrapped(escape(finding.message)))
+    for part in (list(excerpt(finding, places, paint)), [f"  {note}" for note in notes(finding, places)]):
+        if part:
+            lines.extend(("", *part))
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Yield `text` in lines of at most about a hundred columns, broken between words."""
+    line = ""
+    for word in text.split(" "):
+        if line and width(line) + 1 + width(word) > _ROOM:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
+
+
+def _listing(report: Report, places: Places, paint: Paint) -> Iterator[str]:
+    """Yield a line for each file: its verdict, or what it is if it is no recipe."""
+    for file in report.files:
+        word = file.verdict or file.role
+        number = f" (document {file.document})" if file.document > 1 else ""
+        framework = paint(f"  {file.framework}" if file.framework else "", DIM)
+        problem = f"  {escape(file.problem)}" if file.role == Role.UNREADABLE else ""
+        yield f"{paint(f'{word:<12}', word)} {escape(places.path(file.path))}{number}{framework}{problem}"
+
+
+FORMAT = Format("text", "for people: source excerpts, arithmetic, and a summary", render, show)

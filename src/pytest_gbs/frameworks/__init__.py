@@ -1,0 +1,95 @@
+"""The training frameworks: one table file each, found by listing this folder."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.location import KeyPath
+from pytest_gbs.core.plugins import modules
+
+
+@cache
+def tables() -> tuple[Framework, ...]:
+    """Return the tables of all frameworks: `FRAMEWORK`, or `FRAMEWORKS` where one file holds variants, of each module."""
+    found: list[Framework] = []
+    for module in modules(__name__, __path__):
+        found.extend(getattr(module, "FRAMEWORKS", None) or (module.FRAMEWORK,))
+    return tuple(found)
+
+
+def recognise(document: Document) -> Framework | None:
+    """Return the table that `document` is a recipe of, or None where it is no recipe that any table knows."""
+    index = _index()
+    bits = index.bits
+    seen = 0
+    for key in document.keyed:
+        seen |= bits.get(key, 0)
+    if not seen & index.doors:
+        return None
+    entries = [entry for entry in index.entries if entry.admits(seen)]
+    if len(entries) > 1:
+        best = max((entry.marks & seen).bit_count() for entry in entries)
+        entries = [entry for entry in entries if (entry.marks & seen).bit_count() == best]
+    if len(entries) > 1:
+        words = _words(document.source.path)
+        entries.sort(key=lambda entry: entry.nearness(words), reverse=True)
+    return entries[0].table if entries else None
+
+
+class _Entry(NamedTuple):
+    """How one table is recognised, each key a bit."""
+
+    table: Framework
+    all_of: int
+    one_of: tuple[int, ...]
+    none_of: int
+    marks: int
+
+    def admits(self, seen: int) -> bool:
+        """Return whether a document with the keys `seen` may belong to this table."""
+        if seen & self.none_of or self.all_of & ~seen:
+            return False
+        return all(group & seen for group in self.one_of)
+
+    def nearness(self, words: list[str]) -> tuple[int, int]:
+        """Return how near to the end of a path, read as `words`, one of this table's words stands, then its weight."""
+        paths = self.table.recognition.paths
+        return max((number for number, word in enumerate(words) if word in paths), default=-1), self.table.recognition.weight
+
+
+class _Index(NamedTuple):
+    """The bit of each key that says anything, the keys of which every recipe has one, and all tables."""
+
+    bits: dict[KeyPath, int]
+    doors: int
+    entries: tuple[_Entry, ...]
+
+
+@cache
+def _index() -> _Index:
+    bits: dict[KeyPath, int] = {}
+
+    def mask(keys: tuple[KeyPath, ...]) -> int:
+        together = 0
+        for key in keys:
+            together |= bits.setdefault(key, 1 << len(bits))
+        return together
+
+    entries = []
+    doors = 0
+    for table in tables():
+        how = table.recognition
+        entry = _Entry(table, mask(how.all_of), tuple(mask(group) for group in how.one_of), mask(how.none_of), mask(how.marks))
+        entries.append(entry)
+        doors |= entry.all_of or entry.one_of[0]
+    return _Index(bits, doors, tuple(entries))
+
+
+def _words(path: str) -> list[str]:
+    """Return the lower-case words of a path: `recipes/zephyr/dpo/config_full.yaml` has five and its extension."""
+    for sign in "._-":
+        path = path.replace(sign, "/")
+    return path.lower().split("/")

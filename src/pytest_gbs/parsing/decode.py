@@ -1,0 +1,57 @@
+"""The bytes of a file as text, in whichever encoding YAML allows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.parsing.words import MATTERING
+
+# YAML 1.2.2, section 5.2: longest marks first, then the zero bytes around an ASCII character that starts a text without mark.
+_MARKS: Final = (
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\xfe\xff", "utf-16-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xef\xbb\xbf", "utf-8"),
+)
+
+
+def decode(path: str, data: bytes) -> Source | Unreadable:
+    """Return the text of `data` without its byte order mark, or why the bytes are no text.
+
+    The digest is left empty: hashing costs more at start-up than all else here, and only fixes need it.
+    """
+    if data[:1] not in b"\xef\xfe\xff\x00" and 0 not in data[:4]:
+        return _decode(path, data, "utf-8", 0)
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decode(path, data, encoding, len(mark))
+    return _decode(path, data, _guess(data[:4]), 0)
+
+
+def _guess(head: bytes) -> str:
+    """Return the encoding of a text without byte order mark that starts with the bytes `head`."""
+    zeros = tuple(byte == 0 for byte in head)
+    if zeros == (True, True, True, False):
+        return "utf-32-be"
+    if zeros == (False, True, True, True):
+        return "utf-32-le"
+    if zeros[:2] == (True, False):
+        return "utf-16-be"
+    return "utf-16-le" if zeros[:2] == (False, True) else "utf-8"
+
+
+def _decode(path: str, data: bytes, encoding: str, skip: int) -> Source | Unreadable:
+    try:
+        text = data[skip:].decode(encoding) if skip else data.decode(encoding)
+    except UnicodeDecodeError as error:
+        return _refuse(path, data, f"not {encoding.upper()} at byte {skip + error.start}: {error.reason}")
+    zero = text.find("\0")
+    if zero >= 0:
+        return _refuse(path, data, f"not text: NUL at byte {skip + len(text[:zero].encode(encoding))}")
+    return Source(path, text, encoding, skip > 0)
+
+
+def _refuse(path: str, data: bytes, reason: str) -> Unreadable:
+    return Unreadable(path, reason, matters=any(word.encode() in data for word in MATTERING))

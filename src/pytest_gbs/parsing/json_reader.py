@@ -1,0 +1,139 @@
+"""A JSON text as a document of the same nodes as YAML, or why Python's json would not read it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from json.decoder import JSONDecodeError, scanstring
+
+from pytest_gbs.core.document import Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.core.location import KeyPath, Source, Unreadable
+from pytest_gbs.parsing.index import Entry, Index, follow, written
+from pytest_gbs.parsing.refusal import DEEPEST, TOO_DEEP, Refused, unreadable
+
+
+def read_json(source: Source, *, tolerant: bool = False) -> tuple[Document | Unreadable, ...]:
+    """Return the one document of `source`, or where and why Python's json stops.
+
+    Every scalar that is no string is plain. `tolerant` also takes comments (`//`, `#`, `/* */`) and trailing commas.
+    """
+    reader = _Reader(source.text, tolerant)
+    try:
+        root = reader.document()
+    except Refused as refusal:
+        return (unreadable(source, refusal.offset, refusal.reason),)
+    repeated = reader.written != len(reader.keyed) + len(reader.inner)
+    if not repeated:
+        return (Document(source, 1, "json", root, reader.keyed, (), ()),)
+    keyed = follow(root, reader.written)
+    return (Document(source, 1, "json", root, keyed, (), written(source.path, root).duplicates),)
+
+
+class _Reader:
+    """A reader at work: `place` is where the next token starts, the index fills as values are read."""
+
+    __slots__ = ("gap", "inner", "keyed", "place", "text", "tolerant", "written")
+
+    def __init__(self, text: str, tolerant: bool) -> None:
+        self.text = text
+        self.tolerant = tolerant
+        self.gap = _gap(tolerant)
+        self.place = 0
+        self.keyed: Index = {}
+        self.inner: Index = {}
+        self.written = 0
+
+    def document(self) -> Node:
+        """Return the one value of the text."""
+        self.skip()
+        root = self.value((), self.keyed, 0)
+        self.skip()
+        if self.place < len(self.text):
+            raise Refused(self.place, "extra data behind the document")
+        return root
+
+    def skip(self) -> None:
+        """Go on to the next token."""
+        match = self.gap.match(self.text, self.place)
+        if match:
+            self.place = match.end()
+
+    def value(self, path: KeyPath, into: Index, depth: int) -> Node:
+        """Return the value that starts here and stop behind it; `into` takes the entries of an object."""
+        start = self.place
+        first = self.text[start : start + 1]
+        if first == '"':
+            return self.string()
+        if first in ("{", "["):
+            if depth >= DEEPEST:
+                raise Refused(start, TOO_DEEP)
+            self.place += 1
+            self.skip()
+            return self.object(start, path, into, depth + 1) if first == "{" else self.array(start, path, depth + 1)
+        match = _plain().match(self.text, start)
+        if match is None:
+            raise Refused(start, "expected a value")
+        self.place = match.end()
+        return Scalar(start, self.place, match.group(), True)
+
+    def string(self) -> Scalar:
+        """Return the string that starts here, its escapes decoded by Python's own scanner."""
+        start = self.place
+        try:
+            text, self.place = scanstring(self.text, start + 1, True)
+        except JSONDecodeError as error:
+            raise Refused(error.pos, error.msg[:1].lower() + error.msg[1:]) from error
+        return Scalar(start, self.place, text, False)
+
+    def object(self, start: int, path: KeyPath, into: Index, depth: int) -> Mapping:
+        """Return the object that was opened at `start`."""
+        entries: list[Entry] = []
+        while not self.closes("}", bool(entries)):
+            if self.text[self.place : self.place + 1] != '"':
+                raise Refused(self.place, "expected a property name in double quotes")
+            key = self.string()
+            self.skip()
+            if self.text[self.place : self.place + 1] != ":":
+                raise Refused(self.place, "expected ':'")
+            self.place += 1
+            self.skip()
+            place = (*path, key.text)
+            into[place] = (key, key)  # keeps its rank before the keys within
+            into[place] = entry = (key, self.value(place, into, depth))
+            entries.append(entry)
+        self.written += len(entries)
+        return Mapping(start, self.place, tuple(entries))
+
+    def array(self, start: int, path: KeyPath, depth: int) -> Sequence:
+        """Return the array that was opened at `start`."""
+        items: list[Node] = []
+        while not self.closes("]", bool(items)):
+            items.append(self.value((*path, len(items)), self.inner, depth))
+        return Sequence(start, self.place, tuple(items))
+
+    def closes(self, bracket: str, begun: bool) -> bool:
+        """Return whether `bracket` ends the collection here, else stop at its next member, past the comma before it."""
+        if begun:
+            self.skip()
+        mark = self.text[self.place : self.place + 1]
+        if begun and mark == ",":
+            self.place += 1
+            self.skip()
+            if not self.tolerant or self.text[self.place : self.place + 1] != bracket:
+                return False
+        elif begun and mark != bracket:
+            raise Refused(self.place, f"expected ',' or '{bracket}'")
+        elif mark != bracket:
+            return False
+        self.place += 1
+        return True
+
+
+@cache
+def _gap(tolerant: bool) -> re.Pattern[str]:
+    return re.compile(r"(?:[ \t\n\r]+|(?://|#)[^\n\r]*|/\*(?:[^*]|\*(?!/))*\*/)*" if tolerant else r"[ \t\n\r]*")
+
+
+@cache
+def _plain() -> re.Pattern[str]:
+    return re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|-?Infinity|NaN|true|false|null")

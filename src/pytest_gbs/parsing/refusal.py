@@ -1,0 +1,30 @@
+"""Why a text cannot be read: an exception inside a reader, a value to everyone else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.parsing.words import MATTERING
+
+# Deeper or larger texts are no recipes; reading them would cost the stack or minutes.
+DEEPEST: Final = 200
+MOST_EVENTS: Final = 200_000
+
+TOO_DEEP: Final = f"nested deeper than {DEEPEST} levels"
+TOO_MANY: Final = f"more than {MOST_EVENTS:,} nodes"
+
+
+class Refused(Exception):
+    """A reader gives up at code point `offset`."""
+
+    def __init__(self, offset: int, reason: str) -> None:
+        super().__init__(reason)
+        self.offset = offset
+        self.reason = reason
+
+
+def unreadable(source: Source, offset: int, reason: str) -> Unreadable:
+    """Return the value that says why, and where, `source` cannot be read any further."""
+    text = source.text
+    return Unreadable(source.path, reason, min(offset, len(text)), source, any(word in text for word in MATTERING))

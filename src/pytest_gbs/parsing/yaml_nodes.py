@@ -1,0 +1,222 @@
+"""PyYAML's events as nodes: one loop, no resolver, the exact span of every key and value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+import yaml
+from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
+
+from pytest_gbs.core.document import Alias, Mapping, Node, Scalar, Sequence
+from pytest_gbs.core.location import KeyPath
+from pytest_gbs.parsing.index import Index
+from pytest_gbs.parsing.refusal import DEEPEST, MOST_EVENTS, TOO_DEEP, TOO_MANY, Refused
+
+# PyYAML without libyaml gives the same events, some ten times slower.
+_Parser: Final[Any] = yaml.cyaml.CParser if yaml.__with_libyaml__ else yaml.SafeLoader
+
+_new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
+
+
+class Composer:
+    """A parser at work on one text: the next event, and what the document at hand remembers between events.
+
+    `keyed` and `inner` index its entries by path, those within sequences in `inner`; `written` counts them. `opaque` are the spans
+    of quoted and block scalars, in which `#` is no comment. `indirect` is true once the loaders' index cannot be told from
+    `keyed` alone: an alias, or a key that is no scalar.
+    """
+
+    __slots__ = ("anchors", "indirect", "inner", "keyed", "next_event", "opaque", "text", "written")
+
+    def __init__(self, text: str) -> None:
+        next_event = _Parser(text).get_event
+        # A character gives at most two events, so that short texts need no counting.
+        self.next_event: Callable[[], Any] = next_event if len(text) < MOST_EVENTS // 4 else _counted(next_event)
+        self.text = text
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the last document."""
+        self.keyed: Index = {}
+        self.inner: Index = {}
+        self.written = 0
+        self.anchors: dict[str, Node | None] = {}
+        self.opaque: list[tuple[int, int]] = []
+        self.indirect = False
+
+    def root(self) -> Node:
+        """Return the root of the document whose first event is next, and fill the index."""
+        return self._node(self.next_event(), self.keyed, self.inner, 0)
+
+    def key(self, event: Any, depth: int) -> Node:
+        """Return a key that is no scalar; what it holds is not indexed."""
+        self.indirect = True
+        return self._node(event, {}, {}, depth)
+
+    def _node(self, event: Any, keyed: Index, inner: Index, depth: int) -> Node:
+        kind = type(event)
+        if kind is ScalarEvent:
+            return self.scalar(event, event.start_mark.index, event.end_mark.index, event.value)
+        if kind is AliasEvent:
+            return self.alias(event)
+        return _collection(self, event, keyed, inner, depth)
+
+    def scalar(self, event: Any, start: int, stop: int, text: str) -> Scalar:
+        """Return the scalar of `event` where it is quoted, a block, over several lines, or has an anchor or a tag."""
+        style = event.style
+        if event.anchor or event.tag:
+            start = self.content(start, stop)
+        if style in ("|", ">"):
+            self.opaque.append((_header_end(self.text, start, stop), stop))
+            stop = start + len(self.text[start:stop].rstrip())
+        elif style:
+            self.opaque.append((start, stop))
+        node = Scalar(start, stop, text, not style, event.tag)
+        if event.anchor:
+            self.anchor(event)
+            self.anchors[event.anchor] = node
+        return node
+
+    def alias(self, event: Any) -> Alias:
+        """Return the alias of `event`; without target where it stands within the node that it names."""
+        self.indirect = True
+        start, name = event.start_mark.index, event.anchor
+        if name not in self.anchors:
+            raise Refused(start, f"found undefined alias '{name}'")
+        return Alias(start, event.end_mark.index, name, self.anchors[name])
+
+    def anchor(self, event: Any) -> None:
+        """Note that the anchor of `event` names a node that is not complete yet."""
+        if event.anchor in self.anchors:
+            raise Refused(event.start_mark.index, f"found duplicate anchor '{event.anchor}'")
+        self.anchors[event.anchor] = None
+
+    def content(self, start: int, stop: int) -> int:
+        """Return where the content of a node begins whose event, with anchor and tag, spans `start` to `stop`."""
+        match = _properties().match(self.text, start, stop)
+        return match.end() if match else start
+
+
+def _collection(composer: Composer, opening: Any, keyed: Index, inner: Index, depth: int) -> Node:  # noqa: PLR0912, PLR0915
+    """Return the collection that `opening` starts, adding the path of every entry to `keyed` or, within sequences, to `inner`.
+
+    This is the loop that all time is spent in: it is written out for the common case, a plain scalar as the value of a plain
+    scalar, and keeps its own stack. A scalar as long as its text has neither quotes nor anchor nor tag.
+    """
+    next_event, anchors = composer.next_event, composer.anchors
+    new, scalar_type = _new, Scalar
+    stack: list[Any] = []
+    entries: list[Any] = []
+    key: Any = None
+    place: KeyPath = ()
+    path: KeyPath = ()
+    into = keyed if type(opening) is MappingStartEvent else inner
+    in_mapping = type(opening) is MappingStartEvent
+    begun = _open(composer, opening, depth)
+    while True:
+        event = next_event()
+        kind = type(event)
+        if in_mapping and kind is not MappingEndEvent:
+            if kind is ScalarEvent:
+                start, stop, text = event.start_mark.index, event.end_mark.index, event.value
+                if stop - start == len(text):
+                    key = new(scalar_type, (start, stop, text, True, None))
+                else:
+                    key = composer.scalar(event, start, stop, text)
+                place = path + (text,)  # noqa: RUF005 - measured: faster than unpacking
+            else:
+                key = composer.key(event, depth + len(stack) + 1)
+                place = (*path, len(entries))  # kept apart from key text; the index is built anew
+            event = next_event()
+            kind = type(event)
+            if kind is ScalarEvent:
+                start, stop, text = event.start_mark.index, event.end_mark.index, event.value
+                if stop - start == len(text):
+                    into[place] = entry = (key, new(scalar_type, (start, stop, text, True, None)))
+                else:
+                    into[place] = entry = (key, composer.scalar(event, start, stop, text))
+                entries.append(entry)
+                continue
+            if kind is AliasEvent:
+                into[place] = entry = (key, composer.alias(event))
+                entries.append(entry)
+                continue
+            into[place] = _PENDING  # keeps its rank before the keys within
+        elif kind is ScalarEvent:
+            start, stop, text = event.start_mark.index, event.end_mark.index, event.value
+            if stop - start == len(text):
+                entries.append(new(scalar_type, (start, stop, text, True, None)))
+            else:
+                entries.append(composer.scalar(event, start, stop, text))
+            continue
+        elif kind is AliasEvent:
+            entries.append(composer.alias(event))
+            continue
+        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+            stop = event.end_mark.index if opening.flow_style or not entries else (entries[-1][1][1] if in_mapping else entries[-1][1])
+            node: Node = new(Mapping if in_mapping else Sequence, (begun, stop, tuple(entries), opening.tag))
+            if in_mapping:
+                composer.written += len(entries)
+            if opening.anchor:
+                anchors[opening.anchor] = node
+            if not stack:
+                return node
+            in_mapping, path, into, entries, opening, begun, key, place = stack.pop()
+            if in_mapping:
+                into[place] = entry = (key, node)
+                entries.append(entry)
+            else:
+                entries.append(node)
+            continue
+        else:
+            place = (*path, len(entries))
+        stack.append((in_mapping, path, into, entries, opening, begun, key, place))
+        opening, path, entries = event, place, []
+        begun = _open(composer, event, depth + len(stack))
+        in_mapping = kind is MappingStartEvent
+        if not in_mapping:
+            into = inner
+
+
+# What stands in the index for a collection that is being read.
+_PENDING: Final = (Scalar(0, 0, "", True), Scalar(0, 0, "", True))
+
+
+def _open(composer: Composer, event: Any, depth: int) -> int:
+    """Return where the collection that `event` starts begins, its anchor noted."""
+    start: int = event.start_mark.index
+    if depth >= DEEPEST:
+        raise Refused(start, TOO_DEEP)
+    if event.anchor:
+        composer.anchor(event)
+    return composer.content(start, event.end_mark.index) if event.anchor or event.tag else start
+
+
+def _counted(next_event: Callable[[], Any]) -> Callable[[], Any]:
+    """Return `next_event` with an end: it refuses the text after too many events."""
+    left = MOST_EVENTS
+
+    def count() -> Any:
+        nonlocal left
+        left -= 1
+        event = next_event()
+        if left < 0:
+            raise Refused(event.start_mark.index, TOO_MANY)
+        return event
+
+    return count
+
+
+def _header_end(text: str, start: int, stop: int) -> int:
+    """Return where the first line of a block scalar ends; a comment may stand in it."""
+    lines = text[start:stop].splitlines()
+    return start + len(lines[0]) if lines else stop
+
+
+@cache
+def _properties() -> re.Pattern[str]:
+    """Return the pattern of anchors and tags, and of the comments and line breaks between them and the content."""
+    return re.compile(r"(?:[&!]\S*|\s|#[^\r\n]*)*")

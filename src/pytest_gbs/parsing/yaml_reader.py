@@ -1,0 +1,81 @@
+"""A YAML text as documents, or why it cannot be read: never an exception, whatever the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+import yaml
+from yaml.events import StreamEndEvent
+from yaml.reader import Reader, ReaderError
+
+from pytest_gbs.core.document import Document, Duplicate, Node
+from pytest_gbs.core.location import KeyPath, Source, Unreadable
+from pytest_gbs.parsing.comments import Owners, comment_spans, flatten, read_comments, stray_tab
+from pytest_gbs.parsing.index import MOST_FOLLOWED, Entry, follow, written
+from pytest_gbs.parsing.refusal import Refused, unreadable
+from pytest_gbs.parsing.yaml_nodes import Composer
+
+
+def read_yaml(source: Source) -> tuple[Document | Unreadable, ...]:
+    """Return each document of `source`; where one cannot be read, those before it and then the reason."""
+    found: list[Document | Unreadable] = []
+    try:
+        _read_documents(source, found)
+    except Refused as refusal:
+        found.append(unreadable(source, refusal.offset, refusal.reason))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = f"{error.context}, {error.problem}" if error.context else str(error.problem)
+        found.append(unreadable(source, mark.index if mark else 0, reason))
+    except (ReaderError, UnicodeEncodeError):
+        found.append(_forbidden(source))
+    return tuple(found)
+
+
+def _forbidden(source: Source) -> Unreadable:
+    match = Reader.NON_PRINTABLE.search(source.text)
+    assert match, "PyYAML refuses a character that its own pattern allows"
+    return unreadable(source, match.start(), f"found character U+{ord(match.group()):04X}, which YAML does not allow")
+
+
+def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
+    """Add the documents of `source` to `found`, one after the other, so that those before an error stay.
+
+    A document's comments reach up to the line that starts the next one. A file without any is one document without root.
+    """
+    text = source.text
+    if text.startswith("\ufeff"):  # libyaml would not count it, and all spans would be off by one
+        raise Refused(0, "found a second byte order mark")
+    composer = Composer(text)
+    flat = flatten(text)
+    composer.next_event()  # the stream starts
+    event = composer.next_event()
+    if type(event) is StreamEndEvent:
+        found.append(_document(source, 1, composer, None, flat, 0, len(text)))
+    start = 0
+    while type(event) is not StreamEndEvent:
+        composer.begin()
+        root = composer.root()
+        composer.next_event()  # the document ends
+        event = composer.next_event()
+        stop = len(text) if type(event) is StreamEndEvent else event.start_mark.index
+        found.append(_document(source, len(found) + 1, composer, root, flat, start, stop))
+        start = stop
+
+
+def _document(source: Source, number: int, composer: Composer, root: Node | None, flat: str, start: int, stop: int) -> Document:
+    """Return the document of `root`, with the comments between `start` and `stop`."""
+    keyed, inner = composer.keyed, composer.inner
+    entries: Iterable[tuple[KeyPath, Entry]] = keyed.items()
+    if inner:
+        entries = chain(entries, inner.items())
+    duplicates: tuple[Duplicate, ...] = ()
+    if composer.indirect or composer.written != len(keyed) + len(inner) or "<<" in composer.text:
+        entries, duplicates = written(source.path, root)
+        keyed = follow(root, len(entries) + MOST_FOLLOWED)
+    spans = comment_spans(flat, start, stop, composer.opaque, root)
+    if "\t" in flat and (tab := stray_tab(flat, start, stop, composer.opaque, spans)) is not None:
+        raise Refused(tab, "found a tab outside of quotes and comments")
+    comments = read_comments(flat, spans, Owners(entries, root)) if spans else ()
+    return Document(source, number, "yaml", root, keyed, comments, duplicates)

@@ -1,0 +1,178 @@
+"""What pytest asks of gbs: one check of all recipe folders, looked up by file, its findings in the words of `gbs check`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_gbs import formats
+from pytest_gbs.core.errors import GbsError
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Undetermined
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.report import FileReport, Report
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._problems import open_claim
+from pytest_gbs.formats.text import render_finding
+
+
+class Options(NamedTuple):
+    """What pytest says about a check: its root, the folder that paths are shown relative to, and its command line."""
+
+    root: Path
+    folder: Path
+    given: Given = Given()
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    strict: bool | None = None
+
+
+class Repository(NamedTuple):
+    """A tree, with the settings that hold in it."""
+
+    root: Path
+    settings: Settings
+    options: Options
+
+    def inside(self, path: Path) -> str:
+        """Return `path` as the tree calls it: relative, with `/`, one more at the end of a folder, "" for the root."""
+        inner = os.path.relpath(path, self.root).replace(os.sep, "/")
+        return "" if inner == "." else f"{inner}/" if path.is_dir() else inner
+
+    def check(self, targets: Sequence[str], *, keep_runs: bool = False) -> Report:
+        """Return the report on `targets`."""
+        from pytest_gbs.api import check
+        from pytest_gbs.trees.worktree import WorkTree
+
+        named = frozenset(target for target in targets if target and not target.endswith("/"))
+        tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named)
+        return check(tree, targets, self.settings, self.options.given, keep_runs=keep_runs)
+
+
+def open_repository(start: Path, options: Options) -> Repository:
+    """Return the repository that `start` lies in: where nothing marks one, the folder that pytest takes as its root.
+
+    Raises:
+        GbsError: its settings, or what the command line adds to them, are broken.
+    """
+    from pytest_gbs.rules import rules
+    from pytest_gbs.settings import Overrides, load_settings
+    from pytest_gbs.trees.root import find_root
+
+    root = find_root(start)
+    marked = any((root / name).exists() for name in (".git", "gbs.toml", "pyproject.toml"))
+    if not marked and start.is_relative_to(options.root):
+        root = find_root(options.root)
+    overrides = Overrides(select=options.select, ignore=options.ignore, strict=options.strict)
+    return Repository(root, load_settings(root, None, overrides, rules={rule.code: rule.name for rule in rules()}), options)
+
+
+class View:
+    """A report as people see it: the words of `gbs check`, paths relative to the folder they are in, all safe to print."""
+
+    def __init__(self, report: Report, repository: Repository) -> None:
+        self.report = report
+        self._options = formats.Options(root=repository.root.as_posix(), folder=repository.options.folder.as_posix())
+        self._places = Places(report, self._options)
+
+    def path(self, path: str) -> str:
+        """Return a path of the tree relative to the folder that pytest was started in."""
+        return escape(self._places.path(path))
+
+    def line(self, at: Location) -> int:
+        """Return the line of `at`, the first where the text was not kept."""
+        position = self._places.position(at)
+        return position.line if position else 1
+
+    def title(self, code: str) -> str:
+        """Return a rule's code and name."""
+        rule = self.report.rules.get(code)
+        return f"{code} {rule.name}" if rule else code
+
+    def one_line(self, outcome: Finding | Undetermined) -> str:
+        """Return a finding or a claim that can't be decided in one line, for short summaries."""
+        said = open_claim(outcome) if isinstance(outcome, Undetermined) else escape(outcome.message)
+        return f"{outcome.code} {self._places.where(outcome.at)} {said}"
+
+    def finding(self, finding: Finding) -> str:
+        """Return the text of `gbs check` for one finding."""
+        return render_finding(finding, self.report, self._options)
+
+    def claim(self, outcome: Undetermined) -> str:
+        """Return the line of `gbs check` for a claim that can't be decided, with what would decide it."""
+        return f"undetermined: {self._places.where(outcome.at)}  {open_claim(outcome)}"
+
+
+class Checked(NamedTuple):
+    """What was found out about one file; `bugs` are errors of ours that were met on the way."""
+
+    path: str
+    files: tuple[FileReport, ...]
+    bugs: tuple[str, ...]
+    view: View
+    settings: Settings
+
+    @property
+    def silent(self) -> bool:
+        """True where nothing applies to the file."""
+        return not self.bugs and not any(file.rules for file in self.files)
+
+
+class Checks:
+    """The memo of one session: each repository is checked once, when the first of its files is asked for."""
+
+    def __init__(self, roots: Sequence[Path], options: Options) -> None:
+        self._roots = [(root, real := root.resolve(), open_repository(real, options)) for root in roots]
+        self._found: dict[Path, dict[str, Checked] | None] = {}
+
+    def of(self, path: Path, *, named: bool) -> Checked:
+        """Return what is true of a file below one of the roots; one that was `named` is checked even where its folder leaves it out."""
+        root, real, repository = next(entry for entry in self._roots if path.is_relative_to(entry[0]))
+        inner = repository.inside(real / path.relative_to(root))
+        if repository.root not in self._found:
+            self._found[repository.root] = self._check_roots(repository)
+        found = self._found[repository.root]
+        if found is None:
+            return _check_one(repository, inner)
+        checked = found.get(inner) or Checked(inner, (), (), View(_NOTHING, repository), repository.settings)
+        return _check_one(repository, inner) if named and checked.silent else checked
+
+    def _check_roots(self, repository: Repository) -> dict[str, Checked] | None:
+        """Return what is true of each file of a repository, by path; None where a bug of ours ends the check."""
+        targets = [repository.inside(real) for _, real, other in self._roots if other.root == repository.root]
+        try:
+            report = repository.check(targets)
+        except Exception:  # each file is checked by itself then, so that only the guilty one fails
+            return None
+        return _by_path(report, repository)
+
+
+_NOTHING = Report((), {}, {})
+
+
+def _check_one(repository: Repository, path: str) -> Checked:
+    """Return what is true of one file by itself. Whatever happens is told by its item: it must not end a pytest session."""
+    try:
+        report = repository.check([path])
+    except GbsError as error:
+        report = _NOTHING._replace(internal=(str(error),))
+    except Exception as error:
+        report = _NOTHING._replace(internal=(f"internal error on {path}: {type(error).__name__}: {error}",))
+    nothing = Checked(path, (), report.internal, View(report, repository), repository.settings)
+    return _by_path(report, repository).get(path, nothing)
+
+
+def _by_path(report: Report, repository: Repository) -> dict[str, Checked]:
+    """Return what is true of each file. A bug of ours that belongs to no single file fails the first."""
+    files: dict[str, list[FileReport]] = {}
+    for file in report.files:
+        files.setdefault(file.path, []).append(file)
+    bugs: dict[str, list[str]] = {}
+    for bug in report.internal:
+        bugs.setdefault(next((path for path in files if f" on {path}: " in bug), next(iter(files), "")), []).append(bug)
+    view = View(report, repository)
+    return {path: Checked(path, tuple(each), tuple(bugs.get(path, ())), view, repository.settings) for path, each in files.items()}

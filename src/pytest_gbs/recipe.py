@@ -1,0 +1,136 @@
+"""What a team's own test gets for each training recipe: its sizes by name, its claims and its verdict."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pytest_gbs.core.equation import law
+from pytest_gbs.core.location import Lines
+from pytest_gbs.core.quantity import Name, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.report import FileReport, Report
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import law_text
+
+
+class Stated(NamedTuple):
+    """A size that the recipe's comments state: `value` of size `name` in `unit` ("" if none is said), on `line` as `text`."""
+
+    name: str
+    value: int
+    unit: str
+    line: int
+    text: str
+
+
+class Recipe(NamedTuple):
+    """A training recipe as it stands, frozen; sizes are attributes, a number or None where it is not known.
+
+    `path` is relative to pytest's root folder, with `/`; `document` counts the documents of one file. `framework` and `verdict`
+    are the words of `gbs check --format json`. `problem` says why a file could not be read, in which case nothing is known of
+    it. `launches` holds the same recipe as each known launch runs it, its name in `launch`. `run` is all that gbs knows.
+    """
+
+    path: str
+    document: int
+    framework: str | None
+    verdict: str | None
+    claims: tuple[Stated, ...] = ()
+    problem: str = ""
+    launch: str = ""
+    launches: tuple[Recipe, ...] = ()
+    run: Run | None = None
+
+    def size(self, name: str) -> Size:
+        """Return size `name` with where it came from: a `Quantity`, or an `Unknown` or `Conflict` that says why it has no number."""
+        return self.run.geometry.get(name) if self.run else Unknown(name, Reason.MISSING)
+
+    def value(self, name: str) -> int | None:
+        """Return the number of size `name`, or None where it is not known."""
+        size = self.size(name)
+        return size.value if isinstance(size, Quantity) else None
+
+    def law(self, name: str = Name.GLOBAL_BATCH_SIZE) -> str:
+        """Return size `name` for people: "128", "16 x GPUs" where the GPUs are not known, "unknown" where it follows from nothing."""
+        found = law(name, self.run.geometry.stated, self.run.framework.equations) if self.run else None
+        return law_text(found) if found else "unknown"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Every size that is known, by name."""
+        stated = self.run.geometry.stated if self.run else {}
+        return {name: size.value for name, size in stated.items() if isinstance(size, Quantity)}
+
+    @property
+    def global_batch_size(self) -> int | None:
+        """Samples (or whatever the framework's unit is) per optimizer step over all ranks."""
+        return self.value(Name.GLOBAL_BATCH_SIZE)
+
+    @property
+    def micro_batch_size(self) -> int | None:
+        """Samples per rank per forward pass."""
+        return self.value(Name.MICRO_BATCH_SIZE)
+
+    @property
+    def gradient_accumulation_steps(self) -> int | None:
+        """Forward and backward passes per optimizer step."""
+        return self.value(Name.GRADIENT_ACCUMULATION_STEPS)
+
+    @property
+    def data_parallel_size(self) -> int | None:
+        """Ranks that each see other samples."""
+        return self.value(Name.DATA_PARALLEL_SIZE)
+
+    @property
+    def world_size(self) -> int | None:
+        """Processes that train."""
+        return self.value(Name.WORLD_SIZE)
+
+    @property
+    def num_nodes(self) -> int | None:
+        """Machines that train."""
+        return self.value(Name.NUM_NODES)
+
+    @property
+    def gpus_per_node(self) -> int | None:
+        """Processes that train on each machine."""
+        return self.value(Name.GPUS_PER_NODE)
+
+    @property
+    def sequence_length(self) -> int | None:
+        """Tokens per row, or at most so many."""
+        return self.value(Name.SEQUENCE_LENGTH)
+
+    @property
+    def tokens_per_step(self) -> int | None:
+        """Tokens per optimizer step over all ranks, at most so many unless rows are packed full."""
+        return self.value(Name.TOKENS_PER_STEP)
+
+    @property
+    def num_generations(self) -> int | None:
+        """Completions per prompt, in reinforcement learning."""
+        return self.value(Name.NUM_GENERATIONS)
+
+    @property
+    def prompts_per_step(self) -> int | None:
+        """Prompts per optimizer step, in reinforcement learning."""
+        return self.value(Name.PROMPTS_PER_STEP)
+
+    def __repr__(self) -> str:
+        """Return what helps under a failed assertion: the path, and the batch as far as it is known."""
+        return f"<Recipe {self.path}: {self.problem or f'global batch size {self.law()}'}>"
+
+
+def read_recipe(file: FileReport, report: Report, path: str) -> Recipe:
+    """Return the recipe that `file` reports on, called `path`; the report must have kept its runs."""
+    lone = next((run for run in file.runs if run.launch is None), None)
+    claims = _claims(lone, report) if lone else ()
+    bare = Recipe(path, file.document, file.framework, file.verdict, claims, file.problem, run=lone)
+    launched = (run for run in file.runs if run.launch is not None)
+    return bare._replace(launches=tuple(bare._replace(launch=run.launch.command, run=run) for run in launched if run.launch))
+
+
+def _claims(run: Run, report: Report) -> tuple[Stated, ...]:
+    source = report.sources.get(run.path) or run.document.source
+    lines = Lines(source.text)
+    said = (claim.declaration for claim in run.claims)
+    return tuple(Stated(d.name, d.value, d.unit, lines.line_of(d.at.start), d.text) for d in said)

@@ -1,0 +1,146 @@
+"""A size whose value is no positive whole number for this framework, or another number than it looks like.
+
+Few frameworks check their batch sizes when they read them. An accumulation of -1 trains no step at all and ends without an
+error; a zero divides by zero after the model was loaded; `"8"` and `8.0` stop only where the data loader is built.
+
+What the framework does stands in the finding, from the framework's own table: what stops one is taken by another. TRL, say, turns
+the text `"8"` into a number and transformers does not.
+
+The finding is a warning where the framework takes the value, but reads another number than a person does: YAML 1.1 takes `010`
+for octal (8) and `1:30` for base 60 (90), and Python takes `true` for 1.
+
+How to mend it: write a plain whole number, without quotes, leading zeros or a decimal point.
+
+It stays silent on `auto` and `null` where the framework fills them in, on interpolations and placeholders (`${...}`, `???`, `<...>`,
+`{{ ... }}`), and on custom tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar
+from pytest_gbs.core.fileview import FileView
+from pytest_gbs.core.framework import Framework, Row, Treatment
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Severity
+from pytest_gbs.core.reading import Misread, key_text, misread, treatment
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.scalar import resolve
+
+CODE = "GBS003"
+
+_DOES: Final = {
+    Treatment.STOPS: "stops at start",
+    Treatment.STOPS_LATE: "stops once training runs",
+    Treatment.NO_STEPS: "trains no step and ends without an error",
+}
+_LONGEST: Final = 18  # digits; a longer number is no size, and a longer text is not worth showing
+
+
+def check(file: FileView) -> Iterator[Outcome]:
+    """Yield a finding for each size of `file` that the framework stumbles over, and each that it reads as another number."""
+    framework, keyed = file.framework, file.document.keyed
+    if framework is None:
+        return
+    odd = [row for row in framework.rows if (entry := keyed.get(row.key)) and not _is_ordinary(row, entry[1])]
+    if not odd:
+        return
+    for found in misread(file.document, framework):
+        node = keyed[found.row.key][1]
+        if not _is_template(file.document, node):
+            yield _stumbles(file.document, framework, found, node)
+    for row in odd:
+        value = _target(keyed[row.key][1])
+        if isinstance(value, Scalar) and value.plain and (trap := _trap(row, value, file)):
+            yield _reads_otherwise(file.document, row, trap)
+
+
+def _is_ordinary(row: Row, node: Node) -> bool:
+    """Return whether `node` is a positive whole number to every loader, as nearly all are."""
+    if not isinstance(node, Scalar) or not node.plain or node.tag is not None or row.minimum > 1:
+        return False
+    return node.text.isdecimal() and node.text.isascii() and node.text[0] != "0" and len(node.text) < _LONGEST
+
+
+def _target(node: Node) -> Node | None:
+    return node.target if isinstance(node, Alias) else node
+
+
+def _is_template(document: Document, node: Node) -> bool:
+    """Return whether something else replaces `node` before the framework reads it: `{{ x }}` is a mapping to YAML, `!env X` a tag."""
+    target = _target(node)
+    tag = getattr(target, "tag", None) or ""
+    custom = tag not in ("", "!") and not tag.startswith(("!!", "tag:yaml.org,2002:"))
+    return target is None or custom or document.source.text.startswith(("{{", "{%"), target.start)
+
+
+def _stumbles(document: Document, framework: Framework, found: Misread, node: Node) -> Finding:
+    title = framework.title.split(" (")[0]
+    says = f"{key_text(found.row)} {_described(document, found, node)}"
+    details = (found.row.reading.why,) if found.row.reading.why else ()
+    return Finding(CODE, f"{says}; {title} {_DOES[found.treatment]}", Severity.ERROR, found.at, details=details)
+
+
+def _described(document: Document, found: Misread, node: Node) -> str:
+    """Return what is wrong with the value: `"8" is text, no number`, `0 is not positive`."""
+    target, value = _target(node), found.value
+    if not isinstance(target, Scalar):
+        return f"is a {'mapping' if isinstance(target, Mapping) else 'list'}, not a whole number"
+    written = document.source.text[target.start : target.stop].strip()
+    if not written or len(written) > _LONGEST or "\n" in written:
+        return "has no value" if not written else "is text, not a whole number"
+    if isinstance(value, bool) or value is None:
+        return f"{written} is no number"
+    if isinstance(value, str):
+        return f"{written} is text, not a whole number"
+    if isinstance(value, float):
+        return f"{written} is a float, not a whole number"
+    return f"{written} is less than {found.row.minimum}"
+
+
+def _trap(row: Row, node: Scalar, file: FileView) -> str:
+    """Return why a value that the framework takes reads as another number to people, or "" where it does not."""
+    assert file.framework is not None
+    taken, value = treatment(row, node, file.framework, file.document.syntax)
+    if taken != Treatment.ACCEPTS or not isinstance(value, int):
+        return ""
+    if isinstance(resolve(node, "json" if file.document.syntax == "json" else file.framework.loader), bool):
+        return f"{node.text} is read as {value}: true is the number 1 to Python"
+    digits = node.text.lstrip("+-").replace("_", "")
+    if ":" in digits:
+        return f"{node.text} is read as {value}: YAML 1.1 takes a colon for base 60"
+    if len(digits) > 1 and digits[0] == "0" and digits.isdecimal() and digits.lstrip("0") != str(value):
+        return f"{node.text} is read as {value}: YAML 1.1 takes a leading zero for octal"
+    return ""
+
+
+def _reads_otherwise(document: Document, row: Row, trap: str) -> Finding:
+    node = document.keyed[row.key][1]
+    at = Location(document.source.path, node.start, node.stop, row.key)
+    return Finding(CODE, f"{key_text(row)} {trap}", Severity.WARNING, at)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: {accumulation}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="not-a-positive-integer",
+    scope=Scope.FILE,
+    summary="a size is no positive whole number, or not the one it looks like",
+    bad=(
+        Example((("sft.yaml", _RECIPE.format(accumulation=-1)),)),
+        Example((("sft.yaml", _RECIPE.format(accumulation="010")),)),
+    ),
+    good=(
+        Example((("sft.yaml", _RECIPE.format(accumulation=8)),)),
+        Example((("sft.yaml", _RECIPE.format(accumulation="${accumulation}")),)),
+    ),
+    check=check,
+)

@@ -1,0 +1,62 @@
+"""A comment `# gbs: ignore[...]` that silences nothing.
+
+The finding it was written for is gone, its rule does not exist, or it has no brackets: `# gbs: ignore` alone silences nothing,
+since a comment that silences every rule hides the next mistake as well.
+
+A suppression that outlives its reason waits to hide a real finding on the same line.
+
+How to mend it: delete the comment, or the code that is not needed any more. Where the brackets are missing,
+name the rule: `# gbs: ignore[GBS101] why this is right`.
+
+It stays silent while the comment hides a finding, and for rules that this run does not select.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.outcome import Applicability, Finding, Fix, Outcome, Severity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.suppression import Suppression
+from pytest_gbs.core.wording import listing
+
+CODE = "GBS901"
+
+
+def check(unused: tuple[Suppression, ...]) -> Iterator[Outcome]:
+    """Yield a finding for each of the suppressions that silenced nothing."""
+    for suppression in unused:
+        yield Finding(CODE, _message(suppression), Severity.WARNING, suppression.at, "unused", fixes=_fixes(suppression))
+
+
+def _message(suppression: Suppression) -> str:
+    if not suppression.codes:
+        return "a suppression without a rule in brackets ignores nothing"
+    return f"no finding of {listing(suppression.codes)} here to ignore"
+
+
+def _fixes(suppression: Suppression) -> tuple[Fix, ...]:
+    """Return the fix that takes the comment away; one without brackets is left to its author, who meant some rule."""
+    if suppression.removal is None or not suppression.codes:
+        return ()
+    return (Fix("remove the unused suppression", Applicability.SAFE, (suppression.removal,)),)
+
+
+_RECIPE = """\
+# global batch size: 128 on 8 GPUs
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: {accumulation}  # gbs: ignore[GBS101] the comment is the paper's
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="unused-suppression",
+    scope=Scope.SUPPRESSIONS,
+    summary="a comment that silences a rule silences nothing",
+    severity=Severity.WARNING,
+    bad=(Example((("sft.yaml", _RECIPE.format(accumulation=4)),)),),
+    good=(Example((("sft.yaml", _RECIPE.format(accumulation=2)),)),),
+    check=check,
+)

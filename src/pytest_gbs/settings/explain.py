@@ -1,0 +1,149 @@
+"""All that is wrong with the shape of settings, told with the schema; imported once something is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from typing import Any, Final
+
+from pytest_gbs.core.wording import listing
+from pytest_gbs.settings.meaning import Problem, Raw
+from pytest_gbs.settings.places import KeyPath, line_of
+from pytest_gbs.trees.shipped import read_schema
+
+_LONGEST: Final = 60
+_HUGE: Final = 10**18
+_ENTRIES: Final = ("hardware", "launch", "expect")
+_TABLES: Final = ("severity", "per-file-ignores", "versions")
+_PLURAL: Final = {"string": "texts", "integer": "whole numbers", "object": "tables"}
+
+
+def problems(raw: Raw) -> list[Problem]:
+    """Return everything that the schema refuses in `raw`."""
+    from jsonschema import Draft202012Validator
+
+    schema = json.loads(read_schema("settings"))
+    found = [problem for error in Draft202012Validator(schema).iter_errors(_tame(raw)) for problem in _problems(error, schema)]
+    return list(dict.fromkeys(found))
+
+
+def without(raw: Raw, wrong: Iterable[Problem]) -> Raw:
+    """Return `raw` without what `wrong` is about, so that the rest can be looked at."""
+    pruned: Raw = _copy(raw)
+    for problem in sorted(wrong, key=lambda problem: [str(part).zfill(9) for part in problem.path], reverse=True):
+        home: Any = pruned
+        try:
+            for part in problem.path[:-1]:
+                home = home[part]
+            del home[problem.path[-1]]
+        except (KeyError, IndexError, TypeError):  # it went with something around it
+            continue
+    return pruned
+
+
+def show(value: Any) -> str:
+    """Return `value` as TOML writes it, cut short."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        text = f"{{{', '.join(f'{key} = {show(each)}' for key, each in list(value.items())[:9])}}}"
+    elif isinstance(value, list):
+        text = f"[{', '.join(map(show, value[:9]))}]"
+    elif isinstance(value, str):
+        text = json.dumps(value[:_LONGEST], ensure_ascii=False)
+    else:
+        text = str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def sentences(wrong: Iterable[Problem], file: str, text: str, table: KeyPath) -> list[str]:
+    """Return a line for each problem, with its place in `text`, in the order of the file."""
+    placed = [(line_of(text, (*table, *problem.path), _quoted(problem.text)), problem) for problem in wrong]
+    placed.sort(key=lambda pair: pair[0])
+    return [f"{file}:{line}: {' '.join(filter(None, (*_whereabouts(problem.path, table), problem.text)))}" for line, problem in placed]
+
+
+def _quoted(text: str) -> str | None:
+    """Return the first text in quotes of a sentence: what a list holds that it should not."""
+    return text.split('"')[1] if text.count('"') > 1 else None
+
+
+def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
+    """Return the header of the table that a key stands in, and the key: `[[tool.gbs.hardware]]`, `num-nodes`."""
+    entry = path[0] in _ENTRIES and isinstance(path[1], int) if len(path) > 1 else False
+    depth = 2 if entry else int(len(path) > 1 and path[0] in _TABLES)
+    header = ".".join(map(str, (*table, *path[:1]) if depth else table))
+    key = ".".join(str(part) for part in path[depth:] if not isinstance(part, int))
+    return (f"[[{header}]]" if entry else f"[{header}]" if header else ""), key
+
+
+def _problems(error: Any, schema: Any) -> Iterator[Problem]:
+    """Yield what one `jsonschema.ValidationError` is about, in our words."""
+    path, keyword = tuple(error.absolute_path), error.validator
+    if keyword == "additionalProperties":
+        yield from (Problem((*path, key), _unknown(key, error.schema["properties"])) for key in _unknown_keys(error))
+    elif keyword == "required" and isinstance(error.validator_value, list):
+        for key in error.validator_value:
+            if key not in error.instance:
+                yield Problem(path, f"has no {key}: {wanted(error.schema['properties'][key], schema)} is wanted")
+    elif keyword == "anyOf":
+        yield Problem(path, f"says nothing: one of {listing(each['required'][0] for each in error.validator_value)} is wanted")
+    elif error.parent is None and _is_name(error):
+        yield Problem((*path, error.instance), f"is no name here: {wanted(error.schema, schema, 'string')} is wanted")
+    else:
+        verb = "holds" if path and isinstance(path[-1], int) else "is"
+        yield Problem(path, f"{verb} {show(error.instance)}: {wanted(error.schema, schema)} is wanted")
+
+
+def _unknown_keys(error: Any) -> list[str]:
+    return [key for key in error.instance if key not in error.schema["properties"]]
+
+
+def _unknown(key: str, known: Iterable[str]) -> str:
+    if key == "tool":
+        return "is no setting; gbs.toml holds the settings themselves, without [tool.gbs]"
+    close = get_close_matches(key.replace("_", "-").lower(), list(known), 1)
+    return f"is no setting; did you mean {close[0]}?" if close else f"is no setting; there are {listing(sorted(known), 'and')}"
+
+
+def _is_name(error: Any) -> bool:
+    return "propertyNames" in error.absolute_schema_path
+
+
+def wanted(part: Any, schema: Any, kind: str = "") -> str:
+    """Return what a part of the schema accepts, for people."""
+    if "$ref" in part:
+        return wanted(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
+    if "enum" in part:
+        return listing(map(show, part["enum"]))
+    if "oneOf" in part:
+        return listing(wanted(each, schema) for each in part["oneOf"])
+    kind = kind or part["type"]
+    if kind == "integer":
+        return f"a whole number from {part['minimum']:,} to {part['maximum']:,}"
+    if kind == "string":
+        return f"a text of 1 to {part['maxLength']:,} characters" if "maxLength" in part else "a text"
+    if kind == "array":
+        items = part["items"]
+        while "$ref" in items:
+            items = schema["$defs"][items["$ref"].rpartition("/")[2]]
+        return f"a list of {'one or more ' * ('minItems' in part)}{_PLURAL[items['type']]}"
+    if kind == "object" and "properties" in part:
+        return f"{{{', '.join(f'{key} = ...' for key in part['properties'])}}}" if len(part["properties"]) < 4 else "a table"
+    return {"boolean": "true or false", "object": "a table"}[kind]
+
+
+def _tame(value: Any) -> Any:
+    """Return `value` with numbers that are too long to print cut to size: jsonschema prints what it refuses."""
+    if isinstance(value, dict):
+        return {key: _tame(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_tame(each) for each in value]
+    return max(-_HUGE, min(_HUGE, value)) if type(value) is int else value
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(each) for key, each in value.items()}
+    return [_copy(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,62 @@
+"""Which hardware the settings state for one recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pytest_gbs.core.globs import matches
+from pytest_gbs.core.preferences import Hardware, Settings
+
+KEYS: Final = {"num_nodes": "num-nodes", "gpus_per_node": "gpus-per-node", "world_size": "world-size"}
+
+
+def hardware_for(settings: Settings, path: str) -> Hardware | None:
+    """Return the hardware that `settings` state for the recipe at `path`, or None where they state none.
+
+    Of several entries that match, the last one that has a field gives it. A field that an earlier entry gave is dropped where it
+    contradicts what a later one says: 4 nodes of 8 GPUs make an earlier world size of 64 untrue. `origin` names what was used.
+    """
+    values: dict[str, int] = {}
+    homes: dict[str, str] = {}
+    for entry in settings.hardware:
+        if any(matches(path, pattern) for pattern in entry.paths):
+            stated = {name: value for name in KEYS if (value := getattr(entry, name)) is not None}
+            values = _agreeing(stated, values)
+            homes.update(dict.fromkeys(stated, entry.origin.partition(" in ")[2]))
+    if not values:
+        return None
+    used = {homes[name]: [n for n in KEYS if n in values and homes[n] == homes[name]] for name in values}
+    origin = " and ".join(origin_of(names, home) for home, names in used.items())
+    return Hardware((path,), **values, origin=origin)
+
+
+def origin_of(names: Sequence[str], home: str) -> str:
+    """Return where fields stand, for people: `num-nodes and gpus-per-node in [tool.gbs] of pyproject.toml`."""
+    keys = [KEYS[name] for name in names]
+    return f"{' and '.join([', '.join(keys[:-1]), keys[-1]] if len(keys) > 1 else keys)} in {home}"
+
+
+def contradiction(values: dict[str, int]) -> str:
+    """Return what is wrong with the world size beside the other fields ("64 is not ..."), or nothing."""
+    world = values.get("world_size")
+    nodes, gpus = values.get("num_nodes"), values.get("gpus_per_node")
+    if world is None:
+        return ""
+    if nodes and gpus:
+        return "" if world == nodes * gpus else f"{world:,} is not num-nodes {nodes:,} x gpus-per-node {gpus:,} = {nodes * gpus:,}"
+    for name, value in (("num-nodes", nodes), ("gpus-per-node", gpus)):
+        if value and world % value:
+            return f"{world:,} is no multiple of {name} {value:,}"
+    return ""
+
+
+def _agreeing(stated: dict[str, int], earlier: dict[str, int]) -> dict[str, int]:
+    """Return `stated` with as much of `earlier` as does not contradict it; GPUs per node, being a fact of a cluster, go last."""
+    kept = {**earlier, **stated}
+    for name in ("world_size", "num_nodes", "gpus_per_node"):
+        if not contradiction(kept):
+            break
+        if name not in stated:
+            kept.pop(name, None)
+    return kept

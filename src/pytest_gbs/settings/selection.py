@@ -1,0 +1,93 @@
+"""Which rules are meant: codes, prefixes of codes and names resolved to codes, and the command line put above the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.preferences import Settings
+
+
+class Overrides(NamedTuple):
+    """What the command line or the pytest options say; None where they say nothing."""
+
+    select: Sequence[str] | None = None
+    extend_select: Sequence[str] | None = None
+    ignore: Sequence[str] | None = None
+    strict: bool | None = None
+    strict_all: bool | None = None
+    exclude: Sequence[str] | None = None
+    max_file_size: int | None = None
+
+
+def merge(
+    settings: Settings,
+    *,
+    rules: Mapping[str, str],
+    select: Sequence[str] | None = None,
+    extend_select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+    strict: bool | None = None,
+    strict_all: bool | None = None,
+    exclude: Sequence[str] | None = None,
+    max_file_size: int | None = None,
+) -> Settings:
+    """Return `settings` with what the command line says in front; `rules` are the names of all rules by code.
+
+    Rules asked for there run whatever the file says. Each text may hold several, separated by commas. `exclude` adds.
+
+    Raises:
+        UsageError: a text names no rule.
+    """
+    if select is not None:
+        settings = settings._replace(select=_asked(select, rules), extend_select=(), ignore=())
+    if extend_select is not None:
+        more = _asked(extend_select, rules)
+        kept = tuple(code for code in settings.ignore if code not in more)
+        settings = settings._replace(extend_select=_once((*settings.extend_select, *more)), ignore=kept)
+    if ignore is not None:
+        settings = settings._replace(ignore=_once((*settings.ignore, *_asked(ignore, rules))))
+    if strict is not None:
+        settings = settings._replace(strict=strict, strict_all=settings.strict_all and strict)
+    if strict_all is not None:
+        settings = settings._replace(strict=settings.strict or strict_all, strict_all=strict_all)
+    if exclude is not None:
+        settings = settings._replace(exclude=(*settings.exclude, *exclude))
+    return settings if max_file_size is None else settings._replace(max_file_size=max_file_size)
+
+
+def resolve(text: str, rules: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the codes of the rules that `text` names (a code, the start of codes, a name, ALL), or nothing."""
+    wanted = text.strip()
+    upper, name = wanted.upper(), wanted.lower().replace("_", "-")
+    if not wanted:
+        return ()
+    if upper == "ALL":
+        return tuple(sorted(rules))
+    if upper in rules:
+        return (upper,)
+    by_name = tuple(code for code, called in rules.items() if called == name)
+    return by_name or tuple(sorted(code for code in rules if code.startswith(upper)))
+
+
+def no_such_rule(text: str, rules: Mapping[str, str]) -> str:
+    """Return the sentence for a text that names no rule."""
+    from difflib import get_close_matches
+
+    spelt = {word.lower(): word for word in (*rules, *rules.values())}
+    close = get_close_matches(text.strip().lower().replace("_", "-"), spelt, 1)
+    meant = f"did you mean {spelt[close[0]]}? " if close else ""
+    return f"no rule is called {text.strip() or 'nothing at all'}; {meant}gbs rules lists them"
+
+
+def _asked(texts: Sequence[str], rules: Mapping[str, str]) -> tuple[str, ...]:
+    words = [word for text in texts for word in text.split(",") if word.strip()]
+    unknown = [no_such_rule(word, rules) for word in words if not resolve(word, rules)]
+    if unknown:
+        raise UsageError("\n".join(unknown))
+    return _once(code for word in words for code in resolve(word, rules))
+
+
+def _once(codes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(codes))

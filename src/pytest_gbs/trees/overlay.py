@@ -1,0 +1,31 @@
+"""A tree with some files as they would be: standard input, or an edit that is not written yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.tree import Tree
+
+
+class OverlayTree(NamedTuple):
+    """`base` with the texts of `files` (by path) in place of what it holds there, or beside it."""
+
+    base: Tree
+    files: Mapping[str, Source | str]
+
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of all files of both, sorted."""
+        return tuple(sorted({*self.base.paths(), *self.files}))
+
+    def read(self, path: str) -> Source | Unreadable:
+        """Return the text given for `path`, or else what the base has to say."""
+        given = self.files.get(path)
+        if given is None:
+            return self.base.read(path)
+        return given if isinstance(given, Source) else Source(path, given)
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is a file at `path`, given or not."""
+        return path in self.files or not isinstance(self.base.read(path), Unreadable)

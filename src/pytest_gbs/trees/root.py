@@ -1,0 +1,48 @@
+"""Which folder a check is about: the nearest one upwards that holds settings or a git repository."""
+
+# Paths are plain text here: `import pathlib` alone takes 4 ms, and joining paths with it more than opening them.
+# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final, TypeAlias, TypeVar
+
+from pytest_gbs.trees.files import read_bytes
+
+# Callers on the way of `gbs check` use plain text, since `import pathlib` takes 4 ms.
+StrPath: TypeAlias = "str | os.PathLike[str]"
+_Root = TypeVar("_Root", bound="str | os.PathLike[str]")
+MOST_SETTINGS_BYTES: Final = 1_000_000
+_TABLE: Final = rb"""(?m)^[ \t]*(\[{1,2}[ \t]*["']?tool["']?[ \t]*(\.[ \t]*["']?gbs\b|\])|tool[ \t]*\.[ \t]*gbs\b)"""
+
+
+def find_root(start: _Root) -> _Root:
+    """Return the nearest folder upwards from `start` with `gbs.toml`, `[tool.gbs]` in pyproject.toml, or `.git`; else `start` itself.
+
+    Of a file the folder is meant. The answer has the type of the question.
+    """
+    first = os.path.abspath(str(start))
+    if not os.path.isdir(first):
+        first = os.path.dirname(first)
+    folder = first
+    while not _is_root(folder):
+        above = os.path.dirname(folder)
+        if above == folder:
+            folder = first
+            break
+        folder = above
+    return type(start)(folder)  # type: ignore[call-arg]
+
+
+def _is_root(folder: str) -> bool:
+    if os.path.lexists(os.path.join(folder, ".git")) or os.path.isfile(os.path.join(folder, "gbs.toml")):
+        return True
+    data = read_bytes(os.path.join(folder, "pyproject.toml"), MOST_SETTINGS_BYTES)
+    return isinstance(data, bytes) and has_settings(data)
+
+
+def has_settings(pyproject: bytes) -> bool:
+    """Return whether a pyproject.toml may hold `[tool.gbs]`, without parsing it: its name stands in the dependencies of many."""
+    return b"gbs" in pyproject and re.search(_TABLE, pyproject) is not None

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.core.equation import Enforcement, Equation
+from pytest_gbs.core.framework import Exclusion
+from pytest_gbs.core.outcome import Severity
+from pytest_gbs.core.quantity import Name, Origin
+from pytest_gbs.rules.gbs203_contradictory_batch import check
+
+from .building import TABLE, accumulation, micro, only, parsed, place, run, shown, size, world
+
+KEYS = (("generation_batch_size",), ("steps_per_generation",))
+EXCLUDES = TABLE._replace(exclusions=(Exclusion(KEYS, "ValueError in GRPOConfig"),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("lr: 1\n", id="neither"),
+        pytest.param("generation_batch_size: 8\n", id="one"),
+        pytest.param("generation_batch_size: 8\nsteps_per_generation: null\n", id="null"),
+        pytest.param("generation_batch_size: 8\nsteps_per_generation:\n", id="no value"),
+        pytest.param("generation_batch_size: 8\n# steps_per_generation: 2\n", id="commented out"),
+        pytest.param("generation_batch_size: 8\nother: {steps_per_generation: 2}\n", id="elsewhere"),
+    ],
+)
+def test_keys_that_do_not_meet_stay_silent(text: str) -> None:
+    assert list(check(run(table=EXCLUDES, of=parsed(text)))) == []
+
+
+@pytest.mark.parametrize("text", ["steps_per_generation: 2\ngeneration_batch_size: 8\n", "generation_batch_size: 8\nsteps_per_generation: 2\n"])
+def test_keys_that_exclude_each_other_are_an_error(text: str) -> None:
+    document = parsed(text)
+    found = only(list(check(run(table=EXCLUDES, of=document))))
+    assert found.message == "generation_batch_size and steps_per_generation are both set; ValueError in GRPOConfig"
+    assert found.severity == Severity.ERROR
+    assert found.at.start == text.rindex(":") + 2
+    assert [shown(document, related.at) for related in found.related] == [text[text.index(":") + 2]]
+
+
+STATED = size(Name.GLOBAL_BATCH_SIZE, 128)
+
+
+def test_a_stated_size_that_its_factors_give_stays_silent() -> None:
+    assert list(check(run(STATED, micro(4), accumulation(2), world(16)))) == []
+
+
+def test_a_stated_size_whose_factors_are_not_known_stays_silent() -> None:
+    assert list(check(run(STATED, micro(4), world(48)))) == []
+
+
+@pytest.mark.parametrize("origin", [Origin.COMMENT, Origin.NAME])
+def test_prose_is_left_to_the_rules_about_comments(origin: str) -> None:
+    assert list(check(run(STATED, micro(4), accumulation(2), world(32, origin)))) == []
+
+
+def test_a_stated_size_that_its_factors_do_not_give_is_an_error() -> None:
+    found = only(list(check(run(STATED, micro(4), accumulation(4), world(16), assumptions=("a",)))))
+    assert found.message == "global_batch_size 128 is not the 256 that its factors give"
+    assert found.severity == Severity.ERROR
+    assert found.at == place(90)
+    assert found.details == ("256 = 4 micro x 4 accumulation x 16 data-parallel (16 GPUs)",)
+    assert [(related.at, related.label) for related in found.related] == [(place(30), "micro"), (place(60), "accumulation")]
+    assert found.assumptions == ("a",)
+
+
+def test_a_size_that_the_framework_corrects_is_a_warning() -> None:
+    product = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE)
+    table = TABLE._replace(equations=(Equation(Name.GLOBAL_BATCH_SIZE, product, mismatch=Enforcement.CORRECTS),))
+    found = only(list(check(run(STATED, micro(4), accumulation(4), world(16), table=table))))
+    assert found.severity == Severity.WARNING

@@ -1,0 +1,36 @@
+"""Checking an example of a rule as `gbs check` would: its files in a folder of their own, its flags as the command line has them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pytest_gbs.api import check
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.report import Report
+from pytest_gbs.core.rule import Example
+from pytest_gbs.rules import rules
+from pytest_gbs.settings import load_settings, merge
+from pytest_gbs.trees.worktree import WorkTree
+
+
+def _flags() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    parser.add_argument("--nodes", type=int)
+    parser.add_argument("--gpus-per-node", type=int)
+    parser.add_argument("--world-size", type=int)
+    parser.add_argument("--launch", action="append", default=[])
+    parser.add_argument("--select", action="append", default=[])
+    return parser
+
+
+def check_example(example: Example, folder: Path) -> Report:
+    """Return the report on all files of `example`, written to `folder`."""
+    for name, text in example.files:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8", newline="")
+    flags = _flags().parse_args(example.flags)
+    settings = merge(load_settings(folder, None, rules=rules()), select=flags.select)
+    given = Given(flags.nodes, flags.gpus_per_node, flags.world_size, tuple(flags.launch))
+    return check(WorkTree(folder, settings.max_file_size, settings.exclude), [], settings, given)

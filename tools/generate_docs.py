@@ -1,0 +1,117 @@
+"""Writes the pages of the rules, `docs/rules/`, from the rules themselves: manual, examples, and what the tool says of them.
+
+`python -m tools.generate_docs` writes them, with `--check` it only tells whether they are up to date. A test does that too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pytest_gbs.core.rule import Example, Rule
+from pytest_gbs.formats import Options
+from pytest_gbs.formats.text import render
+from pytest_gbs.rules import rules
+from tools.examples import check_example
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "rules"
+FAMILIES = {
+    "0": "The file can't be read or understood",
+    "1": "A comment against the settings",
+    "2": "The batch equation",
+    "3": "Launch and several files",
+    "4": "What one framework asks",
+    "5": "A team's own policy",
+    "9": "The tool's own comments",
+}
+_GENERATED = "<!-- Generated from the rule's module by tools/generate_docs.py: change the rule, then run it again. -->"
+_LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml"}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by its file name."""
+    found = {f"{rule.code.lower()}.md": page(rule) for rule in rules()}
+    found["README.md"] = index()
+    return found
+
+
+def index() -> str:
+    """Return the page that lists all rules."""
+    lines = [_GENERATED, "# Rules", "", "`gbs rules` prints this list, `gbs rule GBS101` a page of it.", ""]
+    for digit, family in FAMILIES.items():
+        chosen = [rule for rule in rules() if rule.code[3] == digit]
+        if chosen:
+            lines += [f"## {digit}xx: {family}", "", "| code | name | severity | finds |", "|---|---|---|---|"]
+            lines += [f"| [{r.code}]({r.code.lower()}.md) | {r.name} | {_severity(r)} | {r.summary} |" for r in chosen]
+            lines.append("")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def page(rule: Rule) -> str:
+    """Return the page of one rule."""
+    parts = [
+        _GENERATED,
+        f"# {rule.code} {rule.name}",
+        f"{rule.summary[0].upper()}{rule.summary[1:]}. Severity: {_severity(rule)}. Since {rule.since}.",
+        rule.manual.strip(),
+    ]
+    for number, example in enumerate(rule.bad):
+        parts += ["## Example" if not number else "## Another example", *_files(example), _command(example), _fence(_says(example), "text")]
+    parts += ["## In order", *(part for example in rule.good for part in (*_files(example), *_flags(example)))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _severity(rule: Rule) -> str:
+    return rule.severity if rule.default else f"{rule.severity}, off by default"
+
+
+def _files(example: Example) -> Iterator[str]:
+    """Yield each file of `example` with its name."""
+    for name, text in example.files:
+        yield f"`{name}`"
+        yield _fence(text, _LANGUAGES.get(name.rpartition(".")[2], ""))
+
+
+def _command(example: Example) -> str:
+    return f"`{' '.join(('gbs check', *example.flags))}` says"
+
+
+def _flags(example: Example) -> tuple[str, ...]:
+    return (f"with `{' '.join(('gbs check', *example.flags))}`",) if example.flags else ()
+
+
+def _says(example: Example) -> str:
+    with TemporaryDirectory() as folder:
+        return render(check_example(example, Path(folder)), Options(verbosity=-1))
+
+
+def _fence(text: str, language: str) -> str:
+    return f"```{language}\n{text.rstrip(chr(10))}\n```"
+
+
+def outdated() -> list[str]:
+    """Return the names of the pages that differ from what they should be, are missing, or belong to no rule."""
+    wanted = pages()
+    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or with `--check` only say which would change."""
+    stale = outdated()
+    if arguments != ["--check"]:
+        wanted = pages()
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        for name in stale:
+            target = FOLDER / name
+            target.write_text(wanted[name], encoding="utf-8", newline="\n") if name in wanted else target.unlink()
+        sys.stdout.write(f"wrote {len(stale)} of {len(wanted)} pages\n")
+        return 0
+    sys.stdout.writelines(f"docs/rules/{name} is out of date\n" for name in stale)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
