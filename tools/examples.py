@@ -10,7 +10,7 @@ from pytest_gbs.core.given import Given
 from pytest_gbs.core.report import Report
 from pytest_gbs.core.rule import Example
 from pytest_gbs.rules import rules
-from pytest_gbs.settings import load_settings, merge
+from pytest_gbs.settings import Overrides, load_settings
 from pytest_gbs.trees.worktree import WorkTree
 
 
@@ -20,7 +20,7 @@ def _flags() -> argparse.ArgumentParser:
     parser.add_argument("--gpus-per-node", type=int)
     parser.add_argument("--world-size", type=int)
     parser.add_argument("--launch", action="append", default=[])
-    parser.add_argument("--select", action="append", default=[])
+    parser.add_argument("--select", action="append")
     return parser
 
 
@@ -31,6 +31,7 @@ def check_example(example: Example, folder: Path) -> Report:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8", newline="")
     flags = _flags().parse_args(example.flags)
-    settings = merge(load_settings(folder, None, rules=rules()), select=flags.select)
+    names = {rule.code: rule.name for rule in rules()}
+    settings = load_settings(folder, None, Overrides(select=flags.select), rules=names)
     given = Given(flags.nodes, flags.gpus_per_node, flags.world_size, tuple(flags.launch))
     return check(WorkTree(folder, settings.max_file_size, settings.exclude), [], settings, given)

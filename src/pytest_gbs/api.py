@@ -82,6 +82,8 @@ class _Check:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
         self.rules = active_rules(settings)
         self.severity = dict(settings.severity)
+        self.names = {rule.code: rule.name for rule in rules()}
+        self.inactive = self.names.keys() - {rule.code for rule in self.rules}
         self.given = self._given(given)
         self.shared: dict[str, list[Policy]] = {}
         self.sources: dict[str, Source] = {}
@@ -247,12 +249,15 @@ class _Check:
         gone = sum(isinstance(o, Finding) for code, each in pending.judgement.outcomes.items() if code in ignored for o in each)
         if pending.suppressible is None:
             return outcomes, gone
-        suppressions = read_suppressions(pending.suppressible)
+        suppressions = read_suppressions(pending.suppressible, self.names)
         if not suppressions:
             return outcomes, gone
-        findings = [o for each in outcomes.values() for o in each if isinstance(o, Finding)]
-        kept, silenced, unused = apply(findings, suppressions, pending.suppressible.source)
-        remaining = {code: [o for o in each if not isinstance(o, Finding) or o in kept] for code, each in outcomes.items()}
+        subjects = {id(o): _subject(o) for each in outcomes.values() for o in each if not isinstance(o, Verified)}
+        kept, silenced, unused = apply(
+            subjects.values(), suppressions, pending.suppressible.source, self.inactive, self.settings.require_ignore_reason
+        )
+        stays = {id(finding) for finding in kept}
+        remaining = {c: [o for o in each if id(o) not in subjects or id(subjects[id(o)]) in stays] for c, each in outcomes.items()}
         for code, each in judge_file(unused, self.rules, Scope.SUPPRESSIONS).outcomes.items():
             remaining.setdefault(code, []).extend(self._remap(o) for o in each)
         return remaining, gone + len(silenced)
@@ -284,6 +289,11 @@ class _Check:
         grave = any(finding.severity == Severity.ERROR for finding in new)
         word = file.verdict if file.verdict == Verdict.VIOLATED else Verdict.VIOLATED if grave else Verdict.WARNED
         return file._replace(findings=(*file.findings, *new), rules=tuple(sorted(worst_of.items())), verdict=word)
+
+
+def _subject(outcome: Finding | Undetermined) -> Finding:
+    """Return what a suppression is held against: a finding itself, an undetermined claim as one."""
+    return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
 
 
 def _once(findings: Iterator[Finding]) -> list[Finding]:

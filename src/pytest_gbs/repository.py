@@ -20,6 +20,8 @@ from pytest_gbs.launchers import launchers
 from pytest_gbs.parsing import read
 
 SUFFIXES: Final = (".yaml", ".yml", ".json", ".toml")
+# Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
+_TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
 
 
 class Repository:
@@ -59,11 +61,11 @@ class Repository:
     def _below(self, target: str) -> list[str] | None:
         """Return the files below folder `target`, or None where it is a file itself."""
         if target in ("", "."):
-            return [path for path in self.paths if not self._excluded(path)]
+            return [path for path in self.paths if not self._left_out(path, "")]
         prefix = target.rstrip("/") + "/"
         inside = self._range(prefix)
         if inside or target.endswith("/"):
-            return [path for path in inside if not self._excluded(path)]
+            return [path for path in inside if not self._left_out(path, prefix)]
         if not target.endswith(SUFFIXES) and isinstance(self.tree.read(target), Unreadable):
             raise UsageError(f"no file or folder {target}, or no configuration file in it")
         return None
@@ -73,8 +75,11 @@ class Repository:
         stop = bisect_left(self.paths, prefix[:-1] + chr(ord(prefix[-1]) + 1)) if prefix else len(self.paths)
         return list(self.paths[start:stop])
 
-    def _excluded(self, path: str) -> bool:
-        return any(matches(path, pattern) for pattern in self.settings.exclude)
+    def _left_out(self, path: str, below: str) -> bool:
+        """Return whether the settings exclude the file, or it is test data that nobody pointed at."""
+        if any(matches(path, pattern) for pattern in self.settings.exclude):
+            return True
+        return any(folder in f"/{path}" and folder not in f"/{below}" for folder in _TEST_DATA)
 
     def documents(self, path: str, named: bool) -> tuple[Source | None, tuple[Document | Unreadable, ...]]:
         """Return the documents of the file at `path`; none, without parsing, where its text has no key of any table."""

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from pytest_gbs.rules import rules
 from tools.generate_docs import FAMILIES, index, outdated, pages
+
+from pytest_gbs.rules import rules
 
 
 def test_the_pages_of_the_rules_are_up_to_date() -> None:

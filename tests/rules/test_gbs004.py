@@ -14,7 +14,25 @@ BREAKS = TABLE._replace(texts=(Text(("learning_rate",), "TypeError when the opti
 
 @pytest.mark.parametrize(
     "value",
-    ["2.0e-5", "2.e-5", ".5e-5", "0.00002", "5", "${lr}", "cosine", "auto", "", "null", "nan", "1e", "e5", ".", "2e-5x", "!env LR", "[2e-5]"],
+    [
+        "2.0e-5",
+        "2.e-5",
+        ".5e-5",
+        "0.00002",
+        "5",
+        "${lr}",
+        "cosine",
+        "auto",
+        "",
+        "null",
+        "nan",
+        "1e",
+        "e5",
+        ".",
+        "2e-5x",
+        "!env LR",
+        "[2e-5]",
+    ],
 )
 def test_numbers_and_other_texts_stay_silent(value: str) -> None:
     assert list(check(view(f"learning_rate: {value}\n", BREAKS))) == []

@@ -29,7 +29,9 @@ def test_keys_that_do_not_meet_stay_silent(text: str) -> None:
     assert list(check(run(table=EXCLUDES, of=parsed(text)))) == []
 
 
-@pytest.mark.parametrize("text", ["steps_per_generation: 2\ngeneration_batch_size: 8\n", "generation_batch_size: 8\nsteps_per_generation: 2\n"])
+@pytest.mark.parametrize(
+    "text", ["steps_per_generation: 2\ngeneration_batch_size: 8\n", "generation_batch_size: 8\nsteps_per_generation: 2\n"]
+)
 def test_keys_that_exclude_each_other_are_an_error(text: str) -> None:
     document = parsed(text)
     found = only(list(check(run(table=EXCLUDES, of=document))))

@@ -22,7 +22,9 @@ def test_a_switch_that_is_on_where_nothing_is_claimed_stays_silent() -> None:
     assert list(check(run(table=SWITCHES, of=parsed(ON)))) == []
 
 
-@pytest.mark.parametrize("text", ["lr: 1\n", "auto_find_batch_size: false\n", "auto_find_batch_size: 'true'\n", "# auto_find_batch_size: true\nlr: 1\n"])
+@pytest.mark.parametrize(
+    "text", ["lr: 1\n", "auto_find_batch_size: false\n", "auto_find_batch_size: 'true'\n", "# auto_find_batch_size: true\nlr: 1\n"]
+)
 def test_a_switch_that_is_off_stays_silent(text: str) -> None:
     document = parsed(text)
     assert list(check(run(table=SWITCHES, of=document, claims=(claim(),)))) == []

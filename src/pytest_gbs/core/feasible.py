@@ -142,7 +142,7 @@ def _product(names: Iterable[str], forms: dict[str, Form]) -> Form | None:
 def _equations(equations: Iterable[Equation], forms: dict[str, Form]) -> tuple[Bounds, list[str]]:
     """Add to `forms` every size that follows with the number of GPUs, and return for which numbers the equations hold.
 
-    A division that the framework floors is no form: sizes behind it stay out.
+    A division that the framework floors has no form: sizes behind it stay out.
     """
     bounds, undecided = Bounds(), list[str]()
     pending = list(equations)
@@ -173,11 +173,13 @@ def _solve(equation: Equation, forms: dict[str, Form], missing: str, bounds: Bou
         found = top.over(bottom)
         if found is None:
             return bounds
-        exact = equation.rounding == Rounding.EXACT or not equation.divisors
+        # GPUs that do not divide by the parallel sizes can't form groups, even where a framework's count floors.
+        ranks = equation.result == Name.DATA_PARALLEL_SIZE
+        exact = ranks or equation.rounding == Rounding.EXACT or bottom == Form(Fraction(1), 0)
         if missing:
             if exact:
                 forms[missing] = found
-            return bounds.whole(found) if exact and missing == Name.DATA_PARALLEL_SIZE else bounds
+            return bounds.whole(found) if ranks else bounds
         return _agree(found, forms[equation.result], bounds) if exact and stops else bounds
     result = forms[equation.result].times(bottom)
     found = result.over(top) if missing in equation.product else top.over(result)

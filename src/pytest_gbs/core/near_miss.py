@@ -58,8 +58,8 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     for candidate in candidates:
         most = slips(candidate)
         # Nearly all keys end here: a slip changes the length by one at most, and brings in one new letter at most.
-        if abs(len(word) - len(candidate)) <= most and len(letters.difference(candidate)) <= most and candidate != word:
-            apart = distance(plain, candidate, most)
+        if abs(len(word) - len(candidate)) <= most and len(letters.difference(_plain(candidate))) <= most and candidate != word:
+            apart = distance(plain, _plain(candidate), most)
             if apart <= most:
                 found.append((apart, candidate))
     found.sort()

@@ -19,7 +19,7 @@ NUMBER: Final = r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"
 TEMPLATE: Final = r"\$[A-Za-z_({]|\{\{|\{%|^\?\?\?$|^<.*>$"
 _YAML_TAG: Final = "tag:yaml.org,2002:"
 # The longest number in quotes that is converted; no batch needs more digits.
-_LONGEST: Final = 18
+LONGEST: Final = 18
 
 WRONG: Final = frozenset((Treatment.STOPS, Treatment.STOPS_LATE, Treatment.NO_STEPS))
 
@@ -120,7 +120,7 @@ def _text(row: Row, value: str) -> tuple[str, object]:
         if value == word:
             return found, value
     number, template = _patterns()
-    if len(value) <= _LONGEST and number.fullmatch(value):
+    if len(value) <= LONGEST and number.fullmatch(value):
         return _number(row, int(value)) if reading.quoted == Treatment.ACCEPTS else (reading.quoted, value)
     return (Treatment.TEMPLATE if template.search(value) else reading.text), value
 

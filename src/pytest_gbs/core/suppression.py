@@ -13,8 +13,8 @@ class Suppression(NamedTuple):
 
     `codes` are the codes it names, names of rules resolved; a word that is no rule stays as written. There are none where the
     comment has no brackets: it silences nothing. `at` is the annotation, from its `#` (from `gbs:` where other words go before) to the
-    end of its reason. `lines` are the lines it speaks for. `removal` takes it away; of a suppression that is unused in part,
-    `codes` and `removal` are those of the unused part.
+    end of its reason. `lines` are the lines it speaks for, unless it is for the `whole_file`. `removal` takes it away; of a
+    suppression that is unused in part, `codes` and `removal` are those of the unused part.
     """
 
     at: Location
@@ -22,3 +22,4 @@ class Suppression(NamedTuple):
     reason: str = ""
     lines: tuple[int, ...] = ()
     removal: Edit | None = None
+    whole_file: bool = False

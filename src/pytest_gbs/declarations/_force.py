@@ -14,7 +14,7 @@ _OTHER_BEFORE: Final = r"\bnot\b|n't\b|\bnever\b|\binstead\b|\brather\b|\bthan\b
 _ADVISES_BEFORE: Final = (
     r"\bmay\b|\bmight\b|\bcan\b|\bcould\b|\bwould\b|\bup to\b|\bmax(?:imum)?\b|\bmin(?:imum)?\b|\be\.g|\bfor example\b|\btry\b|\btodo\b|\bfixme\b|"
     r"\bkeep\b(?<!to keep)|\b(?:increase|decrease|reduce|adjust|change|raise|double|halve|scale|tune|override|feel free)\b|\bset (?:it |this )?to\b|"
-    r"\bmust\b|\bneeds? to\b|\bdivisible\b|\blimit|\bprefer|\bwant\b|>=|<=|≥|≤|[<>]\s*$"
+    r"\bmust\b|\bneeds? to\b|\bdivisible\b|\blimit|\bprefer|\bwant\b|>=|<=|≥|≤|(?<![-=])[<>]\s*$"
 )
 _ADVISES: Final = r"best results|recommend|suggest|\bat least\b|\bat most\b|\bminimum\b|\bideal|(?:lower|upper) bound|\?\s*$|depending"
 _HISTORY: Final = r"\bpaper\b|\boriginal|\bpreviously\b|\bformerly\b|\bused to be\b|\b(?:was|were|been) (?:\w+ )?trained\b|\bwas \d|\bin the report\b"
@@ -25,7 +25,7 @@ _HARDWARE_HISTORY: Final = r"\b(?:trained|tested|measured|profiled?|benchmarked|
 _HARDWARE_OTHER: Final = (
     r"\boom|out of memory|\bmemory\b|\bpeak\b|\bgib\b|\bvram\b|\bthroughput\b|\btok/s|tokens?/s|\bsplit|\bshard|\bspan|\bexperts?\b|\bfits?\b|\bvllm\b|"
     r"\bsglang\b|\binfer|\bgenerat|\brollout|\bteacher|\bstudent|\bjudge|\breward model|\bgym\b|\breplica|\bdedicat|\breserv|\botherwise\b|\bolder\b|"
-    r"\beffect on\b|\bno effect\b|\brunner|\bpytest\b|\bunit test|\bgpu-h|\bhours?\b|\bper epoch|/epoch|\bhrs\b|\bdefault\b|\bgpu ?memory"
+    r"\beffect on\b|\bno effect\b|\brunner|\bpytest\b|\bunit test|\bgpu-h|\bhours?\b|\bper epoch|/epoch|\bhrs\b|\bgpu ?memory"
 )
 _SPLIT: Final = (
     r"\s*\(?[^()]*?\b(?:train(?:er|ing)?|infer(?:ence)?|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref)\b[^()]*?\+"

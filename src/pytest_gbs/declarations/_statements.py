@@ -138,8 +138,8 @@ def _scalar() -> re.Pattern[str]:
 @cache
 def _command() -> re.Pattern[str]:
     return re.compile(
-        r"(?:\$ |SBATCH|[A-Z_]+=\S+ \S|(?:torchrun|accelerate launch|deepspeed|sbatch|srun|salloc|mpirun|python3?|bash|sh|uv|pip|cd|export|tune|"
-        r"ray|llamafactory-cli|axolotl|litgpt|automodel|oumi|swift|composer)\s+[\w./$-]*(?:\s--?\w|\.(?:py|sh|ya?ml|slurm)\b|\s+run\b|=))"
+        r"\$ |SBATCH|CUDA_VISIBLE_DEVICES=|(?:[A-Z_\d]+=\S+ +)*(?:torchrun|accelerate launch|deepspeed|sbatch|srun|salloc|mpirun|python3?|bash|sh|uv|pip|"
+        r"cd|export|tune|ray|llamafactory-cli|axolotl|litgpt|automodel|oumi|swift|composer)\s+[\w./$-]*(?:\s--?\w|\.(?:py|sh|ya?ml|slurm)\b|\s+run\b|=)"
     )
 
 

@@ -28,7 +28,7 @@ _ALWAYS: Final = (
 
 def recipes(report: Report, places: Places) -> list[dict[str, Any]]:
     """Return an entry for each recipe, one more for each launch of it, and one for each launcher file that was asked for."""
-    found = []
+    found: list[dict[str, Any]] = []
     for file in report.files:
         found.extend(_recipe(file, run, places) for run in file.runs)
         if file.launcher is not None and file.named:

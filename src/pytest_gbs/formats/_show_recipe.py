@@ -87,7 +87,7 @@ def _batch(run: Run, feasible: dict[str, Any], places: Places) -> Line:
     if isinstance(size, Quantity):
         computed = arithmetic(size, run.framework.equations)
         text = f"= {computed}" if computed else origin(size, places, run.path)
-        return Line(label, number(size.value), f"{text:<34} {declared}" if declared else text)
+        return Line(label, number(size.value), f"{text:<35} {declared}" if declared else text)
     found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     if found is None or not found.free or not isinstance(size, Unknown):
         return Line(label, "", "; ".join(filter(None, (unknown(size, Name.GLOBAL_BATCH_SIZE, places, run.path), declared))))
@@ -230,13 +230,19 @@ def _every(run: Run, name: str) -> str:
     if isinstance(size, Quantity):
         steps = f"every {number(size.value)} steps" if size.value != 1 else "every step"
         steps += " by default" if size.origin == Origin.DEFAULT else ""
-        found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
-        if found is None:
-            return steps
-        apart = Monomial(found.coefficient * size.value, found.free)
-        samples = number(int(apart.coefficient)) if not apart.free and apart.coefficient.denominator == 1 else law_text(apart)
-        return f"{steps} = {samples} {run.framework.unit}"
+        return f"{steps}{_samples(run, size.value)}"
     return _other_interval(run, name)
+
+
+def _samples(run: Run, steps: int) -> str:
+    """Return how many samples so many optimizer steps take: ` = 12,800 samples`, ` = 1600 samples per GPU`."""
+    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    if found is None or (found.coefficient * steps).denominator != 1:
+        return ""
+    samples = f" = {number(int(found.coefficient * steps))} {run.framework.unit}"
+    if found.free == (Name.WORLD_SIZE,):
+        return f"{samples} per GPU"
+    return "" if found.free else samples
 
 
 def _other_interval(run: Run, name: str) -> str:

@@ -30,8 +30,9 @@ def render(report: Report, options: Options) -> str:
     return "\n\n".join(filter(None, blocks)) + "\n" if any(blocks) else ""
 
 
-def render_finding(finding: Finding, report: Report, options: Options = Options()) -> str:
+def render_finding(finding: Finding, report: Report, options: Options | None = None) -> str:
     """Return one finding as `gbs check` prints it, without a line break at the end."""
+    options = options or Options()
     return _block(finding, Places(report, options), Paint(options.color, options.ascii))
 
 

@@ -50,9 +50,11 @@ class _Entry(NamedTuple):
 
     def admits(self, seen: int) -> bool:
         """Return whether a document with the keys `seen` may belong to this table."""
-        if seen & self.none_of or self.all_of & ~seen:
-            return False
-        return all(group & seen for group in self.one_of)
+        # A loop rather than all(): this is asked of every table for every recipe.
+        for group in self.one_of:
+            if not group & seen:
+                return False
+        return not (seen & self.none_of or self.all_of & ~seen)
 
     def nearness(self, words: list[str]) -> tuple[int, int]:
         """Return how near to the end of a path, read as `words`, one of this table's words stands, then its weight."""

@@ -45,7 +45,7 @@ _TEXTS: Final = (
 
 _SCRIPT = Framework(
     name="transformers",
-    title="transformers Trainer",
+    title="transformers Trainer (example script)",
     recognition=Recognition(
         one_of=((("per_device_train_batch_size",), ("model_name_or_path",), ("per_gpu_train_batch_size",)), SCRIPTS, TRAINS),
         none_of=FOREIGN,
@@ -73,6 +73,7 @@ _SCRIPT = Framework(
 
 # Nothing in the file says which script reads it, so text in quotes may well be converted: only what no parser takes is a mistake.
 _BARE = _SCRIPT._replace(
+    title="transformers Trainer",
     recognition=Recognition(
         one_of=((("per_device_train_batch_size",), ("per_gpu_train_batch_size",)), (*TRAINS[2:], ("output_dir",))),
         none_of=FOREIGN,

@@ -9,8 +9,8 @@ from pytest_gbs.frameworks._trl import SOURCE, length_rows, recognition, table
 
 _MARKS: Final = """
 beta loss_type max_prompt_length max_target_length max_completion_length label_smoothing precompute_ref_log_probs
-precompute_ref_batch_size reference_free rpo_alpha label_pad_token_id truncation_mode disable_dropout generate_during_eval ref_model_init_kwargs model_adapter_name
-f_divergence_type loss_weights
+precompute_ref_batch_size reference_free rpo_alpha label_pad_token_id truncation_mode disable_dropout
+generate_during_eval ref_model_init_kwargs model_adapter_name f_divergence_type loss_weights
 """
 
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
 from operator import itemgetter
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pytest_gbs.core.document import CommentBlock, Mapping, Node, Scalar, Sequence
-from pytest_gbs.core.location import KeyPath
-from pytest_gbs.parsing.index import Entry
+from pytest_gbs.parsing.owners import Owners
 
 Spans: TypeAlias = list[tuple[int, int]]
 
-HEADER: Final = "header"
-ABOVE: Final = "above"
-TRAILING: Final = "trailing"
-END: Final = "end"
+_new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
 
 # A `#` directly behind one of these can be a comment, if it is not part of a plain scalar; behind any other it cannot.
 _TOKEN_ENDS: Final = "\"'[]{},:?|>+-0123456789"
@@ -99,78 +94,31 @@ def stray_tab(flat: str, start: int, stop: int, opaque: Spans, comments: Spans) 
     return None
 
 
-class Owners:
-    """The entries of a document in the order of their keys, to tell which of them a comment belongs to."""
-
-    __slots__ = ("paths", "root", "starts", "values")
-
-    def __init__(self, entries: Iterable[tuple[KeyPath, Entry]], root: Node | None) -> None:
-        ordered = sorted(entries, key=_start_of_key)
-        self.starts = list(map(_start_of_key, ordered))
-        self.paths = [path for path, _ in ordered]
-        self.values = [entry[1] for _, entry in ordered]
-        self.root = root
-
-    def of_trailing(self, place: int) -> tuple[KeyPath | None, str]:
-        """Return the owner and placement of a comment that starts at `place`, behind something else on its line."""
-        number = bisect_right(self.starts, place)
-        if number:
-            return self.paths[number - 1], TRAILING
-        return None, HEADER if self.root is None or place < self.root.start else TRAILING
-
-    def of_own_line(self, place: int) -> tuple[KeyPath | None, str]:
-        """Return the owner and placement of a block that starts at `place`, on lines of its own.
-
-        A block between the items of a sequence belongs to the key of the sequence.
-        """
-        number = bisect_right(self.starts, place)
-        if not number:
-            return self._of_keyless(place)
-        value = self.values[number - 1]
-        follows = number < len(self.starts)
-        if place < value.stop and not (follows and self.starts[number] < value.stop):
-            return self.paths[number - 1], ABOVE
-        return (self.paths[number], ABOVE) if follows else (None, END)
-
-    def _of_keyless(self, place: int) -> tuple[KeyPath | None, str]:
-        if self.starts or self.root is None or place < self.root.start:
-            return None, HEADER
-        return None, ABOVE if place < self.root.stop else END
-
-
-def _start_of_key(item: tuple[KeyPath, Entry]) -> int:
-    return item[1][0].start
-
-
 def read_comments(flat: str, spans: Spans, owners: Owners) -> tuple[CommentBlock, ...]:
     """Return the comments at `spans` as blocks with their owners.
 
     Comments on lines of their own that follow each other make one block. A comment behind something starts a block that
     goes on in the lines below it while they have their sign in the same column.
     """
-    blocks: list[CommentBlock] = []
-    lines: list[str] = []
-    pieces: list[tuple[int, int]] = []
-    begun, trailing, length, expected, column = 0, False, 0, -1, -1
-
-    def close() -> None:
-        owner, placement = owners.of_trailing(begun) if trailing else owners.of_own_line(begun)
-        blocks.append(CommentBlock("\n".join(lines), tuple(pieces), owner, placement))
-
+    blocks: list[tuple[int, bool, list[str], Spans]] = []
+    own, length, next_line, column = False, 0, -1, -1
     for place, end in spans:
         line = flat.rfind("\n", 0, place) + 1
-        lead = flat[line:place]
-        own = not lead or lead.isspace()
         raw = flat[place:end].rstrip()
         text = raw.lstrip("#").lstrip()
-        if not (own and line == expected and (not trailing or place - line == column)):
-            if lines:
-                close()
-            lines, pieces = [], []
-            begun, trailing, length, column = place, not own, 0, place - line
-        lines.append(text)
-        pieces.append((length, place + len(raw) - len(text)))
-        length += len(text) + 1
-        expected = end + 1
-    close()
-    return tuple(blocks)
+        origin = place + len(raw) - len(text)
+        alone = place == line or flat[line:place].isspace()
+        if alone and line == next_line and (own or place - line == column):
+            lines.append(text)
+            pieces.append((length, origin))
+            length += len(text) + 1
+        else:
+            own, column, length = alone, place - line, len(text) + 1
+            lines, pieces = [text], [(0, origin)]
+            blocks.append((place, own, lines, pieces))
+        next_line = end + 1
+    found = []
+    for place, own, lines, pieces in blocks:
+        owner, placement = owners.of(place, own)
+        found.append(_new(CommentBlock, ("\n".join(lines), tuple(pieces), owner, placement)))
+    return tuple(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_gbs.core.document import Alias, Duplicate, Mapping, Node, Scalar, Sequence
 from pytest_gbs.core.framework import Loader
@@ -19,13 +19,6 @@ MOST_MERGED: Final = 10_000
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 
 
-class Written(NamedTuple):
-    """Every entry of a document as written, in order: its path (sequence indices included), key and value; and the repeated keys."""
-
-    entries: list[tuple[KeyPath, Entry]]
-    duplicates: tuple[Duplicate, ...]
-
-
 def text_of_key(key: Node) -> str | None:
     """Return the text of a scalar key, an alias followed; None for any other key."""
     node = key.target if type(key) is Alias else key
@@ -37,33 +30,30 @@ def is_merge(key: Node) -> bool:
     return type(key) is Scalar and ((key.text == "<<" and key.plain and key.tag is None) or key.tag == _MERGE_TAG)
 
 
-def written(path: str, root: Node | None) -> Written:
-    """Return the entries of `root`, a node of the file `path`, as written: no alias followed, complex keys left out."""
-    found: list[tuple[KeyPath, Entry]] = []
-    duplicates: list[Duplicate] = []
-    _walk(path, root, (), found, duplicates)
-    return Written(found, tuple(duplicates))
+def duplicates(file: str, root: Node | None) -> tuple[Duplicate, ...]:
+    """Return the keys that one mapping under `root`, a node of `file`, holds twice, in order."""
+    found: list[Duplicate] = []
+    _find_duplicates(file, root, (), found)
+    return tuple(found)
 
 
-def _walk(file: str, node: Node | None, path: KeyPath, found: list[tuple[KeyPath, Entry]], duplicates: list[Duplicate]) -> None:
+def _find_duplicates(file: str, node: Node | None, path: KeyPath, found: list[Duplicate]) -> None:
     if type(node) is Sequence:
         for number, item in enumerate(node.items):
-            _walk(file, item, (*path, number), found, duplicates)
+            _find_duplicates(file, item, (*path, number), found)
     if type(node) is not Mapping:
         return
     seen: dict[str, Node] = {}
-    for entry in node.entries:
-        key, value = entry
+    for key, value in node.entries:
         text = text_of_key(key)
         if text is None:
             continue
         place = (*path, text)
-        found.append((place, entry))
         first = seen.setdefault(text, key)
         if first is not key and not is_merge(key) and _same(first, key):
-            both = (Location(file, each.start, each.stop, place) for each in (first, key))
-            duplicates.append(Duplicate(place, *both))
-        _walk(file, value, place, found, duplicates)
+            one, two = (Location(file, each.start, each.stop, place) for each in (first, key))
+            found.append(Duplicate(place, one, two))
+        _find_duplicates(file, value, place, found)
 
 
 def _same(first: Node, second: Node) -> bool:

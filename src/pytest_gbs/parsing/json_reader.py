@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from json.decoder import JSONDecodeError, scanstring
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined] # typeshed leaves it out
 
 from pytest_gbs.core.document import Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.core.location import KeyPath, Source, Unreadable
-from pytest_gbs.parsing.index import Entry, Index, follow, written
+from pytest_gbs.parsing.index import Entry, Index, duplicates, follow
 from pytest_gbs.parsing.refusal import DEEPEST, TOO_DEEP, Refused, unreadable
 
 
@@ -26,7 +26,7 @@ def read_json(source: Source, *, tolerant: bool = False) -> tuple[Document | Unr
     if not repeated:
         return (Document(source, 1, "json", root, reader.keyed, (), ()),)
     keyed = follow(root, reader.written)
-    return (Document(source, 1, "json", root, keyed, (), written(source.path, root).duplicates),)
+    return (Document(source, 1, "json", root, keyed, (), duplicates(source.path, root)),)
 
 
 class _Reader:

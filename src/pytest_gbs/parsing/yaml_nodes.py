@@ -16,7 +16,7 @@ from pytest_gbs.parsing.index import Index
 from pytest_gbs.parsing.refusal import DEEPEST, MOST_EVENTS, TOO_DEEP, TOO_MANY, Refused
 
 # PyYAML without libyaml gives the same events, some ten times slower.
-_Parser: Final[Any] = yaml.cyaml.CParser if yaml.__with_libyaml__ else yaml.SafeLoader
+_Parser: Final[Any] = yaml.cyaml.CParser if yaml.__with_libyaml__ else yaml.SafeLoader  # type: ignore[attr-defined]
 
 _new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
 
@@ -24,12 +24,12 @@ _new: Final[Any] = tuple.__new__  # half the time that the constructor of a Name
 class Composer:
     """A parser at work on one text: the next event, and what the document at hand remembers between events.
 
-    `keyed` and `inner` index its entries by path, those within sequences in `inner`; `written` counts them. `opaque` are the spans
-    of quoted and block scalars, in which `#` is no comment. `indirect` is true once the loaders' index cannot be told from
-    `keyed` alone: an alias, or a key that is no scalar.
+    `keyed` and `inner` index its entries by path, those within sequences in `inner`; `starts` and `paths` list where each of
+    their keys starts, and its path. `opaque` are the spans of quoted and block scalars, in which `#` is no comment.
+    `indirect` is true once the loaders' index cannot be told from `keyed` alone: an alias of a mapping, or a key that is no scalar.
     """
 
-    __slots__ = ("anchors", "indirect", "inner", "keyed", "next_event", "opaque", "text", "written")
+    __slots__ = ("anchors", "indirect", "inner", "keyed", "next_event", "opaque", "paths", "starts", "text")
 
     def __init__(self, text: str) -> None:
         next_event = _Parser(text).get_event
@@ -42,27 +42,32 @@ class Composer:
         """Forget the last document."""
         self.keyed: Index = {}
         self.inner: Index = {}
-        self.written = 0
+        self.starts: list[int] = []
+        self.paths: list[KeyPath] = []
         self.anchors: dict[str, Node | None] = {}
         self.opaque: list[tuple[int, int]] = []
         self.indirect = False
 
     def root(self) -> Node:
         """Return the root of the document whose first event is next, and fill the index."""
-        return self._node(self.next_event(), self.keyed, self.inner, 0)
+        return self._node(self.next_event(), 0)
 
     def key(self, event: Any, depth: int) -> Node:
         """Return a key that is no scalar; what it holds is not indexed."""
+        index = self.keyed, self.inner, self.starts, self.paths
+        self.keyed, self.inner, self.starts, self.paths = {}, {}, [], []
+        node = self._node(event, depth)
+        self.keyed, self.inner, self.starts, self.paths = index
         self.indirect = True
-        return self._node(event, {}, {}, depth)
+        return node
 
-    def _node(self, event: Any, keyed: Index, inner: Index, depth: int) -> Node:
+    def _node(self, event: Any, depth: int) -> Node:
         kind = type(event)
         if kind is ScalarEvent:
             return self.scalar(event, event.start_mark.index, event.end_mark.index, event.value)
         if kind is AliasEvent:
             return self.alias(event)
-        return _collection(self, event, keyed, inner, depth)
+        return _collection(self, event, depth)
 
     def scalar(self, event: Any, start: int, stop: int, text: str) -> Scalar:
         """Return the scalar of `event` where it is quoted, a block, over several lines, or has an anchor or a tag."""
@@ -82,11 +87,13 @@ class Composer:
 
     def alias(self, event: Any) -> Alias:
         """Return the alias of `event`; without target where it stands within the node that it names."""
-        self.indirect = True
         start, name = event.start_mark.index, event.anchor
         if name not in self.anchors:
             raise Refused(start, f"found undefined alias '{name}'")
-        return Alias(start, event.end_mark.index, name, self.anchors[name])
+        target = self.anchors[name]
+        if type(target) is Mapping:
+            self.indirect = True
+        return Alias(start, event.end_mark.index, name, target)
 
     def anchor(self, event: Any) -> None:
         """Note that the anchor of `event` names a node that is not complete yet."""
@@ -100,36 +107,59 @@ class Composer:
         return match.end() if match else start
 
 
-def _collection(composer: Composer, opening: Any, keyed: Index, inner: Index, depth: int) -> Node:  # noqa: PLR0912, PLR0915
-    """Return the collection that `opening` starts, adding the path of every entry to `keyed` or, within sequences, to `inner`.
+def _collection(composer: Composer, opening: Any, depth: int) -> Node:  # noqa: PLR0912, PLR0915
+    """Return the collection that `opening` starts, and index its entries.
 
-    This is the loop that all time is spent in: it is written out for the common case, a plain scalar as the value of a plain
-    scalar, and keeps its own stack. A scalar as long as its text has neither quotes nor anchor nor tag.
+    This is the loop that nearly all time is spent in: it keeps its own stack, and is written out for the common case, a plain
+    scalar as the value of a plain scalar. A scalar whose span is as long as its text has neither quotes nor anchor nor tag.
     """
-    next_event, anchors = composer.next_event, composer.anchors
+    next_event, keyed, inner = composer.next_event, composer.keyed, composer.inner
+    note_start, note_path = composer.starts.append, composer.paths.append
     new, scalar_type = _new, Scalar
     stack: list[Any] = []
     entries: list[Any] = []
     key: Any = None
     place: KeyPath = ()
     path: KeyPath = ()
-    into = keyed if type(opening) is MappingStartEvent else inner
     in_mapping = type(opening) is MappingStartEvent
+    into = keyed if in_mapping else inner
     begun = _open(composer, opening, depth)
     while True:
         event = next_event()
         kind = type(event)
-        if in_mapping and kind is not MappingEndEvent:
-            if kind is ScalarEvent:
-                start, stop, text = event.start_mark.index, event.end_mark.index, event.value
-                if stop - start == len(text):
-                    key = new(scalar_type, (start, stop, text, True, None))
-                else:
-                    key = composer.scalar(event, start, stop, text)
-                place = path + (text,)  # noqa: RUF005 - measured: faster than unpacking
+        if kind is ScalarEvent:
+            start, stop, text = event.start_mark.index, event.end_mark.index, event.value
+            if stop - start == len(text):
+                key = new(scalar_type, (start, stop, text, True, None))
             else:
-                key = composer.key(event, depth + len(stack) + 1)
-                place = (*path, len(entries))  # kept apart from key text; the index is built anew
+                key = composer.scalar(event, start, stop, text)
+            if not in_mapping:
+                entries.append(key)
+                continue
+            place = path + (text,)  # noqa: RUF005 - measured: faster than unpacking
+            note_start(start)
+            note_path(place)
+        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+            if opening.flow_style or not entries:
+                stop = event.end_mark.index
+            else:
+                stop = entries[-1][1].stop if in_mapping else entries[-1].stop
+            node: Node = new(Mapping if in_mapping else Sequence, (begun, stop, tuple(entries), opening.tag))
+            if opening.anchor:
+                composer.anchors[opening.anchor] = node
+            if not stack:
+                return node
+            in_mapping, path, into, entries, opening, begun, key, place = stack.pop()
+            if in_mapping:
+                into[place] = entry = (key, node)
+                entries.append(entry)
+            else:
+                entries.append(node)
+            continue
+        elif in_mapping:
+            key = composer.key(event, depth + len(stack) + 1)
+            place = (*path, len(entries))  # never the path of a key with text
+        if in_mapping:
             event = next_event()
             kind = type(event)
             if kind is ScalarEvent:
@@ -140,39 +170,18 @@ def _collection(composer: Composer, opening: Any, keyed: Index, inner: Index, de
                     into[place] = entry = (key, composer.scalar(event, start, stop, text))
                 entries.append(entry)
                 continue
-            if kind is AliasEvent:
-                into[place] = entry = (key, composer.alias(event))
-                entries.append(entry)
-                continue
-            into[place] = _PENDING  # keeps its rank before the keys within
-        elif kind is ScalarEvent:
-            start, stop, text = event.start_mark.index, event.end_mark.index, event.value
-            if stop - start == len(text):
-                entries.append(new(scalar_type, (start, stop, text, True, None)))
-            else:
-                entries.append(composer.scalar(event, start, stop, text))
-            continue
-        elif kind is AliasEvent:
-            entries.append(composer.alias(event))
-            continue
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
-            stop = event.end_mark.index if opening.flow_style or not entries else (entries[-1][1][1] if in_mapping else entries[-1][1])
-            node: Node = new(Mapping if in_mapping else Sequence, (begun, stop, tuple(entries), opening.tag))
-            if in_mapping:
-                composer.written += len(entries)
-            if opening.anchor:
-                anchors[opening.anchor] = node
-            if not stack:
-                return node
-            in_mapping, path, into, entries, opening, begun, key, place = stack.pop()
+        else:
+            place = (*path, len(entries))
+        if kind is AliasEvent:
+            node = composer.alias(event)
             if in_mapping:
                 into[place] = entry = (key, node)
                 entries.append(entry)
             else:
                 entries.append(node)
             continue
-        else:
-            place = (*path, len(entries))
+        if in_mapping:
+            into[place] = _PENDING  # keeps its rank before the keys within
         stack.append((in_mapping, path, into, entries, opening, begun, key, place))
         opening, path, entries = event, place, []
         begun = _open(composer, event, depth + len(stack))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
-
 import yaml
 from yaml.events import StreamEndEvent
 from yaml.reader import Reader, ReaderError
 
-from pytest_gbs.core.document import Document, Duplicate, Node
-from pytest_gbs.core.location import KeyPath, Source, Unreadable
-from pytest_gbs.parsing.comments import Owners, comment_spans, flatten, read_comments, stray_tab
-from pytest_gbs.parsing.index import MOST_FOLLOWED, Entry, follow, written
+from pytest_gbs.core.document import Document, Node
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.parsing.comments import comment_spans, flatten, read_comments, stray_tab
+from pytest_gbs.parsing.index import MOST_FOLLOWED, duplicates, follow
+from pytest_gbs.parsing.owners import Owners
 from pytest_gbs.parsing.refusal import Refused, unreadable
 from pytest_gbs.parsing.yaml_nodes import Composer
 
@@ -52,7 +50,7 @@ def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
     composer.next_event()  # the stream starts
     event = composer.next_event()
     if type(event) is StreamEndEvent:
-        found.append(_document(source, 1, composer, None, flat, 0, len(text)))
+        found.append(_document(source, composer, None, flat, 0, len(text), 1))
     start = 0
     while type(event) is not StreamEndEvent:
         composer.begin()
@@ -60,22 +58,19 @@ def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
         composer.next_event()  # the document ends
         event = composer.next_event()
         stop = len(text) if type(event) is StreamEndEvent else event.start_mark.index
-        found.append(_document(source, len(found) + 1, composer, root, flat, start, stop))
+        found.append(_document(source, composer, root, flat, start, stop, len(found) + 1))
         start = stop
 
 
-def _document(source: Source, number: int, composer: Composer, root: Node | None, flat: str, start: int, stop: int) -> Document:
-    """Return the document of `root`, with the comments between `start` and `stop`."""
-    keyed, inner = composer.keyed, composer.inner
-    entries: Iterable[tuple[KeyPath, Entry]] = keyed.items()
-    if inner:
-        entries = chain(entries, inner.items())
-    duplicates: tuple[Duplicate, ...] = ()
-    if composer.indirect or composer.written != len(keyed) + len(inner) or "<<" in composer.text:
-        entries, duplicates = written(source.path, root)
-        keyed = follow(root, len(entries) + MOST_FOLLOWED)
-    spans = comment_spans(flat, start, stop, composer.opaque, root)
-    if "\t" in flat and (tab := stray_tab(flat, start, stop, composer.opaque, spans)) is not None:
+def _document(source: Source, composer: Composer, root: Node | None, flat: str, start: int, stop: int, number: int) -> Document:
+    """Return document `number` of a file, with the comments between `start` and `stop`."""
+    keyed, opaque = composer.keyed, composer.opaque
+    repeated = len(composer.paths) != len(keyed) + len(composer.inner)
+    if repeated or composer.indirect or ("<<" in composer.text and any(path[-1] == "<<" for path in keyed)):
+        keyed = follow(root, len(keyed) + MOST_FOLLOWED)
+    spans = comment_spans(flat, start, stop, opaque, root)
+    if "\t" in flat and (tab := stray_tab(flat, start, stop, opaque, spans)) is not None:
         raise Refused(tab, "found a tab outside of quotes and comments")
-    comments = read_comments(flat, spans, Owners(entries, root)) if spans else ()
-    return Document(source, number, "yaml", root, keyed, comments, duplicates)
+    owners = Owners(composer.starts, composer.paths, (composer.keyed, composer.inner), root)
+    comments = read_comments(flat, spans, owners) if spans else ()
+    return Document(source, number, "yaml", root, keyed, comments, duplicates(source.path, root) if repeated else ())

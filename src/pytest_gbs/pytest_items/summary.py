@@ -14,7 +14,7 @@ from pytest_gbs.pytest_items.items import RecipeFile, RecipeItem
 
 
 class Summary(TypedDict):
-    """`counts` has the number of recipes by verdict, `skipped` those whose items were all deselected.
+    """`counts` has the number of recipes by verdict, `deselected` that of those without a selected item, `bugs` that of our own.
 
     `items` is the number of items before any were deselected. `warnings` are findings below error as `gbs check` prints them,
     `claims` a line for each claim that can't be decided.
@@ -22,6 +22,7 @@ class Summary(TypedDict):
 
     counts: dict[str, int]
     deselected: int
+    bugs: int
     items: int
     warnings: list[str]
     claims: list[str]
@@ -44,6 +45,7 @@ def summarise(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Su
     return Summary(
         counts={verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]},
         deselected=deselected,
+        bugs=sum(len(item.judged.bugs) for item in selected),
         items=sum(len(file.items) for file in collected.values()),
         warnings=[item.text() for item in ordered if item.judged.findings and not item.fails],
         claims=claims,
@@ -70,4 +72,6 @@ def count_line(summary: Summary) -> str:
     parts = [f"{number} {verdict}" for verdict, number in summary["counts"].items()]
     if summary["deselected"]:
         parts.append(f"{summary['deselected']} deselected")
+    if summary["bugs"]:
+        parts.append(f"{summary['bugs']} internal error{'s' * (summary['bugs'] > 1)}")
     return ", ".join(parts) or "no recipe found"

@@ -32,8 +32,8 @@ from pytest_gbs.core.wording import called
 
 CODE = "GBS005"
 
-# A slip in what is no factor of a batch is another tool's business.
-_NO_FACTORS: Final = INTERVALS | {Name.SEQUENCE_LENGTH}
+# A slip in what is no factor of a batch is another tool's business; hardware is rarely a recipe's to state.
+_NO_FACTORS: Final = INTERVALS | {Name.SEQUENCE_LENGTH, Name.NUM_NODES, Name.WORLD_SIZE, Name.TENSOR_PARALLEL_SIZE}
 
 
 def check(file: FileView) -> Iterator[Outcome]:

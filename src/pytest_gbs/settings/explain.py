@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any, Final
 
 from pytest_gbs.core.wording import listing
-from pytest_gbs.settings.meaning import Problem, Raw
-from pytest_gbs.settings.places import KeyPath, line_of
+from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw
+from pytest_gbs.settings.places import KeyPath, key_lines, line_holding, line_of
 from pytest_gbs.trees.shipped import read_schema
 
 _LONGEST: Final = 60
+_DEEPEST: Final = 50
 _HUGE: Final = 10**18
 _ENTRIES: Final = ("hardware", "launch", "expect")
 _TABLES: Final = ("severity", "per-file-ignores", "versions")
@@ -20,12 +22,12 @@ _PLURAL: Final = {"string": "texts", "integer": "whole numbers", "object": "tabl
 
 
 def problems(raw: Raw) -> list[Problem]:
-    """Return everything that the schema refuses in `raw`."""
+    """Return what the schema refuses in `raw`: everything, or the first hundred where there is more."""
     from jsonschema import Draft202012Validator
 
     schema = json.loads(read_schema("settings"))
-    found = [problem for error in Draft202012Validator(schema).iter_errors(_tame(raw)) for problem in _problems(error, schema)]
-    return list(dict.fromkeys(found))
+    found = (problem for error in Draft202012Validator(schema).iter_errors(_tame(raw)) for problem in _problems(error, schema))
+    return list(dict.fromkeys(islice(found, MOST_PROBLEMS)))
 
 
 def without(raw: Raw, wrong: Iterable[Problem]) -> Raw:
@@ -59,14 +61,17 @@ def show(value: Any) -> str:
 
 def sentences(wrong: Iterable[Problem], file: str, text: str, table: KeyPath) -> list[str]:
     """Return a line for each problem, with its place in `text`, in the order of the file."""
-    placed = [(line_of(text, (*table, *problem.path), _quoted(problem.text)), problem) for problem in wrong]
+    lines = key_lines(text)
+    placed = [(_line(problem, text, lines, table), problem) for problem in islice(wrong, MOST_PROBLEMS)]
     placed.sort(key=lambda pair: pair[0])
     return [f"{file}:{line}: {' '.join(filter(None, (*_whereabouts(problem.path, table), problem.text)))}" for line, problem in placed]
 
 
-def _quoted(text: str) -> str | None:
-    """Return the first text in quotes of a sentence: what a list holds that it should not."""
-    return text.split('"')[1] if text.count('"') > 1 else None
+def _line(problem: Problem, text: str, lines: list[tuple[int, KeyPath]], table: KeyPath) -> int:
+    line = line_of(lines, (*table, *problem.path))
+    quoted = problem.text.split('"')
+    inside_list = problem.text.startswith("holds ") and len(quoted) > 2
+    return line_holding(text, quoted[1], line) if inside_list else line
 
 
 def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
@@ -76,6 +81,14 @@ def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
     header = ".".join(map(str, (*table, *path[:1]) if depth else table))
     key = ".".join(str(part) for part in path[depth:] if not isinstance(part, int))
     return (f"[[{header}]]" if entry else f"[{header}]" if header else ""), key
+
+
+def is_too_deep(raw: Any) -> bool:
+    """Return whether tables and lists nest deeper than any settings do, and than functions may call each other."""
+    level = [raw]
+    for _ in range(_DEEPEST):
+        level = [each for one in level if isinstance(one, (dict, list)) for each in (one.values() if isinstance(one, dict) else one)]
+    return bool(level)
 
 
 def _problems(error: Any, schema: Any) -> Iterator[Problem]:
@@ -93,7 +106,8 @@ def _problems(error: Any, schema: Any) -> Iterator[Problem]:
         yield Problem((*path, error.instance), f"is no name here: {wanted(error.schema, schema, 'string')} is wanted")
     else:
         verb = "holds" if path and isinstance(path[-1], int) else "is"
-        yield Problem(path, f"{verb} {show(error.instance)}: {wanted(error.schema, schema)} is wanted")
+        written = ", in double brackets," if path and path[-1] in _ENTRIES else ""
+        yield Problem(path, f"{verb} {show(error.instance)}: {wanted(error.schema, schema)}{written} is wanted")
 
 
 def _unknown_keys(error: Any) -> list[str]:
@@ -103,7 +117,7 @@ def _unknown_keys(error: Any) -> list[str]:
 def _unknown(key: str, known: Iterable[str]) -> str:
     if key == "tool":
         return "is no setting; gbs.toml holds the settings themselves, without [tool.gbs]"
-    close = get_close_matches(key.replace("_", "-").lower(), list(known), 1)
+    close = get_close_matches(key[:100].replace("_", "-").lower(), list(known), 1)
     return f"is no setting; did you mean {close[0]}?" if close else f"is no setting; there are {listing(sorted(known), 'and')}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.preferences import Settings
@@ -12,7 +12,11 @@ from pytest_gbs.settings.shape import fits
 from pytest_gbs.trees.files import MISSING, read_bytes
 from pytest_gbs.trees.root import MOST_SETTINGS_BYTES, StrPath, has_settings
 
+if TYPE_CHECKING:
+    from pytest_gbs.settings.meaning import Problem
+
 _TABLE: Final = ("tool", "gbs")
+_ROUNDS: Final = 5
 
 
 class _File(NamedTuple):
@@ -75,14 +79,15 @@ def _parse(name: str, data: bytes | str, table: tuple[str, ...]) -> _File:
 
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
-        raw: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(_syntax_error(name, str(error))) from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise SettingsError(f"{name}:{line}: no TOML: not UTF-8") from error
+    try:
+        raw: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(_syntax_error(name, str(error), text)) from error
     except ValueError as error:  # a number of thousands of digits
-        raise SettingsError(f"{name}: no TOML: {error}") from error
+        raise SettingsError(f"{name}: no TOML: a number is too long") from error
     except RecursionError as error:
         raise SettingsError(f"{name}: no TOML: nested too deeply") from error
     for part in table:
@@ -90,11 +95,13 @@ def _parse(name: str, data: bytes | str, table: tuple[str, ...]) -> _File:
     return _File(name, text, table, raw)
 
 
-def _syntax_error(name: str, message: str) -> str:
-    """Return the sentence of tomllib with the place in front, where it has one."""
-    words, _, place = message.rstrip(")").rpartition(" (at ")
-    line = place.removeprefix("line ").partition(",")[0]
-    return f"{name}:{line}: no TOML: {words} ({place.partition(', ')[2]})" if line.isdigit() else f"{name}: no TOML: {message}"
+def _syntax_error(name: str, message: str, text: str) -> str:
+    """Return the sentence of tomllib with the place in front."""
+    words, _, place = message.removesuffix(")").rpartition(" (at ")
+    line, _, column = place.removeprefix("line ").partition(", ")
+    if not line.isdigit():  # "at end of document"
+        line, column = str(text.rstrip().count("\n") + 1), "at the end"
+    return f"{name}:{line}: no TOML: {words[:1].lower()}{words[1:]} ({column})"
 
 
 def _read(file: _File, rules: Mapping[str, str]) -> Settings:
@@ -112,15 +119,19 @@ def _read(file: _File, rules: Mapping[str, str]) -> Settings:
     raise SettingsError("\n".join(sentences(wrong, file.name, file.text, file.table)))
 
 
-def _all_problems(file: _File, table: str, rules: Mapping[str, str]) -> list[Any]:
+def _all_problems(file: _File, table: str, rules: Mapping[str, str]) -> list[Problem]:
     """Return what is wrong with the shape, and then with the meaning of all that has the right shape."""
-    from pytest_gbs.settings.explain import problems, without
+    from pytest_gbs.settings.explain import is_too_deep, problems, without
     from pytest_gbs.settings.meaning import build
 
-    wrong = problems(file.raw)
+    if is_too_deep(file.raw):
+        raise SettingsError(f"{file.name}: nested too deeply")
+    wrong = newly = problems(file.raw)
     rest = file.raw
-    newly = wrong
-    while newly and not fits(rest) and isinstance(rest, dict):
+    # Taking a list's only item away may leave a list that has too few.
+    for _ in range(_ROUNDS):
+        if fits(rest):
+            return [*wrong, *build(rest, file.name, table, rules)[1]]
         rest = without(rest, newly)
         newly = problems(rest)
-    return [*wrong, *build(rest, file.name, table, rules)[1]] if fits(rest) else wrong
+    return wrong

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from pytest_gbs.core import globs
 from pytest_gbs.core.preferences import Expectation, Hardware, LaunchContext, Settings
 from pytest_gbs.settings.hardware import KEYS, contradiction, origin_of
-from pytest_gbs.settings.selection import no_such_rule, resolve
+from pytest_gbs.settings.selection import advice, resolve
 from pytest_gbs.settings.shape import SIZES
 
 Raw = dict[str, Any]
+MOST_PROBLEMS: Final = 100
 _EVERYWHERE: Final = ("**",)
 
 
@@ -23,7 +25,7 @@ class Problem(NamedTuple):
 
 
 def build(raw: Raw, file: str, table: str, rules: Mapping[str, str]) -> tuple[Settings, list[Problem]]:
-    """Return the settings that `raw`, of the right shape, states, and what is wrong with them.
+    """Return the settings that `raw`, of the right shape, states, and what is wrong with them (the first hundred things).
 
     `file` is the name of the file, `table` the name of its table ("tool.gbs", or nothing for a whole file), `rules` the names of
     all rules by code.
@@ -47,7 +49,8 @@ def build(raw: Raw, file: str, table: str, rules: Mapping[str, str]) -> tuple[Se
         versions=tuple(raw.get("versions", {}).items()),
         plugins=tuple(raw.get("plugins", ())),
     )
-    return settings, [*_wrong_rules(raw, rules), *_wrong_hardware(raw), *_wrong_ranges(raw), *_wrong_globs(raw)]
+    wrong = chain(_wrong_rules(raw, rules), _wrong_hardware(raw), _wrong_ranges(raw), _wrong_globs(raw))
+    return settings, list(islice(wrong, MOST_PROBLEMS))
 
 
 def _codes(texts: Iterable[str], rules: Mapping[str, str]) -> tuple[str, ...]:
@@ -117,10 +120,10 @@ def _wrong_rules(raw: Raw, rules: Mapping[str, str]) -> Iterator[Problem]:
     for path, texts in lists:
         for number, text in enumerate(texts):
             if not resolve(text, rules):
-                yield Problem((*path, number), f'holds "{text}": {no_such_rule(text, rules)}')
+                yield Problem((*path, number), f'holds "{text}", which is no rule; {advice(text, rules)}')
     for text in raw.get("severity", {}):
         if not resolve(text, rules):
-            yield Problem(("severity", text), f"is no rule: {no_such_rule(text, rules)}")
+            yield Problem(("severity", text), f"is no rule; {advice(text, rules)}")
 
 
 def _wrong_hardware(raw: Raw) -> Iterator[Problem]:

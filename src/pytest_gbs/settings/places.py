@@ -12,28 +12,25 @@ _KEY: Final = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
 _LINE: Final = rf"[ \t]*(?:(?P<open>\[\[?)[ \t]*(?P<table>{_KEY})[ \t]*\]|(?P<key>{_KEY})[ \t]*=)"
 
 
-def line_of(text: str, path: KeyPath, value: object = None) -> int:
-    """Return the line, from 1, of the key at `path`, or of the nearest thing above it that is found; 1 where there is nothing.
+def key_lines(text: str) -> list[tuple[int, KeyPath]]:
+    """Return the line, from 1, and the full path of each header and key of a TOML text, in order."""
+    return list(_keys(text))
 
-    Of a list, which may stand on several lines, the line that holds the text `value` is meant.
-    """
-    keys = path
-    while keys and isinstance(keys[-1], int) and len(keys) > 1 and not _is_table(text, keys):
-        keys = keys[:-1]
+
+def line_of(lines: list[tuple[int, KeyPath]], path: KeyPath) -> int:
+    """Return the line of the key at `path`, or of the nearest thing above it; 1 where there is nothing of it."""
     best, depth = 1, 0
-    for number, found in _keys(text):
-        common = _common(found, keys)
-        if common > depth and common == min(len(found), len(keys)):
+    for number, found in lines:
+        common = _common(found, path)
+        if common > depth and common == min(len(found), len(path)):
             best, depth = number, common
-    if keys != path and isinstance(value, str):
-        lines = text.split("\n")
-        quoted = (f'"{value}"', f"'{value}'")
-        return next((n for n, line in enumerate(lines[best - 1 :], best) if any(q in line for q in quoted)), best)
     return best
 
 
-def _is_table(text: str, path: KeyPath) -> bool:
-    return any(found == path for _, found in _keys(text))
+def line_holding(text: str, value: str, start: int) -> int:
+    """Return the first line from `start` on that holds `value` in quotes, or `start`: lists stand on several lines."""
+    quoted = (f'"{value}"', f"'{value}'")
+    return next((n for n, line in enumerate(text.split("\n")[start - 1 :], start) if any(q in line for q in quoted)), start)
 
 
 def _common(one: KeyPath, other: KeyPath) -> int:
@@ -41,7 +38,7 @@ def _common(one: KeyPath, other: KeyPath) -> int:
 
 
 def _keys(text: str) -> Iterator[tuple[int, KeyPath]]:
-    """Yield the line and the full path of each header and key; what stands inside a text of several lines counts as well."""
+    # What looks like a key inside a text of several lines counts as well: this is for messages only.
     pattern = re.compile(_LINE)
     table: KeyPath = ()
     entries: dict[KeyPath, int] = {}

@@ -71,19 +71,18 @@ def resolve(text: str, rules: Mapping[str, str]) -> tuple[str, ...]:
     return by_name or tuple(sorted(code for code in rules if code.startswith(upper)))
 
 
-def no_such_rule(text: str, rules: Mapping[str, str]) -> str:
-    """Return the sentence for a text that names no rule."""
+def advice(text: str, rules: Mapping[str, str]) -> str:
+    """Return what to do about a text that names no rule: `did you mean stale-factor? gbs rules lists them`."""
     from difflib import get_close_matches
 
     spelt = {word.lower(): word for word in (*rules, *rules.values())}
-    close = get_close_matches(text.strip().lower().replace("_", "-"), spelt, 1)
-    meant = f"did you mean {spelt[close[0]]}? " if close else ""
-    return f"no rule is called {text.strip() or 'nothing at all'}; {meant}gbs rules lists them"
+    close = get_close_matches(text.strip().lower().replace("_", "-")[:100], spelt, 1)
+    return f"{f'did you mean {spelt[close[0]]}? ' if close else ''}gbs rules lists them"
 
 
 def _asked(texts: Sequence[str], rules: Mapping[str, str]) -> tuple[str, ...]:
     words = [word for text in texts for word in text.split(",") if word.strip()]
-    unknown = [no_such_rule(word, rules) for word in words if not resolve(word, rules)]
+    unknown = [f"no rule is called {word.strip()}; {advice(word, rules)}" for word in words if not resolve(word, rules)]
     if unknown:
         raise UsageError("\n".join(unknown))
     return _once(code for word in words for code in resolve(word, rules))

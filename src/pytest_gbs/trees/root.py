@@ -15,7 +15,7 @@ from pytest_gbs.trees.files import read_bytes
 StrPath: TypeAlias = "str | os.PathLike[str]"
 _Root = TypeVar("_Root", bound="str | os.PathLike[str]")
 MOST_SETTINGS_BYTES: Final = 1_000_000
-_TABLE: Final = rb"""(?m)^[ \t]*(\[{1,2}[ \t]*["']?tool["']?[ \t]*(\.[ \t]*["']?gbs\b|\])|tool[ \t]*\.[ \t]*gbs\b)"""
+_TABLE: Final = rb"""(?m)^[ \t]*(\[{1,2}[ \t]*["']?tool["']?[ \t]*(\.[ \t]*["']?gbs(?![\w-])|\])|tool[ \t]*\.[ \t]*gbs(?![\w-]))"""
 
 
 def find_root(start: _Root) -> _Root:

@@ -1,0 +1,92 @@
+"""The command `gbs`: one module for each sub-command, imported only when it is used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from pytest_gbs.cli._command import Command, Parser
+from pytest_gbs.core.errors import GbsError
+
+
+def run() -> None:
+    """Run `gbs` with the arguments of this process, and exit."""
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:  # a bug of ours must not look like a finding: Python itself would exit with 1
+        import os
+
+        if os.environ.get("GBS_TRACEBACK"):
+            raise
+        print(f"gbs: internal error: {_one_line(error)} (GBS_TRACEBACK=1 shows where)", file=sys.stderr)
+        sys.exit(2)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Return the exit code of `gbs` with arguments `argv` (None: those of this process)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(arguments)
+    except GbsError as error:
+        from pytest_gbs.cli._output import complain
+
+        for line in str(error).splitlines() or [type(error).__name__]:
+            complain(line)
+        return 2
+    except SystemExit as stop:  # argparse: --help and usage errors
+        return stop.code if isinstance(stop.code, int) else 2
+
+
+def commands() -> tuple[str, ...]:
+    """Return the names of all sub-commands: those of the modules in this folder."""
+    from pkgutil import iter_modules
+
+    return tuple(sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_")))
+
+
+def find(name: str) -> Command | None:
+    """Return sub-command `name`, or None where there is none."""
+    if not name.isidentifier() or name.startswith("_"):
+        return None
+    module = f"{__name__}.{name}"
+    try:
+        command: Command = import_module(module).COMMAND
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        return None
+    return command
+
+
+def _dispatch(arguments: list[str]) -> int:
+    name = arguments[0] if arguments else "--help"
+    if name in ("-h", "--help", "help"):
+        from pytest_gbs.cli._help import overview
+
+        return overview()
+    if name in ("-V", "--version"):
+        from pytest_gbs.cli._help import version
+
+        return version()
+    command = find(name)
+    if command is None:
+        from pytest_gbs.cli._help import no_command
+
+        return no_command(name)
+    # `--strict` takes a value only behind `=`: the next word is a path.
+    given = ["--strict=claims" if argument == "--strict" else argument for argument in arguments[1:]]
+    parser = Parser(prog=f"gbs {name}", description=command.summary, allow_abbrev=False)
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(given))
+
+
+def _one_line(error: Exception) -> str:
+    from pytest_gbs.formats._escape import escape
+
+    return escape(f"{type(error).__name__}: {error}")
+
+
+__all__ = ["commands", "find", "main", "run"]

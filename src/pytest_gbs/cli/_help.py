@@ -1,0 +1,49 @@
+"""What `gbs` says of itself, and of a command that it does not have."""
+
+from __future__ import annotations
+
+import os
+
+from pytest_gbs import __version__
+from pytest_gbs.cli import commands, find
+from pytest_gbs.cli._output import complain, emit
+
+_HEAD = """\
+gbs: know the global batch size of every LLM training recipe, where each number came from, and what breaks it.
+
+usage: gbs COMMAND [ARGUMENT ...]
+
+"""
+_TAIL = """
+gbs COMMAND --help tells more of each. Start with: gbs check recipes/
+"""
+
+
+def overview() -> int:
+    """Write what each command does."""
+    lines = (f"  {name:<11} {command.summary}\n" for name in commands() if (command := find(name)))
+    emit(_HEAD + "".join(lines) + _TAIL)
+    return 0
+
+
+def version() -> int:
+    """Write the version."""
+    emit(f"gbs {__version__}\n")
+    return 0
+
+
+def no_command(word: str) -> int:
+    """Say that there is no command `word`, and which one was probably meant."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, commands(), 1)
+    looks_like_path = os.sep in word or "/" in word or "." in word or os.path.lexists(word)
+    if looks_like_path:
+        meant = f"did you mean: gbs check {word}"
+    elif close:
+        meant = f"did you mean: gbs {close[0]}"
+    else:
+        meant = f"there are {', '.join(commands())}"
+    kind = "option" if word.startswith("-") else "command"
+    complain(f"no {kind} '{word}'; {meant}")
+    return 2

@@ -1,0 +1,184 @@
+"""What to check: paths, hardware, settings and standard input, from the command line."""
+
+# Paths are plain text here: `import pathlib` alone takes 4 ms.
+# ruff: noqa: PTH100, PTH109, PTH112, PTH114, PTH120
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Final, NamedTuple
+
+from pytest_gbs.cli._output import slashed
+from pytest_gbs.core.admissible import MOST_GPUS
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.report import Report
+from pytest_gbs.core.tree import Tree
+from pytest_gbs.settings import Overrides, load_settings
+from pytest_gbs.trees.overlay import OverlayTree
+from pytest_gbs.trees.root import _is_root as is_root
+from pytest_gbs.trees.worktree import WorkTree, find_root
+
+STDIN: Final = "-"
+
+
+class Job(NamedTuple):
+    """One check to be done. `targets` are relative to `root`; `names_file` is true where the user named a file itself."""
+
+    root: str
+    folder: str  # the current folder
+    tree: Tree
+    targets: tuple[str, ...]
+    settings: Settings
+    given: Given
+    names_file: bool
+
+    def check(self, *, keep_runs: bool = False, everything: bool = False) -> Report:
+        """Return the report on the targets, or on the whole tree."""
+        from pytest_gbs.api import check
+
+        return check(self.tree, () if everything else self.targets, self.settings, self.given, keep_runs=keep_runs)
+
+
+def add_input(parser: argparse.ArgumentParser) -> None:
+    """Add paths, hardware flags and settings."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: this folder); - is standard input")
+    group = parser.add_argument_group("hardware, where a recipe leaves it open")
+    group.add_argument("--nodes", type=_number, metavar="N", help="machines")
+    group.add_argument("--gpus-per-node", type=_number, metavar="N", help="training processes on each machine")
+    group.add_argument("--world-size", type=_number, metavar="N", help="training processes in all")
+    group.add_argument("--launch", action="append", default=[], metavar="FILE", help="take it from a launcher's configuration file")
+    group = parser.add_argument_group("settings")
+    group.add_argument("--config", metavar="FILE", help="settings (default: gbs.toml, or [tool.gbs] in pyproject.toml)")
+    group.add_argument("--exclude", action="append", metavar="GLOB", help="leave these paths out too")
+    group.add_argument("--select", action="append", metavar="CODES", help="only these rules: codes or names, with commas")
+    group.add_argument("--extend-select", action="append", metavar="CODES", help="these rules too")
+    group.add_argument("--ignore", action="append", metavar="CODES", help="all rules but these")
+    group.add_argument("--stdin-filename", metavar="NAME", help="the name of what - reads")
+    group.add_argument("--jobs", type=_number, default=1, metavar="N", help="accepted; one process is fast enough")
+    group.add_argument("--no-cache", action="store_true", help="accepted; nothing is cached")
+
+
+def job(arguments: argparse.Namespace) -> Job:
+    """Return what the command line asks for.
+
+    Raises:
+        UsageError: a path does not exist, or flags contradict each other.
+        SettingsError: the settings are broken.
+    """
+    folder = os.getcwd()
+    given = _given(arguments)
+    paths = [_absolute(path, arguments) for path in arguments.paths]
+    launches = [_existing(path) for path in arguments.launch]
+    root = _root(paths or [folder], folder)
+    settings = _settings(arguments, root)
+    targets = tuple(_target(path, root) for path in paths or [folder])
+    launch_files = tuple(_relative(path, root) for path in launches)
+    named = frozenset((*targets, *launch_files))
+    tree: Tree = WorkTree(root, settings.max_file_size, settings.exclude, named)
+    if STDIN in arguments.paths:
+        tree = OverlayTree(tree, {targets[arguments.paths.index(STDIN)]: _read_stdin(arguments, root, settings.max_file_size)})
+    names_file = any(not os.path.isdir(path) for path in paths)
+    return Job(root, folder, tree, targets, settings, given._replace(launch_files=launch_files), names_file)
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or not 1 <= int(text) <= MOST_GPUS:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 to {MOST_GPUS}")
+    return int(text)
+
+
+def _given(arguments: argparse.Namespace) -> Given:
+    """Return the hardware of the flags.
+
+    Raises:
+        UsageError: they contradict each other.
+    """
+    nodes, per_node, world = arguments.nodes, arguments.gpus_per_node, arguments.world_size
+    if nodes and per_node and world and nodes * per_node != world:
+        raise UsageError(f"--nodes {nodes} x --gpus-per-node {per_node} is {nodes * per_node} GPUs, but --world-size says {world}")
+    for flag, divisor in (("--nodes", nodes), ("--gpus-per-node", per_node)):
+        if divisor and world and world % divisor:
+            raise UsageError(f"--world-size {world} is no multiple of {flag} {divisor}")
+    return Given(nodes, per_node, world)
+
+
+def _absolute(path: str, arguments: argparse.Namespace) -> str:
+    if path == STDIN:
+        return os.path.abspath(arguments.stdin_filename or "stdin.yaml")
+    return _existing(path)
+
+
+def _existing(path: str) -> str:
+    """Return the absolute path of a file or folder; a link to a folder is followed, since trees follow none.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not path or "\0" in path or not os.path.lexists(path):
+        raise UsageError(f"no such file or folder: {path or 'an empty path'}")
+    return os.path.realpath(path) if os.path.islink(path) and os.path.isdir(path) else os.path.abspath(path)
+
+
+def _root(paths: list[str], folder: str) -> str:
+    """Return the root that all paths share, or else that of their common parent; `folder`, the current one, where nothing marks any."""
+    roots = {_root_of(path, folder) for path in paths}
+    if len(roots) == 1:
+        return roots.pop()
+    try:
+        return _root_of(os.path.commonpath(list(roots)), folder)
+    except ValueError as error:
+        raise UsageError("the paths have no folder in common; check them one by one") from error
+
+
+def _root_of(path: str, folder: str) -> str:
+    """Return the root of one path. Files around it count as evidence, as far up as the current folder if nothing marks a root."""
+    start = path if os.path.isdir(path) else os.path.dirname(path)
+    root = find_root(start)
+    inside = start.startswith(folder.rstrip(os.sep) + os.sep)
+    return find_root(folder) if root == start and inside and not is_root(root) else root
+
+
+def _settings(arguments: argparse.Namespace, root: str) -> Settings:
+    from pytest_gbs.rules import rules
+
+    strict = getattr(arguments, "strict", None)
+    overrides = Overrides(
+        arguments.select,
+        arguments.extend_select,
+        arguments.ignore,
+        strict=True if strict else None,
+        strict_all=True if strict == "all" else None,
+        exclude=arguments.exclude,
+    )
+    return load_settings(root, arguments.config, overrides, rules={rule.code: rule.name for rule in rules()})
+
+
+def _target(path: str, root: str) -> str:
+    """Return `path` as the tree names it; a folder ends in `/`, so that an empty one is no mistake."""
+    relative = _relative(path, root)
+    if relative == ".":
+        return ""
+    return relative + "/" if os.path.isdir(path) else relative
+
+
+def _relative(path: str, root: str) -> str:
+    return slashed(os.path.relpath(path, root))
+
+
+def _read_stdin(arguments: argparse.Namespace, root: str, most: int) -> Source:
+    import sys
+
+    from pytest_gbs.parsing.decode import decode
+
+    name = _relative(_absolute(STDIN, arguments), root)
+    data = sys.stdin.buffer.read(most + 1)
+    if len(data) > most:
+        raise UsageError(f"standard input has more than {most:,} bytes")
+    source = decode(name, data)
+    if not isinstance(source, Source):
+        raise UsageError(f"standard input: {source.reason}")
+    return source

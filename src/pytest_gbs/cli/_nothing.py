@@ -1,0 +1,16 @@
+"""What to say where no recipe was found: where was looked, and for what."""
+
+from __future__ import annotations
+
+from pytest_gbs.cli._input import Job
+from pytest_gbs.core.report import Report
+from pytest_gbs.formats._summary import count, files
+
+
+def nothing_found(report: Report, asked: Job) -> str:
+    """Return one line: how many files were looked at, and which frameworks' recipes would have been seen."""
+    from pytest_gbs.frameworks import tables
+
+    names = sorted({table.title.split(" (")[0] for table in tables()})
+    where = ", ".join(target or "." for target in asked.targets)
+    return f"no recipe in {count(files(report), 'file')} below {where}; looked for recipes of {', '.join(names)} (gbs frameworks)"

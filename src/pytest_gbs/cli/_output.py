@@ -1,0 +1,92 @@
+"""Writing to people's terminals, pipes and files: what their encoding lacks is written out, and a closed pipe is no error."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.formats import Options, names
+from pytest_gbs.formats._escape import escape
+
+
+def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...] | None = None) -> None:
+    """Add the flags that say how and where to write."""
+    group = parser.add_argument_group("output")
+    known = ", ".join(formats or names()) if formats else "text, concise, json, github, ..."
+    group.add_argument("--format", default="text", metavar="NAME", help=f"how to say it: {known} (default: text)")
+    group.add_argument("--output-file", metavar="FILE", help="write there instead of standard output")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours (default: auto)")
+    group.add_argument("-q", "--quiet", action="count", default=0, help="findings only")
+    group.add_argument("-v", "--verbose", action="count", default=0, help="each file and its verdict too")
+
+
+def options(arguments: argparse.Namespace, root: str, folder: str) -> Options:
+    """Return how to write, as the flags and the environment say."""
+    return Options(
+        color=_color(arguments),
+        ascii=not arguments.output_file and not _can_frame(),
+        verbosity=arguments.verbose - arguments.quiet,
+        root=slashed(root),
+        folder=slashed(folder),
+    )
+
+
+def slashed(path: str) -> str:
+    """Return a path of this machine with `/`."""
+    return path if os.sep == "/" else path.replace(os.sep, "/")
+
+
+def _color(arguments: argparse.Namespace) -> bool:
+    if arguments.color != "auto":
+        return bool(arguments.color == "always")
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return not arguments.output_file and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _can_frame() -> bool:
+    """Return whether standard output can show the signs of frames and underlines."""
+    try:
+        "│━─…".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def emit(text: str, output_file: str | None = None) -> None:
+    """Write `text` to standard output or to a file.
+
+    Raises:
+        UsageError: the file can't be written.
+    """
+    if output_file:
+        try:
+            with open(output_file, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:  # noqa: PTH123
+                file.write(text)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"--output-file {output_file}: {getattr(error, 'strerror', None) or error}") from error
+        return
+    _write(text)
+
+
+def _write(text: str) -> None:
+    stream = sys.stdout
+    encoding = stream.encoding or "utf-8"
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        # Whoever read us has seen enough; Python must not complain about it when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def complain(line: str) -> None:
+    """Write one line for people to standard error."""
+    try:
+        print(f"gbs: {escape(line)}".encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+    except (BrokenPipeError, UnicodeEncodeError):
+        return

@@ -1,0 +1,26 @@
+"""`--show-files` and `--show-settings`: what a check would read, without checking."""
+
+from __future__ import annotations
+
+import argparse
+
+from pytest_gbs.cli._input import Job
+from pytest_gbs.cli._output import emit, options
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.report import Report
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._places import Places
+
+
+def reveal(asked: Job, arguments: argparse.Namespace) -> int:
+    """Write the files or the settings, and return 0."""
+    if arguments.show_settings:
+        text = "".join(f"{name} = {escape(repr(value))}\n" for name, value in asked.settings._asdict().items())
+    else:
+        from pytest_gbs.repository import Repository
+
+        places = Places(Report((), {}, {}), options(arguments, asked.root, asked.folder))
+        paths = Repository(asked.tree, asked.settings).targets(asked.targets)
+        text = "".join(f"{places.where(Location(path, 1, 1))}\n" for path in paths)
+    emit(text, arguments.output_file)
+    return 0

@@ -1,0 +1,35 @@
+"""What `--strict` makes of a report: claims that can't be decided, and recipes that nobody claims anything about, are errors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Severity, Undetermined
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.report import FileReport, Report, Role, Verdict
+from pytest_gbs.formats._problems import open_claim
+
+_MISSING: Final = "GBS105"
+
+
+def tighten(report: Report, settings: Settings) -> Report:
+    """Return `report` as strictly as `settings` ask; verdicts stay what they are."""
+    if not settings.strict and not settings.strict_all:
+        return report
+    return report._replace(files=tuple(_tighten(file, settings) for file in report.files), advice=report.advice)
+
+
+def _tighten(file: FileReport, settings: Settings) -> FileReport:
+    added = [_open(outcome) for outcome in file.undetermined if outcome.claim]
+    claimless = settings.strict_all and file.role == Role.RECIPE and file.verdict == Verdict.UNCLAIMED
+    if claimless and not any(finding.code == _MISSING for finding in file.findings):
+        message = "nothing says which global batch size this recipe is for, and --strict=all asks for it"
+        added.append(Finding(_MISSING, message, Severity.ERROR, Location(file.path, 0, 0)))
+    findings = tuple(f._replace(severity=Severity.ERROR) if claimless and f.code == _MISSING else f for f in file.findings)
+    return file._replace(findings=(*findings, *added)) if added or findings != file.findings else file
+
+
+def _open(outcome: Undetermined) -> Finding:
+    """Return the finding of a claim that can't be decided."""
+    return Finding(outcome.code, f"can't be decided: {open_claim(outcome)}", Severity.ERROR, outcome.at, "declared")

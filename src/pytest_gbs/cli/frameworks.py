@@ -1,0 +1,70 @@
+"""`gbs frameworks`: what each framework makes of a recipe."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._output import emit
+from pytest_gbs.cli._table import write_table
+from pytest_gbs.core.equation import Equation, Rounding
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.wording import called, short
+
+_HEAD = ("framework", "a batch counts", "global batch size", "ranks", "read from")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs frameworks` takes."""
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="how to write it (default: text)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write a line for each framework."""
+    from pytest_gbs.frameworks import tables
+
+    if arguments.format == "json":
+        import json
+
+        emit(json.dumps([_entry(table) for table in tables()], indent=2) + "\n")
+    else:
+        emit(write_table(_HEAD, [_row(table) for table in tables()], arguments.format))
+    return 0
+
+
+def _row(table: Framework) -> tuple[str, ...]:
+    batch, ranks = formula(table, Name.GLOBAL_BATCH_SIZE), formula(table, Name.DATA_PARALLEL_SIZE)
+    return (table.title, table.unit, batch, ranks, table.version)
+
+
+def formula(table: Framework, name: str) -> str:
+    """Return how `table` computes size `name`: `micro x accumulation x data-parallel`; `stated` where it computes it not."""
+    equation = next((equation for equation in table.equations if equation.result == name), None)
+    return "stated" if equation is None else _formula(equation)
+
+
+def _formula(equation: Equation) -> str:
+    top = " x ".join(map(short, equation.product))
+    bottom = " x ".join(map(short, equation.divisors))
+    if not bottom:
+        return top
+    sign = "//" if equation.rounding == Rounding.FLOOR else "/"
+    return f"{top} {sign} ({bottom})" if len(equation.divisors) > 1 else f"{top} {sign} {bottom}"
+
+
+def _entry(table: Framework) -> dict[str, Any]:
+    keys = {".".join(map(str, row.key)): called(row.name) for row in table.rows}
+    return {
+        "name": table.name,
+        "title": table.title,
+        "unit": table.unit,
+        "equations": {equation.result: _formula(equation) for equation in table.equations},
+        "keys": keys,
+        "version": table.version,
+        "source": table.source,
+    }
+
+
+COMMAND = Command("list the frameworks whose recipes are understood, with their batch equations", add_arguments, run)

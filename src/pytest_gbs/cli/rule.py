@@ -1,0 +1,97 @@
+"""`gbs rule`: the manual of a rule."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._output import emit
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.rule import Example, Rule
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs rule` takes."""
+    parser.add_argument("rules", nargs="*", metavar="CODE", help="codes, starts of codes, or names: GBS101, GBS2, stale-declaration")
+    parser.add_argument("--all", action="store_true", help="every rule")
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="how to write it (default: text)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the manual of each rule asked for."""
+    chosen = _chosen(["ALL"] if arguments.all else arguments.rules)
+    if arguments.format == "json":
+        import json
+
+        entries = [entry(rule) for rule in chosen]
+        emit(json.dumps(entries[0] if len(entries) == 1 else entries, indent=2) + "\n")
+    else:
+        write = _markdown if arguments.format == "markdown" else _text
+        emit("\n\n".join("\n".join(write(rule)) for rule in chosen) + "\n")
+    return 0
+
+
+def _chosen(words: list[str]) -> list[Rule]:
+    from pytest_gbs.rules import rules
+    from pytest_gbs.settings.selection import advice, resolve
+
+    if not words:
+        raise UsageError("which rule? gbs rule GBS101, or gbs rules for a list")
+    known = {rule.code: rule for rule in rules()}
+    names = {code: rule.name for code, rule in known.items()}
+    for word in words:
+        if not resolve(word, names):
+            raise UsageError(f"no rule is called {word}; {advice(word, names)}")
+    return [known[code] for code in dict.fromkeys(code for word in words for code in resolve(word, names))]
+
+
+def entry(rule: Rule) -> dict[str, Any]:
+    """Return a rule as JSON has it."""
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "summary": rule.summary,
+        "severity": rule.severity,
+        "default": rule.default,
+        "since": rule.since,
+        "scope": rule.scope,
+        "frameworks": list(rule.frameworks),
+        "manual": rule.manual.strip(),
+        "bad": [_example(example) for example in rule.bad],
+        "good": [_example(example) for example in rule.good],
+    }
+
+
+def _example(example: Example) -> dict[str, Any]:
+    return {"files": dict(example.files), "flags": list(example.flags)}
+
+
+def _facts(rule: Rule) -> str:
+    default = "on by default" if rule.default else "off unless selected"
+    return f"{rule.severity}, {default}, since {rule.since}"
+
+
+def _text(rule: Rule) -> Iterator[str]:
+    yield from (f"{rule.code} {rule.name}", _facts(rule), "", rule.manual.strip() or rule.summary)
+    for title, examples in (("Fires on", rule.bad), ("Silent on", rule.good)):
+        for example in examples:
+            flags = f" (with {' '.join(example.flags)})" if example.flags else ""
+            yield f"\n{title}{flags}:"
+            for name, text in example.files:
+                yield f"\n  {name}"
+                yield from (f"    {line}".rstrip() for line in text.splitlines())
+
+
+def _markdown(rule: Rule) -> Iterator[str]:
+    yield from (f"# {rule.code} {rule.name}", "", f"*{_facts(rule)}*", "", rule.manual.strip() or rule.summary)
+    for title, examples in (("Fires on", rule.bad), ("Silent on", rule.good)):
+        for example in examples:
+            flags = f", checked with `{' '.join(example.flags)}`" if example.flags else ""
+            yield f"\n{title}{flags}:"
+            for name, text in example.files:
+                yield f"\n```{name.rpartition('.')[2]}\n# {name}\n{text.rstrip()}\n```"
+
+
+COMMAND = Command("print the manual of a rule: what it finds, why, and how to mend it", add_arguments, run)

@@ -1,0 +1,35 @@
+"""`gbs rules`: all rules at a glance."""
+
+from __future__ import annotations
+
+import argparse
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._output import emit
+from pytest_gbs.cli._table import write_table
+
+_HEAD = ("code", "name", "severity", "default", "what it finds")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs rules` takes."""
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="how to write it (default: text)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write a line for each rule."""
+    from pytest_gbs.rules import rules
+
+    if arguments.format == "json":
+        import json
+
+        from pytest_gbs.cli.rule import entry
+
+        emit(json.dumps([entry(rule) for rule in rules()], indent=2) + "\n")
+    else:
+        rows = [(rule.code, rule.name, rule.severity, "on" if rule.default else "off", rule.summary) for rule in rules()]
+        emit(write_table(_HEAD, rows, arguments.format))
+    return 0
+
+
+COMMAND = Command("list all rules", add_arguments, run)

@@ -1,0 +1,47 @@
+"""`gbs show`: the batch geometry of recipes, every number with its origin."""
+
+from __future__ import annotations
+
+import argparse
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._input import add_input, job
+from pytest_gbs.cli._output import add_output, complain, emit, options
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.report import Role
+from pytest_gbs.formats import find, formats
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs show` takes."""
+    add_input(parser)
+    add_output(parser, formats=("text", "json", "markdown"))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the geometry of each recipe, and return the exit code."""
+    wanted = find(arguments.format)
+    if wanted.show is None:
+        able = ", ".join(each.name for each in formats() if each.show)
+        raise UsageError(f"gbs show has no format '{wanted.name}'; there are {able}")
+    asked = job(arguments)
+    report = asked.check(keep_runs=True)
+    emit(wanted.show(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
+    for line in report.internal:
+        complain(line)
+    if report.internal:
+        return 2
+    broken = [file for file in report.files if file.role == Role.UNREADABLE and file.named]
+    for file in broken:
+        complain(f"{file.path}: {file.problem}")
+    if broken:
+        return 1
+    if report.recipes() or asked.names_file:
+        return 0
+    from pytest_gbs.cli._nothing import nothing_found
+
+    complain(nothing_found(report, asked))
+    return 3
+
+
+COMMAND = Command("show the batch size of each recipe, and where each number comes from", add_arguments, run)

@@ -1,0 +1,161 @@
+"""Arithmetic of a statement with what it is called and what it is said to give: `GBS = 8 x 16 x 1 = 128`, `-> effective batch 32`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.declarations._arithmetic import Operand, Product
+from pytest_gbs.declarations._batch import Label
+from pytest_gbs.declarations._sizes import count_at, name_at
+from pytest_gbs.declarations._tokens import NUMBER, SIGN, Token
+from pytest_gbs.declarations.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS
+
+_EQUALS: Final = ("=", "->", "~")
+_LEADING: Final = ("is", "of", "should", "be", "will", "was", "at", "=", ":", "(", "target", "here", "~", "to")
+_FAR: Final = 14
+
+
+class Result(NamedTuple):
+    """A number that arithmetic is said to give: its token, and its unit (`samples`, `tokens`, ..., or "")."""
+
+    at: int
+    unit: str
+
+
+class Formula(NamedTuple):
+    """Arithmetic with its operands named as well as can be.
+
+    `label` names the batch that it is said to be; `results` are the numbers it is said to give, the first one that of the product.
+    """
+
+    product: Product
+    label: Label | None
+    results: tuple[Result, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The sizes that its factors are called."""
+        return frozenset(operand.name for operand in self.product.factors if operand.name)
+
+
+def formulas(tokens: Sequence[Token], products: Sequence[Product], labels: Sequence[Label]) -> Iterator[Formula]:
+    """Yield each product of numbers with its label and its results; one of names alone lends its names to the one behind it."""
+    starts = {product.first: product for product in products}
+    used = set[int]()
+    for product in products:
+        if product.first in used:
+            continue
+        label = _label(tokens, product, labels)
+        behind = starts.get(product.stop + 1) if _text(tokens, product.stop) == "=" else None
+        if behind is not None and all(operand.value is None for operand in product.operands):
+            used.add(behind.first)
+            named = _lent(product, behind)
+            yield Formula(named, label, tuple(_results(tokens, named.stop, starts, used)))
+            continue
+        product, label = _unbound(tokens, product, label)
+        before = _result_before(tokens, product, label, labels)
+        results = (before,) if before else tuple(_results(tokens, product.stop, starts, used))
+        yield Formula(product, label, results)
+
+
+def _text(tokens: Sequence[Token], i: int) -> str:
+    return tokens[i].text if 0 <= i < len(tokens) else ""
+
+
+def _lent(names: Product, numbers: Product) -> Product:
+    """Return `numbers` with the operands called as in `names`, where both have the same shape."""
+    if (len(names.factors), len(names.divisors)) != (len(numbers.factors), len(numbers.divisors)):
+        return numbers
+    factors = tuple(number._replace(name=number.name or name.name) for name, number in zip(names.factors, numbers.factors, strict=True))
+    divisors = tuple(number._replace(name=number.name or name.name) for name, number in zip(names.divisors, numbers.divisors, strict=True))
+    return numbers._replace(first=names.first, factors=factors, divisors=divisors)
+
+
+def _unbound(tokens: Sequence[Token], product: Product, label: Label | None) -> tuple[Product, Label | None]:
+    """Return `product` without a name in front that names the result: `DP = 48 / (4*1*2) = 6`, but not `micro=1 * accum=4`."""
+    first = product.factors[0]
+    binds = first.name and first.value is not None and first.at == product.first + 0
+    if binds or not first.name or first.value is None or _text(tokens, first.at - 1) not in ("=", ":"):
+        return product, label
+    if _text(tokens, product.stop) != "=" or any(operand.name for operand in product.operands[1:]):
+        return product, label
+    # What it names is a size of its own, so no batch.
+    return product._replace(first=first.at, factors=(first._replace(name=""), *product.factors[1:])), None
+
+
+def _label(tokens: Sequence[Token], product: Product, labels: Sequence[Label]) -> Label | None:
+    """Return the label that the product belongs to: the nearest in front of it, with an equals sign or the like between."""
+    label = next((each for each in reversed(labels) if each.stop <= product.first), None)
+    if label is None or product.first - label.stop > _FAR:
+        return None
+    between = tokens[label.stop : product.first]
+    if not between or all(token.text in _LEADING or token.kind == NUMBER for token in between):
+        return label
+    if between[-1].text not in ("=", ":") or any(token.text in (";", ".", "->", "/", "*", "x") for token in between[:-1]):
+        return None
+    numbers = [token for token in between[:-1] if token.kind == NUMBER]
+    return label if not numbers or any(token.text in DEVICE_UNITS for token in between) else None
+
+
+def _result_before(tokens: Sequence[Token], product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
+    """Return the result in front of the arithmetic: `128 = 16 x 8`, `GBS 64 (8 x 8 GPUs)`, `global 128 = 8 * 16 dp`."""
+    if _text(tokens, product.first - 1) not in ("=", "("):
+        return None
+    i = product.first - 2
+    unit = UNITS.get(_text(tokens, i), "")
+    at = i - 1 if unit else i
+    if at < 0 or count_at(tokens, at) is None:
+        return None
+    if label is not None and label.stop <= at:
+        return Result(at, unit)
+    follows = any(at + 1 == each.first for each in labels)
+    return Result(at, unit) if follows or _text(tokens, at - 1) in ("global", "effective", "total") else None
+
+
+def _results(tokens: Sequence[Token], i: int, starts: dict[int, Product], used: set[int]) -> Iterator[Result]:
+    """Yield the numbers behind the arithmetic, each after an equals sign: `= 1536 seq = 12.58M tok/step`, `= 512*sequence_length = 1M tokens`."""
+    while _text(tokens, i) in _EQUALS:
+        i += 1
+        again = starts.get(i)
+        if again is not None:
+            used.add(again.first)
+            lone = _samples_of(again)
+            if lone is not None:
+                yield Result(lone.at, "samples")
+            i = again.stop
+            continue
+        for _ in range(_FAR):
+            if i >= len(tokens) or tokens[i].kind == NUMBER or (tokens[i].kind == SIGN and tokens[i].text not in APPROXIMATELY):
+                break
+            i += 1
+        if i >= len(tokens) or count_at(tokens, i) is None:
+            return
+        unit, stop = _unit(tokens, i + 1)
+        yield Result(i, unit)
+        i = stop
+
+
+def _samples_of(product: Product) -> Operand | None:
+    """Return the number of `512*sequence_length`."""
+    if len(product.operands) != 2 or product.divisors:
+        return None
+    one, other = product.factors
+    return one if other.name == Name.SEQUENCE_LENGTH and one.value is not None and not one.name else None
+
+
+def _unit(tokens: Sequence[Token], i: int) -> tuple[str, int]:
+    """Return the unit behind a result, and where it ends; "?" where it is none of a batch: steps, GPUs, gigabytes."""
+    text = _text(tokens, i)
+    if text in UNITS:
+        j = i + 1
+        while _text(tokens, j) in ("/", "per", "a") or _text(tokens, j) in STEPS or _text(tokens, j) in ("optimizer", "global", "optim", "update"):
+            j += 1
+        return UNITS[text], j
+    if text in ("global", "effective", "total", "gbs", "batch", "(", ")", "per", "on", "for", "with", "in", "when", "if", "and", "which", "using", "across"):
+        return "", i
+    if i >= len(tokens) or tokens[i].kind == SIGN:
+        return ("?" if text in ("%", "+", "x", "*", "/", "//") else ""), i
+    named = name_at(tokens, i)
+    return (f"?{named.name}" if named else "?"), i

@@ -1,0 +1,66 @@
+"""Small recipes for the tests of the tables: a document, the table it is recognised as, and its sizes in a given world."""
+
+from __future__ import annotations
+
+from pytest_gbs.core.constraints import judge
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.outcome import Outcome
+from pytest_gbs.core.quantity import Origin, Quantity, Size
+from pytest_gbs.core.reading import misread, read_sizes
+from pytest_gbs.core.run import Geometry, Run
+from pytest_gbs.core.worlds import geometry
+from pytest_gbs.frameworks import recognise, tables
+from pytest_gbs.parsing import read
+
+
+def document(text: str, path: str = "recipe.yaml") -> Document:
+    """Return the one document of `text`."""
+    (found,) = read(Source(path, text))
+    assert isinstance(found, Document)
+    return found
+
+
+def table(title: str) -> Framework:
+    """Return the table called `title`."""
+    (found,) = (each for each in tables() if each.title == title)
+    return found
+
+
+def title(text: str, path: str = "recipe.yaml") -> str | None:
+    """Return the title of the table that a file is recognised as."""
+    found = recognise(document(text, path))
+    return found.title if found else None
+
+
+def sizes(text: str, path: str = "recipe.yaml", /, **hardware: int) -> Geometry:
+    """Return all sizes of a recipe in a world of the given sizes."""
+    read_from = document(text, path)
+    found = recognise(read_from)
+    assert found is not None
+    given = {name: Quantity(name, value, Origin.GIVEN) for name, value in hardware.items()}
+    return geometry(read_sizes(read_from, found), given, found, read_from, found.equations)
+
+
+def value(size: Size | None) -> int | str | None:
+    """Return the number of `size`, why it is not known, or None where there is none."""
+    if isinstance(size, Quantity):
+        return size.value
+    return getattr(size, "reason", None)
+
+
+def outcomes(code: str, text: str, path: str = "recipe.yaml", /, **hardware: int) -> list[Outcome]:
+    """Return what the constraints reported by `code` come to in a world of the given sizes."""
+    read_from = document(text, path)
+    found = recognise(read_from)
+    assert found is not None
+    return list(judge(Run(read_from, found, None, sizes(text, path, **hardware), (), ()), code))
+
+
+def stumbles(text: str, path: str = "recipe.yaml") -> dict[str, str]:
+    """Return the treatment of each value that the framework stumbles over, by its key."""
+    read_from = document(text, path)
+    found = recognise(read_from)
+    assert found is not None
+    return {str(each.row.key[-1]): each.treatment for each in misread(read_from, found)}

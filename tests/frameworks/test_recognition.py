@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.location import Source
+from pytest_gbs.frameworks import recognise
+from pytest_gbs.parsing import read
+from tests.support import corpus
+
+from .building import title
+
+MODEL = "model_name_or_path: my/model\n"
+TRAINING = "per_device_train_batch_size: 4\ngradient_accumulation_steps: 2\nlearning_rate: 1.0e-5\noutput_dir: out\n"
+
+LOOK_ALIKES = {
+    "only comments": "# nothing here\n{}\n",
+    "a scalar": "hello\n",
+    "a list": "- per_device_train_batch_size\n- model_name_or_path\n",
+    "accelerate": "distributed_type: MULTI_GPU\nnum_processes: 8\nper_device_train_batch_size: 4\noutput_dir: x\n",
+    "DeepSpeed": "zero_optimization: {stage: 3}\ntrain_micro_batch_size_per_gpu: auto\ngradient_accumulation_steps: auto\n",
+    "model config": "architectures: [LlamaForCausalLM]\nmodel_type: llama\nhidden_size: 4096\n",
+    "generation config": "max_new_tokens: 128\ntemperature: 0.7\ndo_sample: true\n",
+    "adapter config": "base_model_name_or_path: my/model\npeft_type: LORA\nr: 16\nlora_alpha: 32\n",
+    "trainer state": "train_batch_size: 4\nlog_history: []\nmax_steps: 100\nsave_steps: 10\n",
+    "data filtering": MODEL + "dataset_name: my/data\nnum_generations: 4\nmax_completion_length: 512\nreward_funcs: [code]\n",
+    "inference": MODEL + "template: llama3\ninfer_backend: vllm\n",
+    "dataset mixture": "datasets:\n  - id: my/data\n    split: train\nseed: 1\n",
+    "CI workflow": "name: tests\non: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n",
+    "table of contents": "- title: Chapter\n  sections:\n    - local: chapter1\n",
+    "lm-harness": "task: mmlu\ndataset_path: my/data\nnum_fewshot: 5\n",
+    "vLLM server": "model: my/model\ntensor-parallel-size: 8\nmax-model-len: 4096\n",
+    "beaker": "version: v2\ntasks:\n  - name: train\n    arguments: [--per_device_train_batch_size, '4']\n",
+    "SkyPilot": "resources: {accelerators: 'A100:8'}\nnum_nodes: 2\nrun: python train.py\n",
+    "Kubernetes": "apiVersion: v1\nkind: ConfigMap\nper_device_train_batch_size: 4\noutput_dir: x\n",
+    "axolotl": "base_model: my/model\nmicro_batch_size: 2\ngradient_accumulation_steps: 4\nlearning_rate: 2e-5\n",
+    "LLaMA-Factory": MODEL + TRAINING + "stage: sft\nfinetuning_type: lora\ntemplate: llama3\ndataset: identity\n",
+    "ms-swift": TRAINING + "model: my/model\ntuner_type: lora\ndataset: [a, b]\n",
+    "oumi": "model: {model_name: my/model}\ntraining:\n  per_device_train_batch_size: 4\n  gradient_accumulation_steps: 2\n",
+    "torchtune": "model: {_component_: x}\nbatch_size: 2\ngradient_accumulation_steps: 8\nepochs: 1\n",
+    "levanter": MODEL + "trainer:\n  train_batch_size: 128\noptimizer:\n  learning_rate: 1.0e-5\n",
+    "nested Trainer arguments": "defaults:\n  per_device_train_batch_size: 2\n  gradient_accumulation_steps: 32\n  learning_rate: 1e-5\n",
+    "a micro batch alone": "per_device_train_batch_size: 4\n",
+}
+
+
+@pytest.mark.parametrize("text", LOOK_ALIKES.values(), ids=LOOK_ALIKES)
+def test_other_files_are_no_recipes(text: str) -> None:
+    assert title(text) is None
+
+
+def test_other_files_are_no_recipes_under_a_recipe_s_path() -> None:
+    for text in LOOK_ALIKES.values():
+        assert title(text, "recipes/zephyr/sft/config.yaml") is None
+
+
+RECIPES = [
+    pytest.param("", MODEL + TRAINING + "dataset_name: my/data\n", "TRL (SFT)", id="a dataset alone"),
+    pytest.param("", MODEL + "dataset_name: my/data\nlearning_rate: 1.0e-5\n", "TRL (SFT)", id="every batch key by default"),
+    pytest.param("", MODEL + TRAINING + "max_seq_length: 2048\n", "TRL (SFT)", id="older name of the length"),
+    pytest.param("", MODEL + TRAINING + "dataset_mixture: {seed: 1}\nmax_length: 8192\npacking: true\n", "TRL (SFT)", id="handbook"),
+    pytest.param(
+        "", MODEL + TRAINING + "dataset_mixer: {my/data: 1.0}\nbeta: 0.1\nmax_prompt_length: 512\n", "TRL (DPO)", id="old handbook"
+    ),
+    pytest.param("recipes/m/dpo/config.yaml", MODEL + TRAINING + "dataset_name: x\n", "TRL (DPO)", id="by its folder"),
+    pytest.param("recipes/m-sft/dpo/config.yaml", MODEL + TRAINING + "dataset_name: x\n", "TRL (DPO)", id="by the nearest folder"),
+    pytest.param("recipes/dpo/m/config_sft_full.yaml", MODEL + TRAINING + "dataset_name: x\n", "TRL (SFT)", id="by the file's name"),
+    pytest.param("recipes/m/orpo/config.yaml", MODEL + TRAINING + "beta: 0.05\nmax_prompt_length: 9\n", "TRL (ORPO)", id="ORPO"),
+    pytest.param("recipes/m/simpo/config.yaml", MODEL + TRAINING + "beta: 2.0\ngamma_beta_ratio: 0.5\n", "TRL (CPO)", id="SimPO"),
+    pytest.param("", MODEL + TRAINING + "beta: 2.0\nsimpo_gamma: 0.5\n", "TRL (CPO)", id="CPO by its keys"),
+    pytest.param("", MODEL + TRAINING + "desirable_weight: 1.0\n", "TRL (KTO)", id="KTO by its keys"),
+    pytest.param("kto/config.yaml", MODEL + TRAINING + "beta: 0.1\n", "TRL (KTO)", id="KTO by its folder"),
+    pytest.param("", MODEL + TRAINING + "prompt_sample_size: 64\n", "TRL (BCO)", id="BCO"),
+    pytest.param("", MODEL + TRAINING + "center_rewards_coefficient: 0.01\n", "TRL (Reward)", id="reward model"),
+    pytest.param("reward.yaml", MODEL + TRAINING + "max_length: 1024\n", "TRL (Reward)", id="reward model by its name"),
+    pytest.param("", MODEL + TRAINING + "num_generations: 8\nreward_funcs: [accuracy]\n", "TRL (GRPO)", id="GRPO"),
+    pytest.param("grpo.yaml", MODEL + TRAINING + "max_completion_length: 512\n", "TRL (GRPO)", id="GRPO by its name"),
+    pytest.param("recipes/m/rloo/config.yaml", MODEL + TRAINING + "num_generations: 4\n", "TRL (RLOO)", id="RLOO"),
+    pytest.param("", MODEL + TRAINING + "num_mini_batches: 4\nnum_ppo_epochs: 1\n", "TRL (PPO)", id="PPO"),
+    pytest.param("", MODEL + TRAINING + "reward_model_path: my/rm\nmissing_eos_penalty: 1.0\n", "TRL (Online DPO)", id="Online DPO"),
+    pytest.param(
+        "",
+        MODEL + TRAINING + "use_slow_tokenizer: true\ndataset_mixer: {x: 1}\nwith_tracking: true\n",
+        "open-instruct (SFT)",
+        id="open-instruct",
+    ),
+    pytest.param(
+        "configs/dpo/a.yaml", MODEL + TRAINING + "with_tracking: true\nbeta: 0.1\n", "open-instruct (DPO)", id="open-instruct DPO"
+    ),
+    pytest.param("", MODEL + TRAINING + "block_size: 1024\n", "transformers Trainer (example script)", id="run_clm.py"),
+    pytest.param("", MODEL + TRAINING + "dataset_name: x\nline_by_line: true\n", "transformers Trainer (example script)", id="run_mlm.py"),
+    pytest.param("", TRAINING, "transformers Trainer", id="arguments of some script"),
+    pytest.param("", TRAINING + "my_own_key: 1\n", "transformers Trainer", id="arguments and keys of nobody"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "expected"), RECIPES)
+def test_recipes_are_told_apart_by_keys_then_by_path(path: str, text: str, expected: str) -> None:
+    assert title(text, path or "recipe.yaml") == expected
+
+
+def test_json_is_recognised_as_yaml_is() -> None:
+    assert title('{"model_name_or_path": "m", "dataset_name": "d", "per_device_train_batch_size": 4}', "a.json") == "TRL (SFT)"
+
+
+# What cannot be recognised yet, and why: nested trees of other programs, and files of ms-swift that the label took for the Trainer's.
+NOT_FLAT = {
+    "files/LAION-AI__Open-Assistant/model/model_training/configs/config.yaml",
+    "files/LAION-AI__Open-Assistant/model/model_training/configs/config_rm.yaml",
+    "files/foundation-model-stack__fms-hf-tuning/examples/kfto-kueue-sft-trainer.yaml",
+    "files/huggingface__trl/tests/invariant/references/sft_fa2.json",
+    "files/modelscope__ms-swift/examples/yaml/deepspeed/sft.json",
+    "files/modelscope__ms-swift/scripts/benchmark/config/tuner.json",
+}
+OURS = ("alignment-handbook", "trl", "hf-trainer")
+
+
+def _recognised(root: Path) -> list[tuple[str, str, str | None]]:
+    """Return label, path and title of each labelled configuration of the corpus."""
+    found = []
+    with (root / "MANIFEST.tsv").open(encoding="utf-8", newline="") as manifest:
+        for row in csv.DictReader(manifest, delimiter="\t"):
+            file = root / row["path"]
+            if row["path"].startswith("launchers") or not file.is_file():
+                continue
+            text = file.read_bytes().decode("utf-8", "replace")
+            documents = read(Source(row["path"].split("/", 2)[2], text))
+            tables = [recognise(each) for each in documents if isinstance(each, Document)]
+            found.append((row["framework"], row["path"], next((each.title for each in tables if each), None)))
+    return found
+
+
+def test_every_labelled_recipe_of_the_family_is_recognised_and_nothing_else() -> None:
+    found = _recognised(corpus())
+    missed = {path for label, path, name in found if label in OURS and name is None}
+    wrong = [(label, path, name) for label, path, name in found if label not in OURS and name is not None]
+    assert missed == NOT_FLAT
+    assert wrong == []
+
+
+def test_trainers_of_the_corpus_are_those_of_their_folders() -> None:
+    folders = {"sft": "TRL (SFT)", "dpo": "TRL (DPO)", "orpo": "TRL (ORPO)", "grpo": "TRL (GRPO)", "simpo": "TRL (CPO)", "kto": "TRL (KTO)"}
+    found = Counter(
+        (path.split("/")[-2], name)
+        for label, path, name in _recognised(corpus())
+        if label in OURS and name and name.startswith("TRL") and path.split("/")[-2] in folders
+    )
+    assert found.total() > 150
+    assert {pair for pair in found if folders[pair[0]] != pair[1]} == set()

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.reading import misread
+from pytest_gbs.frameworks import tables
+from pytest_gbs.frameworks._schema import schema, schemas, slug
+
+from . import building
+from .building import document
+
+FOLDER = Path(__file__).resolve().parents[2] / "schemas" / "recipes"
+
+# To a loader of YAML 8.0 is no integer; JSON Schema alone would take it for one.
+_PLAIN = jsonschema.Draft202012Validator
+_STRICT: Any = jsonschema.validators.extend(
+    _PLAIN,
+    type_checker=_PLAIN.TYPE_CHECKER.redefine("integer", lambda _, instance: isinstance(instance, int) and not isinstance(instance, bool)),
+)
+
+VALUES: list[Any] = [
+    *(0, 1, 2, 8, -1, -8, 10**6),
+    *(0.0, 1.0, 8.0, -8.0, 0.05, 0.999, 8.5, -0.5, float("inf")),  # not-a-number compares with nothing, and JSON has none
+    *(True, False, None),
+    *("8", "08", "1_024", " 8 ", "+8", "8\n", "0", "00", "-0", "-8", "8.0", "1e1", "eight", "auto", "", "1" * 40, "_1", "1__0", "٨"),
+    *("${BATCH}", "$BATCH", "{{ batch }}", "{% if x %}8{% endif %}", "<BATCH>", "???", "$", "5$"),
+    *([], [8], {}, {"a": 8}),
+]
+SWITCHES: dict[str, list[Any]] = {
+    "eval_strategy": ["no", False, "steps", "epoch", None],
+    "evaluation_strategy": ["no", "steps"],
+    "do_eval": [True, False, "true"],
+    "save_strategy": ["no", "steps", "epoch"],
+    "logging_strategy": ["steps", "epoch"],
+}
+
+
+def _text(recipe: dict[str, Any]) -> str:
+    return yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True)
+
+
+def _put(recipe: dict[str, Any], key: tuple[str | int, ...], value: Any) -> None:
+    for part in key[:-1]:
+        recipe = recipe.setdefault(str(part), {})
+    recipe[str(key[-1])] = value
+
+
+@cache
+def _validator(title: str) -> Any:
+    return _STRICT(schema(building.table(title)))
+
+
+def _agree(table: Framework, recipe: dict[str, Any]) -> None:
+    text = _text(recipe)
+    complaints = [(each.row.key, each.treatment) for each in misread(document(text), table)]
+    errors = [error.message for error in _validator(table.title).iter_errors(yaml.safe_load(text))]
+    assert bool(complaints) == bool(errors), (text, complaints, errors)
+
+
+each_table = pytest.mark.parametrize("table", tables(), ids=slug)
+
+
+@each_table
+def test_a_schema_is_one(table: Framework) -> None:
+    _PLAIN.check_schema(schema(table))
+
+
+def test_the_files_are_what_the_tables_say() -> None:
+    assert {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()} == schemas(), "run tools/generate_schemas.py"
+
+
+@each_table
+def test_schema_and_table_agree_on_every_value_of_every_size(table: Framework) -> None:
+    recipe: dict[str, Any]
+    for row in table.rows:
+        for value in VALUES:
+            recipe = {"eval_strategy": "steps", "evaluation_strategy": "steps", "eval_steps": 5}
+            _put(recipe, row.key, value)
+            _agree(table, recipe)
+
+
+@each_table
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_schema_and_table_agree_on_whole_recipes(table: Framework, data: st.DataObject) -> None:
+    recipe: dict[str, Any] = {}
+    for name, values in SWITCHES.items():
+        if data.draw(st.booleans(), label=name):
+            recipe[name] = data.draw(st.sampled_from(values))
+    keys = data.draw(st.lists(st.sampled_from([row.key for row in table.rows]), unique=True, max_size=4))
+    for key in keys:
+        _put(recipe, key, data.draw(st.sampled_from(VALUES) | st.integers(-3, 3) | st.text(st.sampled_from("0189_-+ .e${<>"), max_size=5)))
+    _agree(table, recipe)
+
+
+def test_an_editor_is_told_what_a_key_means() -> None:
+    (grpo,) = (table for table in tables() if table.title == "TRL (GRPO)")
+    told = schema(grpo)["properties"]["num_generations"]
+    assert told["default"] == 8
+    assert "generations per prompt" in told["description"]
+    assert json.loads(schemas()["trl-grpo.schema.json"]) == schema(grpo)

@@ -1,0 +1,53 @@
+"""A repository with one recipe of each verdict, for the tests of the pytest plug-in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+RECIPE = "model_name_or_path: base\ndataset_name: data\nnum_train_epochs: 1\npacking: false\nmax_length: 2048\n"
+
+
+def recipe(comment: str, micro: int = 1, accumulation: int = 2) -> str:
+    """Return a recipe under `comment` whose product is `micro` x `accumulation` per GPU."""
+    sizes = f"per_device_train_batch_size: {micro}\ngradient_accumulation_steps: {accumulation}\n"
+    return f"{comment}\n{RECIPE}{sizes}" if comment else RECIPE + sizes
+
+
+VERIFIED = recipe("# gbs: 128 on 8 nodes x 8 gpus")
+VIOLATED = recipe("# gbs: 128 on 8 nodes x 8 gpus", accumulation=4)
+UNDETERMINED = recipe("# gbs: 128 on 8 nodes")
+UNCLAIMED = recipe("")
+
+Write = Callable[[dict[str, str]], Path]
+
+
+@pytest.fixture
+def write(pytester: pytest.Pytester) -> Write:
+    """Return what writes files into a repository that is marked as one."""
+
+    def _write(files: dict[str, str]) -> Path:
+        for name, text in {"gbs.toml": "", **files}.items():
+            path = pytester.path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return pytester.path
+
+    return _write
+
+
+@pytest.fixture
+def repository(write: Write) -> Path:
+    """Return a repository with four recipes, one file that is none, and a test."""
+    return write(
+        {
+            "recipes/good.yaml": VERIFIED,
+            "recipes/stale.yaml": VIOLATED,
+            "recipes/open.yaml": UNDETERMINED,
+            "recipes/plain.yaml": UNCLAIMED,
+            "recipes/ci.yml": "name: ci\non: push\njobs: {}\n",
+            "tests/test_code.py": "def test_code():\n    pass\n",
+        }
+    )

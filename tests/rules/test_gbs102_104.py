@@ -1,0 +1,68 @@
+"""A comment's own sum, and the factors that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.claimed import checked, recipe
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(recipe(4, 2, trailing="effective batch size: 8 GPUs x 4 x 2 = 64"), id="a true sum"),
+        pytest.param(recipe(4, 2, trailing="effective batch size is 64=4x(2)x8"), id="result first"),
+        pytest.param(recipe(4, 2, trailing="GBS = 8 × 4 × 2 = 64"), id="a real multiplication sign"),
+        pytest.param(recipe(4, 2, header="num_gpus * grad_accum * per_device_batch_size = 8 * 2 * 4 = 64"), id="names, then numbers"),
+        pytest.param(recipe(8, 1, trailing="8 GPUs * micro_batch=8 * grad_accum=1 -> effective batch 64"), id="named factors"),
+        pytest.param(recipe(4, 2, trailing="effective batch = micro batch x accumulation x GPUs"), id="names only"),
+        # Two factors were traded for each other: the product is what counts.
+        pytest.param(recipe(8, 1, trailing="8 GPUs * micro_batch=4 * grad_accum=2 -> effective batch 64"), id="two traded factors"),
+    ],
+)
+def test_it_is_silent(tmp_path: Path, text: str) -> None:
+    assert checked(tmp_path, text).codes == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(recipe(4, 2, trailing="effective batch size: 8 GPUs x 4 x 2 = 128"), id="result last"),
+        pytest.param(recipe(4, 2, trailing="effective batch size is 128=4x(2)x8"), id="result first"),
+        pytest.param(recipe(4, 2, header="num_gpus * grad_accum * per_device_batch_size = 8 * 2 * 4 = 128"), id="names, then numbers"),
+    ],
+)
+def test_a_sum_that_is_wrong_in_itself_is_the_one_finding(tmp_path: Path, text: str) -> None:
+    result = checked(tmp_path, text)
+    assert (result.codes, result.severities) == (["GBS102"], ["error"])
+    assert "that is 64" in result.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # 16 x 2 x 8 = 256, the comment was written for micro batch 4.
+        pytest.param(
+            recipe(16, 2, trailing="8 GPUs * micro_batch=4 * grad_accum=2 -> effective batch 64"),
+            "micro 4, per_device_train_batch_size is 16",
+            id="named micro batch",
+        ),
+        pytest.param(
+            recipe(4, 4, header="num_gpus * grad_accum * per_device_batch_size = 8 * 2 * 4 = 64"),
+            "accumulation 2, gradient_accumulation_steps is 4",
+            id="named accumulation",
+        ),
+        # 8 GPUs and 4 have their partners, 2 has none.
+        pytest.param(
+            recipe(4, 3, header="on 8 GPUs", trailing="effective batch size 64 = 4 x 2 x 8"),
+            "accumulation 2, gradient_accumulation_steps is 3",
+            id="the one without a partner",
+        ),
+    ],
+)
+def test_a_factor_that_changed_is_the_one_finding(tmp_path: Path, text: str, words: str) -> None:
+    result = checked(tmp_path, text)
+    assert (result.codes, result.severities) == (["GBS104"], ["error"])
+    assert words in result.findings[0].message

@@ -1,0 +1,73 @@
+"""Divisions that the frameworks check, and GPUs that must divide among parallel sizes; numbers from TRL's own checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.core.given import Given
+from tests.rules.claimed import checked, launcher
+
+
+def grpo(micro: int, accumulation: int, generations: int, more: str = "") -> str:
+    return (
+        "model_name_or_path: my/model\ndataset_name: my/prompts\nreward_funcs: [accuracy]\n"
+        f"per_device_train_batch_size: {micro}\ngradient_accumulation_steps: {accumulation}\nnum_generations: {generations}\n{more}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "world"),
+    [
+        pytest.param(grpo(16, 4, 14), 7, id="448 completions are 32 groups of 14"),
+        pytest.param(grpo(4, 4, 8), None, id="16 per GPU are always whole groups of 8"),
+        pytest.param(grpo(16, 4, 14), None, id="some number of GPUs works"),
+        # 4 x 2 x 3 = 24 completions a generation, although 4 x 2 x 4 = 32 a step would do as well
+        pytest.param(grpo(4, 4, 8, "steps_per_generation: 3\n"), 2, id="fewer steps per generation"),
+        pytest.param(grpo(4, 2, 4, "generation_batch_size: 64\n"), 8, id="64 is 2 x 32"),
+        pytest.param(grpo(4, 2, 8, "per_device_eval_batch_size: 3\n"), 2, id="no evaluation, no check of it"),
+    ],
+)
+def test_whole_groups_are_silent(tmp_path: Path, text: str, world: int | None) -> None:
+    assert checked(tmp_path, text, given=Given(world_size=world)).codes == []
+
+
+@pytest.mark.parametrize(
+    ("text", "world", "code"),
+    [
+        pytest.param(grpo(16, 4, 14), 8, "GBS205", id="512 is 36.6 groups of 14"),
+        pytest.param(grpo(4, 2, 4, "generation_batch_size: 36\n"), 8, "GBS202", id="36 is no multiple of 4 x 8"),
+        pytest.param(grpo(4, 2, 8, "eval_strategy: steps\nper_device_eval_batch_size: 3\n"), 2, "GBS205", id="6 in evaluation"),
+        pytest.param(grpo(4, 2, 8, "generation_batch_size: 36\n"), None, "GBS204", id="36 holds no whole groups on any GPUs"),
+        pytest.param(grpo(4, 2, 8, "generation_batch_size: 64\nsteps_per_generation: 4\n"), 8, "GBS203", id="both ways at once"),
+    ],
+)
+def test_broken_groups_are_an_error(tmp_path: Path, text: str, world: int | None, code: str) -> None:
+    result = checked(tmp_path, text, given=Given(world_size=world))
+    assert (result.codes, result.severities) == ([code], ["error"])
+
+
+def test_it_says_which_numbers_of_gpus_would_work(tmp_path: Path) -> None:
+    (finding,) = checked(tmp_path, grpo(16, 4, 14), given=Given(world_size=8)).findings
+    assert finding.message == "generation batch size 512 is not divisible by num_generations 14; TRL stops at start"
+    assert finding.holds == "holds where the number of GPUs is a multiple of 7"
+
+
+def parallel(tensor: int, shard: int) -> str:
+    sizes = f"  parallelism_config_dp_shard_size: {shard}\n  parallelism_config_tp_size: {tensor}\n"
+    return launcher(tensor * shard, kind="FSDP") + "parallelism_config:\n" + sizes
+
+
+SFT = "model_name_or_path: my/model\ndataset_name: my/data\nmax_length: 8\nper_device_train_batch_size: 4\n"
+
+
+@pytest.mark.parametrize(("tensor", "world"), [(2, 8), (1, 9), (4, None)], ids=["divides", "nothing to divide", "GPUs unknown"])
+def test_gpus_that_divide_are_silent(tmp_path: Path, tensor: int, world: int | None) -> None:
+    assert checked(tmp_path, SFT, given=Given(world_size=world), a_yaml=parallel(tensor, 4)).codes == []
+
+
+@pytest.mark.parametrize(("world", "severity"), [(9, "warning"), (1, "error")], ids=["one is left over", "too few"])
+def test_gpus_that_do_not_divide_are_found(tmp_path: Path, world: int, severity: str) -> None:
+    result = checked(tmp_path, SFT, given=Given(world_size=world), a_yaml=parallel(2, 4))
+    assert (result.codes, result.severities) == (["GBS201"], [severity])
