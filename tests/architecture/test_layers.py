@@ -15,7 +15,8 @@ PACKAGE = Path(pytest_gbs.__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("parsing", "composition"),
-    ("settings", "trees"),
+    ("trees",),
+    ("settings",),
     ("frameworks", "launchers", "declarations", "suppressions"),
     ("rules", "fixes"),
     ("repository", "formats"),

@@ -23,7 +23,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "schemas" / "recipes"
 
 # To a loader of YAML 8.0 is no integer; JSON Schema alone would take it for one.
 _PLAIN = jsonschema.Draft202012Validator
-_STRICT: Any = jsonschema.validators.extend(
+_STRICT: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     _PLAIN,
     type_checker=_PLAIN.TYPE_CHECKER.redefine("integer", lambda _, instance: isinstance(instance, int) and not isinstance(instance, bool)),
 )

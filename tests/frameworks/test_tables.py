@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from typing import Any
 
 import pytest
 
@@ -25,8 +26,9 @@ every_table = pytest.mark.parametrize("each", tables(), ids=slug)
 
 @every_table
 def test_each_fact_has_a_source(each: Framework) -> None:
-    facts = (*each.rows, *each.equations, *each.constraints, *each.exclusions, *each.switches, *each.texts)
-    assert each.version and each.source
+    facts: list[Any] = [*each.rows, *each.equations, *each.constraints, *each.exclusions, *each.switches, *each.texts]
+    assert each.version
+    assert each.source
     assert [fact for fact in facts if not fact.source] == []
 
 

@@ -195,7 +195,13 @@ def test_documents_of_one_file_share_their_items_and_the_worst_counts(write: Wri
     [
         pytest.param(("--gbs-recipes", "nowhere"), "", "no such file or folder: *nowhere", id="path"),
         pytest.param((), "gbs_recipes = nowhere", "no such file or folder: *nowhere", id="ini path"),
-        pytest.param(("--gbs-recipes", "recipes", "--gbs-nodes", "0"), "", "--gbs-nodes 0: a positive whole number*", id="number"),
+        pytest.param(("--gbs-recipes", "recipes", "--gbs-nodes", "0"), "", "--gbs-nodes 0 is no whole number from 1 *", id="number"),
+        pytest.param(
+            ("--gbs-recipes", "recipes", "--gbs-nodes", "3", "--gbs-world-size", "8"),
+            "",
+            "--gbs-nodes 3 --gbs-world-size 8 contradict*",
+            id="numbers",
+        ),
         pytest.param(("--gbs-recipes", "recipes", "--gbs-select", "GBS999"), "", "no rule is called GBS999*", id="rule"),
     ],
 )
@@ -245,7 +251,9 @@ def test_select_and_ignore_choose_rules(pytester: pytest.Pytester) -> None:
 
 @pytest.mark.usefixtures("repository")
 def test_the_last_failed_run_again(pytester: pytest.Pytester) -> None:
-    pytester.runpytest("--gbs-recipes", "recipes").assert_outcomes(passed=None or pytester.runpytest("--gbs-recipes", "recipes").parseoutcomes()["passed"], failed=1, skipped=1)
+    pytester.runpytest("--gbs-recipes", "recipes").assert_outcomes(
+        passed=None or pytester.runpytest("--gbs-recipes", "recipes").parseoutcomes()["passed"], failed=1, skipped=1
+    )
     result = pytester.runpytest("--gbs-recipes", "recipes", "--lf")
     result.assert_outcomes(failed=1)
 

@@ -119,7 +119,9 @@ def test_a_broken_recipe_is_one_item_that_fails(write: Write, pytester: pytest.P
     write({"recipes/a.yaml": text, "recipes/b.yaml": VERIFIED})
     result = run(pytester, "-v")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert [line.split()[0] for line in result.outlines if line.startswith("recipes/a.yaml::") and "%]" in line] == ["recipes/a.yaml::GBS001"]
+    assert [line.split()[0] for line in result.outlines if line.startswith("recipes/a.yaml::") and "%]" in line] == [
+        "recipes/a.yaml::GBS001"
+    ]
     result.stdout.fnmatch_lines(["recipes/b.yaml::GBS101 PASSED*"])
     assert "error during collection" not in result.stdout.str()
 

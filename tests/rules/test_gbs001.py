@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from tools.examples import check_example
 
 from pytest_gbs.core.location import Location, Source, Unreadable
 from pytest_gbs.core.outcome import Severity
+from pytest_gbs.core.rule import Example
 from pytest_gbs.rules.gbs001_unreadable_file import check
 
 from .building import only
@@ -26,3 +30,31 @@ def test_the_finding_stands_where_reading_failed(problem: Unreadable, at: Locati
     assert found.at == at
     assert found.severity == Severity.ERROR
     assert found.message == problem.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("name: [unclosed\n", id="no key of ours"),
+        pytest.param("# per_device_train_batch_size\n", id="nothing but a comment"),
+        pytest.param("", id="an empty file"),
+    ],
+)
+def test_broken_files_that_are_nothing_to_us_stay_silent(text: str, tmp_path: Path) -> None:
+    assert check_example(Example((("other.yaml", text),)), tmp_path).findings() == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("per_device_train_batch_size: [1\n", id="bracket"),
+        pytest.param("per_device_train_batch_size: 'x\n", id="quote"),
+        pytest.param("per_device_train_batch_size: 1\n  gradient_accumulation_steps: 2\n", id="indentation"),
+        pytest.param("per_device_train_batch_size: 1\n\tlr: 2\n", id="tab"),
+        pytest.param("per_device_train_batch_size: " + "[" * 5000, id="depth"),
+    ],
+)
+def test_a_broken_recipe_is_an_error(text: str, tmp_path: Path) -> None:
+    (found,) = check_example(Example((("sft.yaml", text),)), tmp_path).findings()
+    assert (found.code, found.severity) == ("GBS001", Severity.ERROR)
+    assert 0 <= found.at.start <= found.at.stop <= len(text)

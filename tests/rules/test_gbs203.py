@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.core.equation import Enforcement, Equation
-from pytest_gbs.core.framework import Exclusion
+from pytest_gbs.core.framework import Exclusion, Row
 from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.quantity import Name, Origin
 from pytest_gbs.rules.gbs203_contradictory_batch import check
@@ -72,3 +72,12 @@ def test_a_size_that_the_framework_corrects_is_a_warning() -> None:
     table = TABLE._replace(equations=(Equation(Name.GLOBAL_BATCH_SIZE, product, mismatch=Enforcement.CORRECTS),))
     found = only(list(check(run(STATED, micro(4), accumulation(4), world(16), table=table))))
     assert found.severity == Severity.WARNING
+
+
+def test_keys_that_exclude_each_other_are_one_finding_even_if_their_sizes_disagree() -> None:
+    rows = (Row(KEYS[0], Name.GENERATION_BATCH_SIZE), Row(KEYS[1], Name.STEPS_PER_GENERATION))
+    generated = Equation(Name.GENERATION_BATCH_SIZE, (Name.MICRO_BATCH_SIZE, Name.STEPS_PER_GENERATION))
+    table = EXCLUDES._replace(rows=rows, equations=(generated,))
+    sizes = (size(Name.GENERATION_BATCH_SIZE, 8), micro(4), size(Name.STEPS_PER_GENERATION, 3))
+    of = parsed("generation_batch_size: 8\nsteps_per_generation: 3\n")
+    assert "both set" in only(list(check(run(*sizes, table=table, of=of)))).message

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from tools.examples import check_example
 
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Applicability, Edit, Severity
+from pytest_gbs.core.rule import Example
 from pytest_gbs.core.suppression import Suppression
 from pytest_gbs.rules.gbs901_unused_suppression import check
 
@@ -38,5 +42,57 @@ def test_a_suppression_without_brackets_is_left_to_its_author() -> None:
     assert found.fixes == ()
 
 
+def test_a_suppression_without_the_reason_that_the_settings_ask_for_is_left_to_its_author() -> None:
+    found = only(list(check((Suppression(AT, ("GBS101",), removal=REMOVAL, refused=True),))))
+    assert found.message == "a suppression without a reason ignores nothing here: the settings ask for one"
+    assert found.fixes == ()
+
+
+def test_a_suppression_for_the_whole_file_says_so() -> None:
+    found = only(list(check((Suppression(AT, ("GBS101",), removal=REMOVAL, whole_file=True),))))
+    assert found.message == "no finding of GBS101 in this file to ignore"
+
+
 def test_each_unused_suppression_is_a_finding() -> None:
     assert len(list(check((Suppression(AT, ("GBS101",)), Suppression(AT))))) == 2
+
+
+RECIPE = """\
+# global batch size: {batch} on 8 GPUs
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 4{comment}
+"""
+
+
+def codes(batch: int, comment: str, folder: Path) -> list[str]:
+    report = check_example(Example((("sft.yaml", RECIPE.format(batch=batch, comment=comment)),)), folder)
+    return [finding.code for finding in report.findings()]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        pytest.param("  # gbs: ignore[GBS101] the paper's", id="a code"),
+        pytest.param("  # gbs: ignore[stale-declaration] the paper's", id="a name"),
+        pytest.param("  # tuned  # gbs: ignore[GBS101]", id="behind another comment"),
+    ],
+)
+def test_a_suppression_at_work_is_not_reported(comment: str, tmp_path: Path) -> None:
+    assert codes(64, comment, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("batch", "comment", "found"),
+    [
+        pytest.param(128, "  # gbs: ignore[GBS101]", ["GBS901"], id="nothing to ignore"),
+        pytest.param(64, "  # gbs: ignore[GBS002]", ["GBS101", "GBS901"], id="another rule"),
+        pytest.param(64, "  # gbs: ignore[GBS101, GBS002]", ["GBS901"], id="one of two codes is unused"),
+        pytest.param(64, "  # gbs: ignore", ["GBS101", "GBS901"], id="no brackets"),
+        pytest.param(128, "  # gbs: ignore[]", ["GBS901"], id="empty brackets"),
+        pytest.param(128, "  # gbs: ignore[no-such-rule]", ["GBS901"], id="no rule"),
+    ],
+)
+def test_a_suppression_that_ignores_nothing_is_reported(batch: int, comment: str, found: list[str], tmp_path: Path) -> None:
+    assert sorted(codes(batch, comment, tmp_path)) == found

@@ -25,7 +25,12 @@ def test_a_pyproject_without_our_table_is_no_root(top: Path) -> None:
 
 @pytest.mark.parametrize(
     ("file", "text"),
-    [("gbs.toml", ""), ("pyproject.toml", "[tool.gbs]\n"), ("pyproject.toml", "[[ tool . 'gbs'.hardware ]]\n"), (".git", "gitdir: elsewhere\n")],
+    [
+        ("gbs.toml", ""),
+        ("pyproject.toml", "[tool.gbs]\n"),
+        ("pyproject.toml", "[[ tool . 'gbs'.hardware ]]\n"),
+        (".git", "gitdir: elsewhere\n"),
+    ],
 )
 def test_the_nearest_folder_with_settings_or_git_is_the_root(file: str, text: str, top: Path) -> None:
     (top / "middle" / file).write_text(text)

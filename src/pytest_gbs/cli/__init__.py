@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from pytest_gbs.cli._command import Command, Parser
+from pytest_gbs.cli._command import Command, Formatter, Parser
 from pytest_gbs.core.errors import GbsError
 
 
@@ -78,7 +78,8 @@ def _dispatch(arguments: list[str]) -> int:
         return no_command(name)
     # `--strict` takes a value only behind `=`: the next word is a path.
     given = ["--strict=claims" if argument == "--strict" else argument for argument in arguments[1:]]
-    parser = Parser(prog=f"gbs {name}", description=command.summary, allow_abbrev=False)
+    usage = None if command.usage is None else f"gbs {name} {command.usage}"
+    parser = Parser(prog=f"gbs {name}", usage=usage, description=command.summary, allow_abbrev=False, formatter_class=Formatter)
     command.add_arguments(parser)
     return command.run(parser.parse_args(given))
 

@@ -9,11 +9,19 @@ from typing import NamedTuple, NoReturn
 
 
 class Command(NamedTuple):
-    """One sub-command: what it does, its arguments, and its work, which returns the exit code."""
+    """One sub-command: what it does, its arguments, and its work, which returns the exit code; a short usage where there are many flags."""
 
     summary: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
+    usage: str | None = None
+
+
+class Formatter(argparse.HelpFormatter):
+    """Help of one width everywhere: asking the terminal for its own imports modules for archives."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=110)
 
 
 class Parser(argparse.ArgumentParser):

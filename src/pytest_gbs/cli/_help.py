@@ -37,13 +37,12 @@ def no_command(word: str) -> int:
     from difflib import get_close_matches
 
     close = get_close_matches(word, commands(), 1)
-    looks_like_path = os.sep in word or "/" in word or "." in word or os.path.lexists(word)
-    if looks_like_path:
-        meant = f"did you mean: gbs check {word}"
-    elif close:
+    if word.startswith("-"):
+        meant = f"there are {', '.join(commands())}"
+    elif close and not os.path.lexists(word):
         meant = f"did you mean: gbs {close[0]}"
     else:
-        meant = f"there are {', '.join(commands())}"
+        meant = f"did you mean: gbs check {word}"
     kind = "option" if word.startswith("-") else "command"
     complain(f"no {kind} '{word}'; {meant}")
     return 2

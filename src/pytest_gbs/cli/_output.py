@@ -5,21 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import Final
 
 from pytest_gbs.core.errors import UsageError
-from pytest_gbs.formats import Options, names
+from pytest_gbs.formats import Options
 from pytest_gbs.formats._escape import escape
 
+_FORMATS: Final = "text, concise, github, gitlab, json, junit, markdown, sarif"
 
-def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...] | None = None) -> None:
-    """Add the flags that say how and where to write."""
+
+def add_output(parser: argparse.ArgumentParser, formats: str = _FORMATS) -> argparse._ArgumentGroup:
+    """Add the flags that say how and where to write, and return their group."""
     group = parser.add_argument_group("output")
-    known = ", ".join(formats or names()) if formats else "text, concise, json, github, ..."
-    group.add_argument("--format", default="text", metavar="NAME", help=f"how to say it: {known} (default: text)")
+    group.add_argument("--format", default="text", metavar="NAME", help=formats)
     group.add_argument("--output-file", metavar="FILE", help="write there instead of standard output")
-    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours (default: auto)")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", metavar="WHEN", help="auto, always, never")
     group.add_argument("-q", "--quiet", action="count", default=0, help="findings only")
-    group.add_argument("-v", "--verbose", action="count", default=0, help="each file and its verdict too")
+    group.add_argument("-v", "--verbose", action="count", default=0, help="more: each file and its verdict, each recipe in full")
+    return group
 
 
 def options(arguments: argparse.Namespace, root: str, folder: str) -> Options:

@@ -16,17 +16,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs check` takes."""
     add_input(parser)
     group = parser.add_argument_group("what fails")
-    choices = ("claims", "all")
-    group.add_argument(
-        "--strict", choices=choices, metavar="all", help="a claim that can't be decided fails; --strict=all: an unclaimed recipe too"
-    )
+    words = "a claim that can't be decided fails; --strict=all: an unclaimed recipe too"
+    group.add_argument("--strict", nargs="?", const="claims", choices=("claims", "all"), metavar="=all", help=words)
     group.add_argument("--require-verified", type=int, default=0, metavar="N", help="fail unless N recipes are verified")
     group.add_argument("--exit-zero", action="store_true", help="findings do not fail")
     group.add_argument("--hook", action="store_true", help=argparse.SUPPRESS)
-    add_output(parser)
-    parser.add_argument("--statistics", action="store_true", help="only count how often each rule fired")
-    parser.add_argument("--show-files", action="store_true", help="list the files that would be read, and stop")
-    parser.add_argument("--show-settings", action="store_true", help="write the settings that would be used, and stop")
+    group = add_output(parser)
+    group.add_argument("--statistics", action="store_true", help="only count how often each rule fired")
+    group.add_argument("--show-files", action="store_true", help="list the files that would be read, and stop")
+    group.add_argument("--show-settings", action="store_true", help="write the settings that would be used, and stop")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -93,4 +91,4 @@ def _hooked(asked: Job) -> Report:
     return report._replace(files=files, sources={**whole.sources, **report.sources}, internal=(*report.internal, *whole.internal))
 
 
-COMMAND = Command("find what breaks the global batch size of training recipes", add_arguments, run)
+COMMAND = Command("find what breaks the global batch size of training recipes", add_arguments, run, "[FLAG ...] [PATH ...]")

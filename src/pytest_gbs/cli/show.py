@@ -15,7 +15,7 @@ from pytest_gbs.formats import find, formats
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs show` takes."""
     add_input(parser)
-    add_output(parser, formats=("text", "json", "markdown"))
+    add_output(parser, formats="text, json, markdown")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,4 +44,4 @@ def run(arguments: argparse.Namespace) -> int:
     return 3
 
 
-COMMAND = Command("show the batch size of each recipe, and where each number comes from", add_arguments, run)
+COMMAND = Command("show the batch size of each recipe, and where each number comes from", add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
-from math import ceil, floor
 from typing import Final, NamedTuple
 
 from pytest_gbs.core.declaration import Interval
@@ -41,10 +39,11 @@ def reaching(law: Monomial, wanted: tuple[Interval, ...]) -> tuple[int, ...] | N
         return (0,) if fixed.denominator == 1 and any(int(fixed) in interval for interval in wanted) else ()
     if len(law.free) > 1 or law.coefficient <= 0:
         return None
+    top, bottom = law.coefficient.numerator, law.coefficient.denominator
     name, found = law.free[0], set[int]()
     for interval in wanted:
-        low = max(1, ceil(Fraction(interval.low) / law.coefficient))
-        high = min(_MOST.get(name, _OTHERWISE), floor(Fraction(interval.high) / law.coefficient))
+        low = max(1, -(-interval.low * bottom // top))
+        high = min(_MOST.get(name, _OTHERWISE), interval.high * bottom // top)
         for value in range(low, high + 1):
             if (law.coefficient * value).denominator == 1 and admits(name, value):
                 found.add(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from math import prod
 
 from pytest_gbs.core.admissible import Multiples, dividing
@@ -111,6 +110,8 @@ def _is_hardware(name: str, size: Size) -> bool:
 
 def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None) -> Monomial | None:
     """Return the product of sizes `names` as a law in what is not known."""
+    from fractions import Fraction
+
     coefficient = Fraction(1)
     free: list[str] = []
     for name in names:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from math import prod
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.core.quantity import Conflict, Origin, Quantity, Reason, Size, Unknown
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 class Rounding:
@@ -136,14 +138,13 @@ def law(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation], kee
 
     Sizes in `keep` stay as letters even where an equation would resolve them further.
     """
-    size = sizes.get(name)
-    if type(size) is Quantity:
-        return Monomial(Fraction(size.value), ())
     by_result = {equation.result: equation for equation in equations}
     return _expand(name, sizes, by_result, keep, depth=0)
 
 
 def _expand(name: str, sizes: Mapping[str, Size], by_result: dict[str, Equation], keep: tuple[str, ...], depth: int) -> Monomial | None:
+    from fractions import Fraction  # it takes decimal along, which a recipe whose sizes are all known never needs
+
     size = sizes.get(name)
     if isinstance(size, Quantity):
         return Monomial(Fraction(size.value), ())

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from os import listdir
 from typing import Any
 
 
 def modules(package: str, search: Sequence[str]) -> tuple[Any, ...]:
     """Return the modules of `package`, by name, but for those that start with an underscore.
 
-    `search` is the package's `__path__`. The import system is asked rather than the file system, so that a zipped or frozen
-    package works too.
+    `search` is the package's `__path__`; where it is no folder (a zipped package) the import system is asked.
     """
-    from pkgutil import iter_modules
-
-    names = sorted(found.name for found in iter_modules(search) if not found.name.startswith("_"))
+    names = sorted(name for name in _names(search) if not name.startswith("_"))
     return tuple(import_module(f"{package}.{name}") for name in names)
+
+
+def _names(search: Sequence[str]) -> set[str]:
+    try:
+        return {name.removesuffix(".py") for folder in search for name in listdir(folder) if name.endswith(".py")}
+    except OSError:
+        from pkgutil import iter_modules  # takes inspect along: several milliseconds
+
+        return {found.name for found in iter_modules(search)}

@@ -14,7 +14,8 @@ class Suppression(NamedTuple):
     `codes` are the codes it names, names of rules resolved; a word that is no rule stays as written. There are none where the
     comment has no brackets: it silences nothing. `at` is the annotation, from its `#` (from `gbs:` where other words go before) to the
     end of its reason. `lines` are the lines it speaks for, unless it is for the `whole_file`. `removal` takes it away; of a
-    suppression that is unused in part, `codes` and `removal` are those of the unused part.
+    suppression that is unused in part, `codes` and `removal` are those of the unused part. One is `refused` where the settings
+    ask for a reason and it gives none.
     """
 
     at: Location
@@ -23,3 +24,4 @@ class Suppression(NamedTuple):
     lines: tuple[int, ...] = ()
     removal: Edit | None = None
     whole_file: bool = False
+    refused: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -55,12 +55,15 @@ class _Part(NamedTuple):
     value: Fraction | None
 
 
-def products(tokens: Sequence[Token]) -> tuple[Product, ...]:
-    """Return the products of at least two operands that the tokens write out, in order, the longest from each place on."""
+def products(tokens: Sequence[Token], taken: Collection[int] = ()) -> tuple[Product, ...]:
+    """Return the products of at least two operands that the tokens write out, in order, the longest from each place on.
+
+    None starts at a token that is `taken`: a word of the batch's own name.
+    """
     found: list[Product] = []
     i = 0
     while i < len(tokens):
-        part = _product(tokens, i, 0) if _may_start(tokens, i) else None
+        part = _product(tokens, i, 0) if i not in taken and _may_start(tokens, i) else None
         if part is not None and len(part.factors) + len(part.divisors) > 1:
             whole = None if part.value is None or part.value.denominator != 1 else int(part.value)
             found.append(Product(i, part.stop, part.factors, part.divisors, whole))
@@ -79,7 +82,9 @@ def _product(tokens: Sequence[Token], i: int, depth: int) -> _Part | None:
     part = _operand(tokens, i, depth)
     while part is not None and part.stop < len(tokens) - 1 and tokens[part.stop].text in (*_TIMES, *_DIVIDED):
         sign = tokens[part.stop].text
-        right = _operand(tokens, part.stop + 1, depth)
+        # Behind names without numbers an equals sign starts the numbers: `micro * accum * dp = 4 * 8 * 16`.
+        binds = all(operand.value is not None for operand in (*part.factors, *part.divisors))
+        right = _operand(tokens, part.stop + 1, depth, binds)
         if right is None:
             break
         part = _combined(part, right, sign)
@@ -96,7 +101,7 @@ def _combined(left: _Part, right: _Part, sign: str) -> _Part:
     return _Part(right.stop, left.factors + right.divisors, left.divisors + right.factors, value)
 
 
-def _operand(tokens: Sequence[Token], i: int, depth: int) -> _Part | None:
+def _operand(tokens: Sequence[Token], i: int, depth: int, binds: bool = True) -> _Part | None:
     """Return one operand: a number with or without a name before or behind it, a name alone, or a product in brackets."""
     if i >= len(tokens):
         return None
@@ -107,7 +112,7 @@ def _operand(tokens: Sequence[Token], i: int, depth: int) -> _Part | None:
         return inner._replace(stop=inner.stop + 1)
     if tokens[i].kind == NUMBER:
         return _counted(tokens, i)
-    return _named(tokens, i)
+    return _named(tokens, i, binds)
 
 
 def _counted(tokens: Sequence[Token], i: int) -> _Part | None:
@@ -138,16 +143,16 @@ def _past_batch(tokens: Sequence[Token], i: int) -> int:
     return i + 2 if i + 1 < len(tokens) and tokens[i + 1].text == "size" else i + 1
 
 
-def _named(tokens: Sequence[Token], i: int) -> _Part | None:
+def _named(tokens: Sequence[Token], i: int, binds: bool) -> _Part | None:
     """Return a name with its number (`grad_accum=4`, `dp_size(64)`, `dp8`), or alone."""
     named = name_at(tokens, i)
     if named is None and tokens[i].text not in _PLAIN_BATCH:
         return None
     name, j = (named.name, named.stop) if named else (Name.MICRO_BATCH_SIZE, _past_batch(tokens, i))
     bracket = j < len(tokens) and tokens[j].text == "("
-    k = j + 1 if j < len(tokens) and (bracket or tokens[j].text in ("=", ":")) else j
+    k = j + 1 if j < len(tokens) and (bracket or (binds and tokens[j].text in ("=", ":"))) else j
     found = count_at(tokens, k)
-    if found is None or (bracket and (k + 1 >= len(tokens) or tokens[k + 1].text != ")")):
+    if found is None or (k > j and not bracket and _text(tokens, k + 1) in UNITS) or (bracket and (k + 1 >= len(tokens) or tokens[k + 1].text != ")")):
         return _part(j, Operand(None, name, i), None)
     return _part(k + 1 + bracket, Operand(found.value, name, k), found.value)
 

@@ -76,8 +76,7 @@ def _lent(names: Product, numbers: Product) -> Product:
 def _unbound(tokens: Sequence[Token], product: Product, label: Label | None) -> tuple[Product, Label | None]:
     """Return `product` without a name in front that names the result: `DP = 48 / (4*1*2) = 6`, but not `micro=1 * accum=4`."""
     first = product.factors[0]
-    binds = first.name and first.value is not None and first.at == product.first + 0
-    if binds or not first.name or first.value is None or _text(tokens, first.at - 1) not in ("=", ":"):
+    if not first.name or first.value is None or _text(tokens, first.at - 1) not in ("=", ":"):
         return product, label
     if _text(tokens, product.stop) != "=" or any(operand.name for operand in product.operands[1:]):
         return product, label
@@ -96,14 +95,25 @@ def _label(tokens: Sequence[Token], product: Product, labels: Sequence[Label]) -
     if between[-1].text not in ("=", ":") or any(token.text in (";", ".", "->", "/", "*", "x") for token in between[:-1]):
         return None
     numbers = [token for token in between[:-1] if token.kind == NUMBER]
-    return label if not numbers or any(token.text in DEVICE_UNITS for token in between) else None
+    return label if not numbers or _result_of(tokens, label, product) or any(token.text in DEVICE_UNITS for token in between) else None
+
+
+def _result_of(tokens: Sequence[Token], label: Label, product: Product) -> Result | None:
+    """Return the number that the label is given before a colon and arithmetic: `held at 1,048,576 tokens, as before: 4 * 8 * 32768`."""
+    at = next((i for i in range(label.stop, product.first) if tokens[i].kind == NUMBER), None)
+    if at is None or not all(token.text in _LEADING or token.text in ("held", "fixed", "kept", "set") for token in tokens[label.stop : at]):
+        return None
+    return Result(at, _unit(tokens, at + 1)[0]) if _text(tokens, product.stop) not in _EQUALS else None
 
 
 def _result_before(tokens: Sequence[Token], product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
     """Return the result in front of the arithmetic: `128 = 16 x 8`, `GBS 64 (8 x 8 GPUs)`, `global 128 = 8 * 16 dp`."""
-    if _text(tokens, product.first - 1) not in ("=", "("):
+    if label is not None and _text(tokens, product.first - 1) == ":":
+        return _result_of(tokens, label, product)
+    # `64 (8 x 8)`: the bracket belongs to the arithmetic.
+    i = product.first - 1 if _text(tokens, product.first) == "(" else product.first - 2
+    if _text(tokens, i + 1) not in ("=", "("):
         return None
-    i = product.first - 2
     unit = UNITS.get(_text(tokens, i), "")
     at = i - 1 if unit else i
     if at < 0 or count_at(tokens, at) is None:

@@ -81,7 +81,7 @@ def _devices(tokens: Sequence[Token], i: int) -> _Devices | None:
             device = True
         elif not (text in _MAKERS or _memory(tokens, j)) and not (text == "-" and chip):
             break
-        j += 2 if text.isdecimal() and tokens[j].kind == NUMBER else 1
+        j += 2 if tokens[j].kind == NUMBER and not is_chip(text) else 1
         if device:
             break
     return _Devices(j, chip) if chip or device else None
@@ -192,11 +192,16 @@ def _in_product(tokens: Sequence[Token], i: int) -> bool:
     return i > 1 and tokens[i - 1].text in _OPERATORS and (tokens[i - 2].kind != SIGN or tokens[i - 2].text == ")") and _text(tokens, i - 2) not in NODES
 
 
-def _each(tokens: Sequence[Token], i: int) -> bool:
-    """Return whether "per node", "/node" or "each" stands at token `i`."""
+def _each(tokens: Sequence[Token], i: int) -> int:
+    """Return how many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "each"; 0 where none do."""
     text = _text(tokens, i)
-    return text == "each" or (text in ("per", "/", "a", "on") and _text(tokens, i + (2 if _text(tokens, i + 1) in ("each", "every") else 1)) in NODES)\
-        and (text in ("per", "/") or _text(tokens, i + 1) in ("each", "every", "node"))
+    if text == "each":
+        return 2 if _text(tokens, i + 1) in NODES else 1
+    if text in ("per", "/"):
+        return 2 if _text(tokens, i + 1) in NODES else 0
+    if text in ("on", "in", "a") and _text(tokens, i + 1) in ("each", "every", "node"):
+        return 3 if _text(tokens, i + 2) in NODES else 2 if text == "a" else 0
+    return 0
 
 
 def _devices_stated(tokens: Sequence[Token], i: int) -> list[Stated]:
@@ -208,8 +213,8 @@ def _devices_stated(tokens: Sequence[Token], i: int) -> list[Stated]:
     if devices is None or (tokens[i].kind == NUMBER and is_chip(tokens[i].text) and devices.stop == i + 2 and _text(tokens, i + 1) in DEVICES and count > 999):
         return []
     stop = devices.stop
-    if _each(tokens, stop):
-        return [Stated(Name.GPUS_PER_NODE, count, i, i, stop + 2)] if count in GPUS_PER_NODE else []
+    if each := _each(tokens, stop):
+        return [Stated(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []
     if _text(tokens, stop) in NODES:
         return _node_of(tokens, i, count, stop)
     lone = tokens[i].kind == WORD and count == 1

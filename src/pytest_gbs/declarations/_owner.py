@@ -37,3 +37,8 @@ def is_global_batch(owner: KeyPath | None) -> bool:
     """Return whether the key itself is the global batch size."""
     words = _words(owner)
     return ("global" in words and ("batch" in words or "bs" in words)) or "gbs" in words or ("total" in words and "batch" in words)
+
+
+def is_accumulation(owner: KeyPath | None) -> bool:
+    """Return whether the key is the accumulation."""
+    return any(word.startswith("accum") for word in _words(owner))

@@ -1,13 +1,144 @@
-"""What the grammars read in the comments of one file, brought together."""
+"""What the grammars read in the comments of one file, brought together: each number once, conditions with their claims."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final
 
-from pytest_gbs.core.declaration import Declaration
+from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CommentBlock
+from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.declarations._owner import is_batch, is_evaluation
+
+BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
+_HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
+_OFF: Final = "not-a-claim"
+
+Read = tuple[CommentBlock, tuple[Declaration, ...]]
 
 
-def resolved(found: Sequence[tuple[CommentBlock, tuple[Declaration, ...]]]) -> tuple[Declaration, ...]:
-    """Return the declarations of a file in order."""
-    return tuple(sorted((d for _, each in found for d in each), key=lambda d: (d.at.start, d.name)))
+def resolved(found: Sequence[Read]) -> tuple[Declaration, ...]:
+    """Return the declarations of a file in order, from those of each of its blocks."""
+    off = _switched_off([block for block, _ in found])
+    every: list[Declaration] = []
+    for block, declarations in found:
+        kept = [d for d in declarations if not _is_off(block, d, off) and not (d.name in BATCHES and _is_about_evaluation(block))]
+        every.extend(_with_hardware(block, _once(kept)))
+    if any(declaration.exact for declaration in every):
+        every = [declaration for declaration in every if declaration.exact or declaration.name not in BATCHES]
+    return tuple(sorted(every, key=lambda declaration: (declaration.at.start, declaration.name)))
+
+
+def _is_about_evaluation(block: CommentBlock) -> bool:
+    """Return whether the key that the block belongs to makes it speak of evaluation."""
+    return is_evaluation(block.owner) and (block.placement == "trailing" or "batch" in str((block.owner or ("",))[-1]))
+
+
+def _once(declarations: Iterable[Declaration]) -> list[Declaration]:
+    """Return `declarations` with each number read once, by the grammar that says most of it."""
+    kept: list[Declaration] = []
+    for declaration in sorted(declarations, key=_says, reverse=True):
+        same = next((i for i, other in enumerate(kept) if _is_same(declaration, other)), None)
+        if same is None:
+            kept.append(declaration)
+        else:
+            kept[same] = _merged(kept[same], declaration)
+    return kept
+
+
+def _says(declaration: Declaration) -> tuple[bool, bool, bool, int]:
+    return (declaration.exact, declaration.sum is not None, bool(declaration.unit), len(declaration.conditions))
+
+
+def _is_same(one: Declaration, other: Declaration) -> bool:
+    if one.name != other.name and not (one.name in BATCHES and other.name in BATCHES):
+        return False
+    return one.at.start < other.at.stop and other.at.start < one.at.stop
+
+
+def _merged(best: Declaration, other: Declaration) -> Declaration:
+    """Return `best` with what only `other` knows."""
+    known = {name for name, _ in best.conditions} | {factor.name for factor in (best.sum.factors if best.sum else ())}
+    more = [(pair, at) for pair, at in zip(other.conditions, other.condition_places, strict=True) if pair[0] not in known]
+    return best._replace(
+        conditions=(*best.conditions, *(pair for pair, _ in more)),
+        condition_places=(*best.condition_places, *(at for _, at in more)),
+        unit=best.unit or other.unit,
+        ambiguous=best.ambiguous or (other.ambiguous and any(name == Name.WORLD_SIZE for (name, _), _ in more)),
+    )
+
+
+def _with_hardware(block: CommentBlock, declarations: list[Declaration]) -> list[Declaration]:
+    """Return `declarations` with the hardware of a paragraph as a condition of its batch, where the batch's own statement names none."""
+    if not any(d.name in BATCHES for d in declarations) or not any(d.name in _HARDWARE for d in declarations):
+        return declarations
+    breaks = [match.start() for match in _blank().finditer(block.text)]
+    places = [_paragraph(block, declaration.at, breaks) for declaration in declarations]
+    return [
+        _conditioned(d, [other for other, at in zip(declarations, places, strict=True) if at == here]) if d.name in BATCHES and not d.exact else d
+        for d, here in zip(declarations, places, strict=True)
+    ]
+
+
+@cache
+def _blank() -> re.Pattern[str]:
+    return re.compile(r"\n[ \t#]*(?=\n)")
+
+
+def _paragraph(block: CommentBlock, at: Location, breaks: list[int]) -> int:
+    piece = max(0, bisect_right([place for _, place in block.pieces], at.start) - 1)
+    offset, place = block.pieces[piece]
+    return bisect_right(breaks, offset + at.start - place)
+
+
+def _conditioned(batch: Declaration, paragraph: list[Declaration]) -> Declaration:
+    if any(name in _HARDWARE or name == Name.DATA_PARALLEL_SIZE for name, _ in batch.conditions):
+        return batch
+    stated = [d for d in paragraph if d.name in _HARDWARE and d.force == Force.STATES]
+    values = {d.name: d for d in stated}
+    if any(values[d.name].value != d.value for d in stated):
+        return batch
+    ambiguous = Name.WORLD_SIZE in values and values[Name.WORLD_SIZE].ambiguous
+    return batch._replace(
+        conditions=(*batch.conditions, *((d.name, d.value) for d in values.values())),
+        condition_places=(*batch.condition_places, *(d.at for d in values.values())),
+        ambiguous=batch.ambiguous or ambiguous,
+    )
+
+
+def _switched_off(blocks: Iterable[CommentBlock]) -> frozenset[KeyPath]:
+    """Return the keys above which a comment that says nothing else switches off what stands behind them."""
+    return frozenset(block.owner for block in blocks if block.owner and _OFF in block.text and _own_lines(block) is None)
+
+
+@cache
+def _marker() -> re.Pattern[str]:
+    return re.compile(r"gbs:[ \t]*not-a-claim")
+
+
+def _own_lines(block: CommentBlock) -> list[tuple[int, int]] | None:
+    """Return the lines of the block's text that a marker switches off; None where it stands on a line of its own: all."""
+    spans: list[tuple[int, int]] = []
+    for match in _marker().finditer(block.text):
+        start = block.text.rfind("\n", 0, match.start()) + 1
+        stop = block.text.find("\n", match.end())
+        if not block.text[start : match.start()].strip(" \t#"):
+            return None
+        spans.append((start, len(block.text) if stop < 0 else stop))
+    return spans
+
+
+def _is_off(block: CommentBlock, declaration: Declaration, off: frozenset[KeyPath]) -> bool:
+    if block.owner in off:
+        return True
+    if _OFF not in block.text:
+        return False
+    lines = _own_lines(block)
+    if lines is None:
+        return True
+    places = [block.locate("", start, stop) for start, stop in lines]
+    return any(place.start <= declaration.at.start < place.stop for place in places)

@@ -117,6 +117,12 @@ class Setting(NamedTuple):
 
 
 _BETWEEN: Final = ("=", ":", "of", "is")
+_BESIDE: Final = frozenset(
+    (
+        *(Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE, Name.TENSOR_PARALLEL_SIZE),
+        *(Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE, Name.SEQUENCE_PARALLEL_SIZE),
+    )
+)
 
 
 def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
@@ -127,14 +133,14 @@ def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
         if named is None:
             i += 1
             continue
-        i = j = named.stop
+        first, i, j = i, named.stop, named.stop
         bracket = j < len(tokens) and tokens[j].text == "("
         if j < len(tokens) and (bracket or tokens[j].text in _BETWEEN):
             j += 1
         found = count_at(tokens, j)
         if found is None or named.common or len(found.holds) != 1 or found.holds[0].low != found.value or _goes_on(tokens, j + 1):
             continue
-        if named.name not in (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, EXPERTS):
+        if named.name in _BESIDE and not (first > 0 and tokens[first - 1].text in ("x", "*", "/", "//")):
             yield Setting(named.name, found.value, j)
         i = j + 1
 

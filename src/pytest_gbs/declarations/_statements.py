@@ -66,6 +66,8 @@ def _passages(text: str) -> Iterator[tuple[int, int, int]]:
     command = False
     for line in text.split("\n"):
         body = line.strip(" \t#\r")
+        if "gbs:" in body:
+            body = _own().split(body, maxsplit=1)[0].rstrip(" \t#")
         begin = offset + line.find(body)
         offset += len(line) + 1
         command = bool(body) and (command or is_command(body))
@@ -88,9 +90,22 @@ def _passages(text: str) -> Iterator[tuple[int, int, int]]:
 
 def _continues(last: str, line: str) -> bool:
     """Return whether `line` goes on with the statement of the line before it."""
+    if last[-1] == ":" and _formula().fullmatch(line):
+        return True
     if last[-1] in ".!?:;。" or _fresh().match(line):
         return False
     return len(last) >= _FULL or last[-1] in ",(+*/=-" or not (line[0].isupper() or line[0].isdigit())
+
+
+@cache
+def _own() -> re.Pattern[str]:
+    """Return what starts a comment to this tool that states nothing."""
+    return re.compile(r"(?:^|#\s*)gbs:\s*(?:ignore|not-a-claim)")
+
+
+@cache
+def _formula() -> re.Pattern[str]:
+    return re.compile(r"\(?\d[\d\s,_.*x×/()]*")
 
 
 @cache

@@ -39,7 +39,9 @@ _WRITTEN: Final = ("x", "×", "*", "/", "÷", "✕", "⨯", "∗", "⋅", "✖",
 
 def _read(block: CommentBlock, source: str, statement: Statement) -> Iterator[Declaration]:
     tokens = statement.tokens
-    for formula in formulas(tokens, products(tokens), labels(statement.text, tokens)):
+    called = labels(statement.text, tokens)
+    taken = {i for label in called for i in range(label.first, label.stop)}
+    for formula in formulas(tokens, products(tokens, taken), called):
         formula = formula._replace(product=_on_nodes(formula.product))
         if not _is_batch(block, statement, formula):
             continue
@@ -48,7 +50,8 @@ def _read(block: CommentBlock, source: str, statement: Statement) -> Iterator[De
         if result is not None or not formula.results:
             yield from _claimed(block, source, statement, formula, result)
         if tokens_result is not None:
-            yield from _claimed(block, source, statement, formula, tokens_result)
+            for found in _claimed(block, source, statement, formula, tokens_result):
+                yield found if result is None else found._replace(sum=None)
 
 
 def _on_nodes(product: Product) -> Product:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.wording import listing
+from pytest_gbs.core.wording import called, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
@@ -38,6 +38,8 @@ def origin(size: Quantity, places: Places, here: str) -> str:
     if size.origin == Origin.FILE:
         return ", ".join(filter(None, (escape(size.key), place)))
     if size.origin == Origin.DEFAULT:
+        if size.because:
+            return f"as {escape(size.because[0].key or called(size.because[0].name))} by default"
         return f"default of {escape(size.key)}" if size.key else "unless something else is stated"
     if size.origin in (Origin.COMMENT, Origin.LAUNCHER):
         return place or escape(size.note or size.key)

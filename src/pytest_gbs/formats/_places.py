@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from posixpath import relpath
 
 from pytest_gbs.core.location import Lines, Location, Position
@@ -34,7 +35,15 @@ class Places:
     def position(self, location: Location) -> Position | None:
         """Return the lines and columns of `location`, or None where the report does not hold the text."""
         lines = self.lines(location.source)
-        return lines.position(location) if lines else None
+        if lines is None:
+            return Position(1, 1, 1, 1) if location.stop == 0 else None
+        return lines.position(location)
+
+    def words(self, text: str) -> str:
+        """Return a sentence of the engine made safe to print, the paths of the tree in it as seen from the current folder."""
+        if self.options.root != self.options.folder:
+            text = re.sub(r"(?<![\w./-])[^\s():,'\"]+\.[a-z]+(?=:\d)", lambda match: self.path(match.group()), text)
+        return escape(text)
 
     def where(self, location: Location) -> str:
         """Return `path:line:column`, made safe to print; the path alone where the text is not there."""

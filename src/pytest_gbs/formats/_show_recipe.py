@@ -62,7 +62,7 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[Line]:
     for other in launched:
         yield Line("launched by", "", _launched(other, run, places))
     for assumption in run.assumptions:
-        yield Line("assuming", "", escape(assumption))
+        yield Line("assuming", "", places.words(assumption))
 
 
 def launcher_lines(file: LauncherFile, places: Places) -> Iterator[Line]:
@@ -176,8 +176,11 @@ def _world(run: Run, places: Places) -> Line:
             return Line(label, "", f"{_part(nodes, places, run)} x GPUs per node, {missing}")
         return Line(label, "", unknown(size, Name.WORLD_SIZE, places, run.path))
     found = fraction(size, run.framework.equations)
-    if found is None or found.bottom:
-        return Line(label, number(size.value), origin(size, places, run.path) or f"= {arithmetic(size, run.framework.equations)}")
+    if found is None:
+        comment = "comment, " if size.origin == Origin.COMMENT else ""
+        return Line(label, number(size.value), comment + origin(size, places, run.path))
+    if found.bottom:
+        return Line(label, number(size.value), f"= {arithmetic(size, run.framework.equations)}")
     return Line(label, number(size.value), "= " + " x ".join(_part(q, places, run) for q in found.top))
 
 

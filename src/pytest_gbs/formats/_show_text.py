@@ -14,8 +14,7 @@ from pytest_gbs.formats._show_recipe import Line, launcher_lines, lines, title
 from pytest_gbs.formats._show_table import HEAD, RIGHT, rows
 from pytest_gbs.formats._width import left, right, width
 
-_LABEL: Final = 17
-_VALUE: Final = 11
+_VALUE: Final = 28  # columns in which labels and numbers end, beside the indentation
 _TEXT: Final = 22  # columns before the words of a line without a number
 
 
@@ -47,11 +46,9 @@ def _launcher(file: FileReport, places: Places, paint: Paint) -> str:
 
 def _block(told: Iterable[Line], paint: Paint) -> Iterator[str]:
     for line in told:
-        label = paint(line.label, DIM) + " " * max(0, _LABEL - width(line.label))
-        if line.value:
-            yield f"  {label}{right(line.value, _VALUE)}   {line.text}".rstrip()
-        else:
-            yield f"  {label}{' ' * (_TEXT - _LABEL)}{line.text}".rstrip()
+        label = paint(line.label, DIM)
+        room = (_VALUE if line.value else _TEXT) - width(line.label) - width(line.value)
+        yield f"  {label}{' ' * max(2, room)}{line.value}{'   ' if line.value else ''}{line.text}".rstrip()
 
 
 def _table(report: Report, places: Places, paint: Paint) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_gbs import formats
+from pytest_gbs.cli._strict import tighten
 from pytest_gbs.core.errors import GbsError
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.location import Location
@@ -50,7 +51,7 @@ class Repository(NamedTuple):
 
         named = frozenset(target for target in targets if target and not target.endswith("/"))
         tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named)
-        return check(tree, targets, self.settings, self.options.given, keep_runs=keep_runs)
+        return tighten(check(tree, targets, self.settings, self.options.given, keep_runs=keep_runs), self.settings)
 
 
 def open_repository(start: Path, options: Options) -> Repository:
@@ -93,10 +94,9 @@ class View:
         rule = self.report.rules.get(code)
         return f"{code} {rule.name}" if rule else code
 
-    def one_line(self, outcome: Finding | Undetermined) -> str:
-        """Return a finding or a claim that can't be decided in one line, for short summaries."""
-        said = open_claim(outcome) if isinstance(outcome, Undetermined) else escape(outcome.message)
-        return f"{outcome.code} {self._places.where(outcome.at)} {said}"
+    def one_line(self, finding: Finding) -> str:
+        """Return a finding in one line, for short summaries."""
+        return f"{finding.code} {self._places.where(finding.at)} {escape(finding.message)}"
 
     def finding(self, finding: Finding) -> str:
         """Return the text of `gbs check` for one finding."""
@@ -114,7 +114,6 @@ class Checked(NamedTuple):
     files: tuple[FileReport, ...]
     bugs: tuple[str, ...]
     view: View
-    settings: Settings
 
     @property
     def silent(self) -> bool:
@@ -138,7 +137,7 @@ class Checks:
         found = self._found[repository.root]
         if found is None:
             return _check_one(repository, inner)
-        checked = found.get(inner) or Checked(inner, (), (), View(_NOTHING, repository), repository.settings)
+        checked = found.get(inner) or Checked(inner, (), (), View(_NOTHING, repository))
         return _check_one(repository, inner) if named and checked.silent else checked
 
     def _check_roots(self, repository: Repository) -> dict[str, Checked] | None:
@@ -162,7 +161,7 @@ def _check_one(repository: Repository, path: str) -> Checked:
         report = _NOTHING._replace(internal=(str(error),))
     except Exception as error:
         report = _NOTHING._replace(internal=(f"internal error on {path}: {type(error).__name__}: {error}",))
-    nothing = Checked(path, (), report.internal, View(report, repository), repository.settings)
+    nothing = Checked(path, (), report.internal, View(report, repository))
     return _by_path(report, repository).get(path, nothing)
 
 
@@ -175,4 +174,4 @@ def _by_path(report: Report, repository: Repository) -> dict[str, Checked]:
     for bug in report.internal:
         bugs.setdefault(next((path for path in files if f" on {path}: " in bug), next(iter(files), "")), []).append(bug)
     view = View(report, repository)
-    return {path: Checked(path, tuple(each), tuple(bugs.get(path, ())), view, repository.settings) for path, each in files.items()}
+    return {path: Checked(path, tuple(each), tuple(bugs.get(path, ())), view) for path, each in files.items()}

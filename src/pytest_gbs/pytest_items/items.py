@@ -43,13 +43,13 @@ class Judged(NamedTuple):
 
     @property
     def open_claims(self) -> tuple[Undetermined, ...]:
-        """The claims that could not be decided, which fail the item under `--gbs-strict`."""
+        """The claims that could not be decided."""
         return tuple(outcome for outcome in self.undetermined if outcome.claim)
 
     @property
     def outcomes(self) -> list[Finding | Undetermined]:
         """All that was found, the worst first."""
-        return [*self.errors, *self.open_claims, *self.findings, *self.undetermined]
+        return [*self.errors, *self.findings, *self.undetermined]
 
     @property
     def reason(self) -> str:
@@ -62,6 +62,7 @@ def judge(checked: Checked) -> Iterator[Judged]:
     """Yield what each rule that applies says of a file, by rule code."""
     bugs = [(_code(bug), bug) for bug in checked.bugs]
     applying = {code for file in checked.files for code, _ in file.rules}
+    applying |= {finding.code for file in checked.files for finding in file.findings}  # what `--gbs-strict` adds
     for code in sorted(applying | {code for code, _ in bugs}):
         findings = tuple(finding for file in checked.files for finding in file.findings if finding.code == code)
         undetermined = tuple(outcome for file in checked.files for outcome in file.undetermined if outcome.code == code)
@@ -102,7 +103,7 @@ class RecipeItem(pytest.Item):
         super().__init__(**named)
         self.judged = judged
         self.checked = checked
-        self.fails = bool(judged.bugs or judged.errors or (checked.settings.strict and judged.open_claims))
+        self.fails = bool(judged.bugs or judged.errors)
         if self.fails:
             crash = self._crash()
             said = (("gbs_code", judged.code), ("gbs_path", crash.path), ("gbs_line", crash.lineno), ("gbs_message", crash.message))
@@ -127,10 +128,7 @@ class RecipeItem(pytest.Item):
 
     def text(self) -> str:
         """Return what was found, as `gbs check` prints it; for a bug of ours, what happened."""
-        parts = [*map(escape, self.judged.bugs), *map(self.checked.view.finding, self.judged.findings)]
-        if self.checked.settings.strict:
-            parts.extend(self.claims())
-        return "\n\n".join(parts)
+        return "\n\n".join([*map(escape, self.judged.bugs), *map(self.checked.view.finding, self.judged.findings)])
 
     def claims(self) -> list[str]:
         """Return a line for each claim that could not be decided."""
@@ -141,7 +139,7 @@ class RecipeItem(pytest.Item):
         view = self.checked.view
         if self.judged.bugs:
             return Crash(view.path(self.checked.path), 1, escape(self.judged.bugs[0]))
-        worst = self.judged.outcomes[0]
+        worst = self.judged.errors[0]
         return Crash(view.path(worst.at.source), view.line(worst.at), view.one_line(worst))
 
 

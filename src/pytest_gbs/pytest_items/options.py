@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs.core.admissible import MOST_GPUS
 from pytest_gbs.core.given import Given
 from pytest_gbs.pytest_items.checks import Options
 
@@ -12,16 +13,20 @@ def read_options(config: pytest.Config) -> Options:
     """Return what the command line says about a check.
 
     Raises:
-        pytest.UsageError: a number is not positive.
+        pytest.UsageError: a number makes no sense, or they contradict each other.
     """
-    numbers = {name: config.getoption(f"gbs_{name}") for name in ("nodes", "gpus_per_node", "world_size")}
-    for name, value in numbers.items():
-        if value is not None and value < 1:
-            raise pytest.UsageError(f"gbs: --gbs-{name.replace('_', '-')} {value}: a positive whole number is needed")
+    flags = ("nodes", "gpus-per-node", "world-size")
+    nodes, per_node, world = numbers = [config.getoption(f"gbs_{flag.replace('-', '_')}") for flag in flags]
+    for flag, number in zip(flags, numbers, strict=True):
+        if number is not None and not 1 <= number <= MOST_GPUS:
+            raise pytest.UsageError(f"gbs: --gbs-{flag} {number} is no whole number from 1 to {MOST_GPUS}")
+    if world and (world % (nodes or 1) or world % (per_node or 1) or (nodes and per_node and nodes * per_node != world)):
+        asked = " ".join(f"--gbs-{flag} {number}" for flag, number in zip(flags, numbers, strict=True) if number)
+        raise pytest.UsageError(f"gbs: {asked} contradict each other")
     return Options(
         config.rootpath,
         config.invocation_params.dir,
-        Given(numbers["nodes"], numbers["gpus_per_node"], numbers["world_size"]),
+        Given(nodes, per_node, world),
         tuple(config.getoption("gbs_select")) or None,
         tuple(config.getoption("gbs_ignore")) or None,
         config.getoption("gbs_strict") or None,

@@ -45,12 +45,12 @@ def check(file: FileView) -> Iterator[Outcome]:
     for parent, rows in _missing(file.document, framework).items():
         lengths = {len(name) + change for name in rows for change in range(-slips(name), slips(name) + 1)}
         for key in _keys(file.document, parent):
-            if len(key.text) not in lengths or (path := (*parent, key.text)) in known:
+            if len(key.text) not in lengths or (*parent, key.text) in known:
                 continue
             meant = nearest(key.text, rows)
             # The framework's other keys are asked last: the table may have to load them.
             if meant is not None and key.text not in framework.also:
-                yield _finding(file.document, key, path, rows[meant])
+                yield _finding(file.document, framework, key, rows[meant])
 
 
 def _missing(document: Document, framework: Framework) -> dict[KeyPath, dict[str, Row]]:
@@ -74,13 +74,13 @@ def _keys(document: Document, parent: KeyPath) -> Iterator[Scalar]:
                 yield key
 
 
-def _finding(document: Document, key: Scalar, path: KeyPath, row: Row) -> Finding:
+def _finding(document: Document, framework: Framework, key: Scalar, row: Row) -> Finding:
     meant = str(row.key[-1])
-    default = f", and without it {called(row.name)} is {row.default}" if isinstance(row.default, int) else ""
-    at = Location(document.source.path, key.start, key.stop, path)
+    default = f"; {called(row.name)} is the default {row.default}" if isinstance(row.default, int) else ""
+    at = Location(document.source.path, key.start, key.stop, (*row.key[:-1], key.text))
     written = document.source.text[key.start : key.stop]
     fix = Fix(f"rename {key.text} to {meant}", Applicability.DISPLAY, (Edit(at, written, written.replace(key.text, meant)),))
-    message = f"{key.text} is no key of this framework{default}"
+    message = f"{key.text} is no key of {framework.title.split(' (')[0]}{default}"
     return Finding(CODE, message, Severity.WARNING, at, "unknown", holds=f"the nearest key is {meant}", fixes=(fix,))
 
 

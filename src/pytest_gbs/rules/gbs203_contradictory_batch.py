@@ -39,13 +39,19 @@ _PROSE: Final = (Origin.COMMENT, Origin.NAME)
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each pair of settings of `run` that contradict each other."""
+    told: set[str] = set()
     for exclusion in run.framework.exclusions:
         present = [key for key in exclusion.keys if _is_set(run, key)]
         if len(present) > 1:
+            told.update(row.name for row in run.framework.rows if row.key in present)
             yield _exclusive(run.document, exclusion, present)
     for size in run.geometry.stated.values():
-        if isinstance(size, Conflict) and not any(leaf.origin in _PROSE for value in size.values for leaf in leaves(value)):
+        if isinstance(size, Conflict) and size.name not in told and not _is_prose(size):
             yield _conflict(run, size)
+
+
+def _is_prose(size: Conflict) -> bool:
+    return any(leaf.origin in _PROSE for value in size.values for leaf in leaves(value))
 
 
 def _is_set(run: Run, key: KeyPath) -> bool:

@@ -1,7 +1,8 @@
 """A comment `# gbs: ignore[...]` that silences nothing.
 
 The finding it was written for is gone, its rule does not exist, or it has no brackets: `# gbs: ignore` alone silences nothing,
-since a comment that silences every rule hides the next mistake as well.
+since a comment that silences every rule hides the next mistake as well. Where the settings ask for reasons, one without a
+reason silences nothing either.
 
 A suppression that outlives its reason waits to hide a real finding on the same line.
 
@@ -32,12 +33,15 @@ def check(unused: tuple[Suppression, ...]) -> Iterator[Outcome]:
 def _message(suppression: Suppression) -> str:
     if not suppression.codes:
         return "a suppression without a rule in brackets ignores nothing"
-    return f"no finding of {listing(suppression.codes)} here to ignore"
+    if suppression.refused:
+        return "a suppression without a reason ignores nothing here: the settings ask for one"
+    where = "in this file" if suppression.whole_file else "here"
+    return f"no finding of {listing(suppression.codes)} {where} to ignore"
 
 
 def _fixes(suppression: Suppression) -> tuple[Fix, ...]:
-    """Return the fix that takes the comment away; one without brackets is left to its author, who meant some rule."""
-    if suppression.removal is None or not suppression.codes:
+    """Return the fix that takes the comment away; one that only lacks its brackets or its reason is left to its author."""
+    if suppression.removal is None or suppression.refused or not suppression.codes:
         return ()
     return (Fix("remove the unused suppression", Applicability.SAFE, (suppression.removal,)),)
 

@@ -67,7 +67,7 @@ def sentences(wrong: Iterable[Problem], file: str, text: str, table: KeyPath) ->
     return [f"{file}:{line}: {' '.join(filter(None, (*_whereabouts(problem.path, table), problem.text)))}" for line, problem in placed]
 
 
-def _line(problem: Problem, text: str, lines: list[tuple[int, KeyPath]], table: KeyPath) -> int:
+def _line(problem: Problem, text: str, lines: dict[KeyPath, int], table: KeyPath) -> int:
     line = line_of(lines, (*table, *problem.path))
     quoted = problem.text.split('"')
     inside_list = problem.text.startswith("holds ") and len(quoted) > 2

@@ -7,34 +7,31 @@ from collections.abc import Iterator
 from typing import Final
 
 KeyPath = tuple[str | int, ...]
+# tool.gbs.expect.0.tokens-per-step.min
+_DEEPEST: Final = 6
 _PART: Final = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
 _KEY: Final = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
 _LINE: Final = rf"[ \t]*(?:(?P<open>\[\[?)[ \t]*(?P<table>{_KEY})[ \t]*\]|(?P<key>{_KEY})[ \t]*=)"
 
 
-def key_lines(text: str) -> list[tuple[int, KeyPath]]:
-    """Return the line, from 1, and the full path of each header and key of a TOML text, in order."""
-    return list(_keys(text))
+def key_lines(text: str) -> dict[KeyPath, int]:
+    """Return the line, from 1, on which each table and key of a TOML text first stands, by its full path."""
+    found: dict[KeyPath, int] = {}
+    for number, path in _keys(text):
+        for length in range(1, min(len(path), _DEEPEST) + 1):
+            found.setdefault(path[:length], number)
+    return found
 
 
-def line_of(lines: list[tuple[int, KeyPath]], path: KeyPath) -> int:
+def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int:
     """Return the line of the key at `path`, or of the nearest thing above it; 1 where there is nothing of it."""
-    best, depth = 1, 0
-    for number, found in lines:
-        common = _common(found, path)
-        if common > depth and common == min(len(found), len(path)):
-            best, depth = number, common
-    return best
+    return next((lines[path[:length]] for length in range(len(path), 0, -1) if path[:length] in lines), 1)
 
 
 def line_holding(text: str, value: str, start: int) -> int:
     """Return the first line from `start` on that holds `value` in quotes, or `start`: lists stand on several lines."""
     quoted = (f'"{value}"', f"'{value}'")
     return next((n for n, line in enumerate(text.split("\n")[start - 1 :], start) if any(q in line for q in quoted)), start)
-
-
-def _common(one: KeyPath, other: KeyPath) -> int:
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _keys(text: str) -> Iterator[tuple[int, KeyPath]]:

@@ -67,7 +67,7 @@ def _read(path: str, size: int, most: int) -> bytes | str:
 
 def too_large(most: int) -> str:
     """Return the reason for a file above the limit of `most` bytes."""
-    return f"larger than {most:,} bytes; max-file-size in [tool.gbs] raises it"
+    return f"larger than {most:,} bytes"
 
 
 def reason(path: str, error: OSError) -> str:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from pytest_gbs.core.globs import matches
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.parsing.decode import decode
-from pytest_gbs.trees.files import read_bytes, reason
+from pytest_gbs.trees.files import read_bytes, reason, too_large
 from pytest_gbs.trees.gitignore import IgnoreFile
 from pytest_gbs.trees.root import StrPath, find_root
 
@@ -72,7 +72,9 @@ class WorkTree(NamedTuple):
         if path not in self.named and (refused := _refused(self.root, path)):
             return Unreadable(path, refused)
         data = read_bytes(full, self.max_file_size)
-        return Unreadable(path, data) if isinstance(data, str) else decode(path, data)
+        if isinstance(data, bytes):
+            return decode(path, data)
+        return Unreadable(path, f"{data}; max-file-size in [tool.gbs] raises it" if data == too_large(self.max_file_size) else data)
 
     def exists(self, path: str) -> bool:
         """Return whether there is a file or folder at `path`, which may be hidden or ignored."""
