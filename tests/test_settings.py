@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator
 from pytest_gbs.core.errors import SettingsError, UsageError
 from pytest_gbs.core.preferences import Expectation, Hardware, LaunchContext, Settings
 from pytest_gbs.settings import Overrides, hardware_for, load_settings, merge
+from pytest_gbs.settings.explain import problems, sentences
 from pytest_gbs.settings.shape import fits
 from pytest_gbs.trees.shipped import read_schema
 
@@ -28,7 +29,8 @@ RULES = {
     "GBS204": "unsatisfiable-batch",
     "GBS501": "recipe-policy",
 }
-SCHEMA = Draft202012Validator(json.loads(read_schema("settings")))
+SCHEMA: dict[str, Any] = json.loads(read_schema("settings"))
+VALIDATOR = Draft202012Validator(SCHEMA)
 
 
 def _load(root: Path, text: str) -> Settings:
@@ -184,9 +186,8 @@ same = "world-size"
 
 
 def test_an_origin_names_the_table_of_pyproject(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text(
-        "[tool.gbs]\ngpus-per-node = 8\n[[tool.gbs.hardware]]\npaths = ['a']\nnodes = 2\n[[tool.gbs.expect]]\npaths = ['a']\nsame = 'world-size'\n"
-    )
+    tables = ("[tool.gbs]\ngpus-per-node = 8", "[[tool.gbs.hardware]]\npaths = ['a']\nnodes = 2", "[[tool.gbs.expect]]\npaths = ['a']")
+    (tmp_path / "pyproject.toml").write_text("\n".join((*tables, "same = 'world-size'")))
     settings = load_settings(tmp_path, rules=RULES)
     assert [entry.origin for entry in settings.hardware] == [
         "gpus-per-node in [tool.gbs] of pyproject.toml",
@@ -352,8 +353,8 @@ _NUMBERS = st.one_of(st.integers(-1, 3), st.sampled_from([1000, 1001, 65_536, 65
 _SCALARS = st.one_of(_NUMBERS, st.booleans(), st.floats(), st.sampled_from([8.0, 8.5, 0.0]), st.text(max_size=3), st.none())
 _KEYS = sorted(
     {
-        *SCHEMA.schema["properties"],
-        *(k for part in ("hardware", "launch", "expect") for k in SCHEMA.schema["properties"][part]["items"]["properties"]),
+        *SCHEMA["properties"],
+        *(k for part in ("hardware", "launch", "expect") for k in SCHEMA["properties"][part]["items"]["properties"]),
         "in",
         "min",
         "max",
@@ -372,7 +373,7 @@ def _settings_like() -> st.SearchStrategy[dict[str, Any]]:
     size = st.one_of(st.integers(1, 9), st.just(8.0))
     words = st.lists(st.sampled_from(["GBS101", "x"]), max_size=2)
     paths = st.lists(st.just("a/**"), min_size=1, max_size=2)
-    hardware = {key: size for key in ("num-nodes", "nodes", "gpus-per-node", "world-size")}
+    hardware = dict.fromkeys(("num-nodes", "nodes", "gpus-per-node", "world-size"), size)
     bounds = st.fixed_dictionaries({}, optional={"min": size, "max": size})
     expected = st.one_of(size, bounds, st.fixed_dictionaries({"in": st.lists(size, max_size=2)}), _ANYTHING)
     parts: dict[str, st.SearchStrategy[Any]] = {
@@ -398,17 +399,26 @@ def _settings_like() -> st.SearchStrategy[dict[str, Any]]:
 
 @given(_settings_like())
 def test_the_quick_check_accepts_what_the_schema_accepts(raw: dict[str, Any]) -> None:
-    assert fits(raw) == SCHEMA.is_valid(raw)
+    assert fits(raw) == VALIDATOR.is_valid(raw)
 
 
 @given(st.dictionaries(st.sampled_from(_KEYS), _ANYTHING, max_size=4))
 def test_the_quick_check_and_the_schema_agree_on_anything(raw: dict[str, Any]) -> None:
-    assert fits(raw) == SCHEMA.is_valid(raw)
+    assert fits(raw) == VALIDATOR.is_valid(raw)
+
+
+@given(st.one_of(_settings_like(), st.dictionaries(st.sampled_from(_KEYS), _ANYTHING, max_size=4)))
+def test_whatever_is_refused_is_explained_a_line_for_each_mistake(raw: dict[str, Any]) -> None:
+    wrong = problems(raw)
+    lines = sentences(wrong, "gbs.toml", "", ())
+    assert bool(lines) != fits(raw)
+    assert len(lines) == len(wrong)
+    assert not any("\n" in line.replace("\\n", "") for line in lines)
 
 
 def test_the_schema_describes_every_key_and_is_one() -> None:
-    Draft202012Validator.check_schema(SCHEMA.schema)
-    for name, part in SCHEMA.schema["properties"].items():
+    Draft202012Validator.check_schema(SCHEMA)
+    for name, part in SCHEMA["properties"].items():
         assert part["description"], name
 
 
@@ -447,7 +457,7 @@ def test_saying_nothing_changes_nothing() -> None:
             {"select": ("GBS104", "GBS501", "GBS001"), "extend_select": (), "ignore": ()},
             id="commas",
         ),
-        pytest.param({"select": []}, {"select": (), "extend_select": (), "ignore": ()}, id="select nothing"),
+        pytest.param({"select": [], "extend_select": (), "ignore": [], "exclude": []}, {}, id="empty lists"),
         pytest.param({"extend_select": ["GBS104"]}, {"extend_select": ("GBS204", "GBS104"), "ignore": ("GBS106",)}, id="extend"),
         pytest.param({"ignore": ["GBS101", "GBS104"]}, {"ignore": ("GBS104", "GBS106", "GBS101")}, id="ignore"),
         pytest.param({"strict": False}, {"strict": False, "strict_all": False}, id="not strict"),
@@ -522,9 +532,11 @@ def test_an_origin_names_each_table_that_was_used() -> None:
     ],
 )
 def test_a_later_entry_drops_what_it_contradicts(
-    earlier: tuple[int | None, ...], later: tuple[int | None, ...], expected: tuple[int | None, ...]
+    earlier: tuple[int | None, int | None, int | None],
+    later: tuple[int | None, int | None, int | None],
+    expected: tuple[int | None, int | None, int | None],
 ) -> None:
-    settings = _hardware(Hardware(("**",), *earlier, origin="x in a"), Hardware(("**",), *later, origin="y in b"))  # type: ignore[arg-type]
+    settings = _hardware(Hardware(("**",), *earlier, "x in a"), Hardware(("**",), *later, "y in b"))
     found = hardware_for(settings, "a.yaml")
     assert found is not None
     assert found[1:4] == expected

@@ -39,7 +39,7 @@ def pages() -> dict[str, str]:
 
 def index() -> str:
     """Return the page that lists all rules."""
-    lines = [_GENERATED, "# Rules", "", "`gbs rules` prints this list, `gbs rule GBS101` a page of it.", ""]
+    lines = [_GENERATED, "", "# Rules", "", "`gbs rules` prints this list, `gbs rule GBS101` a page of it.", ""]
     for digit, family in FAMILIES.items():
         chosen = [rule for rule in rules() if rule.code[3] == digit]
         if chosen:
@@ -54,7 +54,7 @@ def page(rule: Rule) -> str:
     parts = [
         _GENERATED,
         f"# {rule.code} {rule.name}",
-        f"{rule.summary[0].upper()}{rule.summary[1:]}. Severity: {_severity(rule)}. Since {rule.since}.",
+        f"*{_severity(rule)}, since {rule.since}*",
         rule.manual.strip(),
     ]
     for number, example in enumerate(rule.bad):

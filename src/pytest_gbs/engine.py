@@ -92,8 +92,10 @@ def _with_parallel(hardware: Hardware, context: Context) -> Hardware:
 
 def _reserve(framework: Framework, document: Document, hardware: Hardware) -> Hardware:
     """Return `hardware` without what comments say of it where some of the GPUs may serve rather than train."""
-    reserves = getattr(framework, "reserves", None)
+    reserves, shares = framework.reserves, framework.shares
     if reserves is None or not holds(reserves, document, framework.loader):
+        return hardware
+    if shares is not None and holds(shares, document, framework.loader):
         return hardware
     return hardware._replace(sizes={name: size for name, size in hardware.sizes.items() if size.origin != Origin.COMMENT})
 

@@ -129,7 +129,8 @@ def apply(
         for number, code in hits:
             used[number].add(code)
         (silenced if hits else kept).append(finding)
-    unused = (_unused(source.text, s, used[number], inactive) for number, s in enumerate(suppressions))
+    told = [s._replace(refused=require_reason and not s.reason) for s in suppressions]
+    unused = (_unused(source.text, s, used[number], inactive) for number, s in enumerate(told))
     return tuple(kept), tuple(silenced), tuple(s for s in unused if s is not None)
 
 
@@ -154,7 +155,8 @@ def _unused(text: str, suppression: Suppression, used: Collection[str], inactive
     start = text.index("[", suppression.at.start) + 1
     stop = text.index("]", start)
     words = zip(_words(text[start:stop]), suppression.codes, strict=True)
-    remaining = ", ".join(word for word, code in words if code not in useless)
+    gone = set(useless)
+    remaining = ", ".join(word for word, code in words if code not in gone)
     edit = Edit(Location(suppression.at.source, start, stop), text[start:stop], remaining)
     return suppression._replace(codes=tuple(useless), removal=edit)
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from pytest_gbs import Given, Settings, check
+from pytest_gbs.trees.worktree import WorkTree
 
 RECIPE = "model_name_or_path: base\ndataset_name: data\nnum_train_epochs: 1\npacking: false\nmax_length: 2048\n"
 
@@ -21,7 +25,24 @@ VIOLATED = recipe("# gbs: 128 on 8 nodes x 8 gpus", accumulation=4)
 UNDETERMINED = recipe("# gbs: 128 on 8 nodes")
 UNCLAIMED = recipe("")
 
+
+@pytest.fixture(scope="session", autouse=True)
+def _imported_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Import all of gbs before pytester remembers which modules there are, so that runs in this process share them."""
+    for module in ("pytest_items.marker", "pytest_items.session", "settings"):
+        import_module(f"pytest_gbs.{module}")
+    root = tmp_path_factory.mktemp("imports")
+    (root / "a.yaml").write_text(VIOLATED, encoding="utf-8")
+    check(WorkTree(root), [], Settings(), Given())
+
+
 Write = Callable[[dict[str, str]], Path]
+
+
+@pytest.fixture(autouse=True)
+def _without_other_plugins(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out of the inner runs what takes half a second to import and has nothing to do with us."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
 
 
 @pytest.fixture

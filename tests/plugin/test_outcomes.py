@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_strict_fails_what_cannot_be_decided(write: Write, pytester: pytest.Pyte
     write({"recipes/a.yaml": UNDETERMINED})
     result = run(pytester, "--gbs-strict", "-v")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["recipes/a.yaml::GBS101 FAILED*", "FAILED recipes/a.yaml::GBS101 - GBS101 recipes/a.yaml:1:*128*"])
+    result.stdout.fnmatch_lines(["recipes/a.yaml::GBS101 FAILED*", "FAILED recipes/a.yaml::GBS101 - GBS101 recipes/a.yaml:1:8 can't be *"])
 
 
 def test_a_violated_claim_fails_with_the_text_of_check(write: Write, pytester: pytest.Pytester) -> None:
@@ -64,8 +64,8 @@ def test_a_violated_claim_fails_with_the_text_of_check(write: Write, pytester: p
     (finding,) = report.findings()
     result = run(pytester)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    section = result.stdout.str().partition(" FAILURES ")[2].partition("short test summary")[0].splitlines()
-    assert "\n".join(section[2:-1]) == render_finding(finding, report)
+    section = result.stdout.str().partition(" FAILURES ")[2].partition("\n\ngbs: ")[0].splitlines()
+    assert "\n".join(section[2:]) == render_finding(finding, report)
 
 
 @pytest.mark.parametrize("variables", [{}, {"CI": "true"}], ids=["terminal", "CI"])
@@ -169,13 +169,11 @@ def test_a_bug_anywhere_fails_the_guilty_files_only(write: Write, pytester: pyte
 
 
 def test_nothing_of_a_recipe_reaches_the_terminal_as_control(write: Write, pytester: pytest.Pytester) -> None:
-    write({"recipes/a\x1b[31m.yaml": recipe("# gbs: 128 on 8 nodes x 8 gpus \u202e\x9b31m", accumulation=4)})
+    write({"recipes/a\x1b[31m.yaml": recipe("# gbs: 128 on 8 nodes x 8 gpus \u202e", accumulation=4)})
     output = run(pytester, "--color=no", "-v").stdout.str()
-    failures = output.partition(" FAILURES ")[2]
-    assert "GBS101" in failures
-    assert "\u202e" not in failures
-    assert "\x9b" not in failures
-    assert "\x1b" not in failures.partition("short test summary")[0].partition("\n")[2].partition("\n")[2]
+    assert "GBS101" in output.partition(" FAILURES ")[2]
+    assert "\u202e" not in output
+    assert "\x1b" not in output
 
 
 def test_properties_are_plain_values(write: Write, pytester: pytest.Pytester) -> None:

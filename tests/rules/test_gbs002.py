@@ -56,6 +56,12 @@ def test_a_loader_that_refuses_makes_it_an_error() -> None:
     assert found.severity == Severity.ERROR
 
 
+def test_very_long_values_are_not_shown() -> None:
+    found = only(list(check(view(f"per_device_train_batch_size: {'4' * 999}\nper_device_train_batch_size: 2\n"))))
+    assert found.message == "per_device_train_batch_size stands twice; PyYAML keeps the last and says nothing"
+    assert found.severity == Severity.ERROR
+
+
 def test_json_names_its_own_loader() -> None:
     text = '{"per_device_train_batch_size": 4, "per_device_train_batch_size": 2}'
     found = only(list(check(view(text, path="sft.json"))))

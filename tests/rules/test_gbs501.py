@@ -128,6 +128,11 @@ def test_a_size_that_no_number_of_gpus_reaches_is_an_error() -> None:
     assert found.severity == Severity.ERROR
 
 
+def test_a_setting_that_no_whole_number_fits_is_an_error() -> None:
+    found = only(list(check(run(micro(6), world(8), policies=(policy(128),)))))
+    assert found.message == "global batch size is 48 x accumulation, expected is 128: no accumulation gives that"
+
+
 def test_each_expectation_has_an_outcome_of_its_own() -> None:
     outcomes = list(check(run(micro(4), accumulation(2), world(16), policies=(policy(128), policy(64)))))
     assert [type(outcome).__name__ for outcome in outcomes] == ["Verified", "Finding"]

@@ -44,8 +44,8 @@ def reaching(law: Monomial, wanted: tuple[Interval, ...]) -> tuple[int, ...] | N
     for interval in wanted:
         low = max(1, -(-interval.low * bottom // top))
         high = min(_MOST.get(name, _OTHERWISE), interval.high * bottom // top)
-        for value in range(low, high + 1):
-            if (law.coefficient * value).denominator == 1 and admits(name, value):
+        for value in range(-(-low // bottom) * bottom, high + 1, bottom):
+            if admits(name, value):
                 found.add(value)
             if len(found) >= _ENOUGH:
                 return tuple(sorted(found))

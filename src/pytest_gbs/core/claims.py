@@ -264,6 +264,7 @@ def _free(reading: Reading) -> str:
 
 def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, tuple[Fix, ...]]:
     """Return with which single change the claim would hold, in words, and as fixes to show."""
+    text = run.document.source.text
     ways: list[str] = []
     fixes: list[Fix] = []
     for leaf in leaves(size):
@@ -273,8 +274,9 @@ def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, 
         if size.value > 0 and top % size.value == 0 and top // size.value > 0:
             value = top // size.value
             ways.append(f"{leaf.key} {value}")
-            fixes.append(Fix(f"change {leaf.key} to {value}", Applicability.SETTINGS, (Edit(leaf.at, str(leaf.value), str(value)),)))
-    written = run.document.source.text[declaration.at.start : declaration.at.stop]
+            edit = Edit(leaf.at, text[leaf.at.start : leaf.at.stop], str(value))
+            fixes.append(Fix(f"change {leaf.key} to {value}", Applicability.SETTINGS, (edit,)))
+    written = text[declaration.at.start : declaration.at.stop]
     edit = Edit(declaration.at, written, str(size.value))
     fixes.append(Fix(f"change {written} in the comment to {size.value}", Applicability.DECLARATIONS, (edit,)))
     ways.append(f'"{size.value}" in the comment')

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
-from math import ceil, floor, gcd, lcm
+from math import gcd, lcm
 from typing import Any, Final, NamedTuple
 
 from pytest_gbs.core.admissible import MOST_GPUS
@@ -22,20 +21,29 @@ _STOPS: Final = (Enforcement.STOPS, Enforcement.STOPS_LATE)
 
 
 class Form(NamedTuple):
-    """A size as `coefficient` times the number of GPUs to a power: 16 x GPUs is (16, 1), 512 / GPUs is (512, -1)."""
+    """A size as a fraction times the number of GPUs to a power: 16 x GPUs is (16, 1, 1), 512 / GPUs is (512, 1, -1).
 
-    coefficient: Fraction
-    power: int
+    The fraction is in lowest terms, its denominator above zero. (`fractions` would take `decimal` along at start-up.)
+    """
+
+    numerator: int
+    denominator: int = 1
+    power: int = 0
 
     def times(self, other: Form) -> Form:
         """Return the product."""
-        return Form(self.coefficient * other.coefficient, self.power + other.power)
+        return _form(self.numerator * other.numerator, self.denominator * other.denominator, self.power + other.power)
 
     def over(self, other: Form) -> Form | None:
         """Return the quotient, or None where the divisor is nothing."""
-        if other.coefficient == 0:
+        if other.numerator == 0:
             return None
-        return Form(self.coefficient / other.coefficient, self.power - other.power)
+        return _form(self.numerator * other.denominator, self.denominator * other.numerator, self.power - other.power)
+
+
+def _form(numerator: int, denominator: int, power: int) -> Form:
+    common = gcd(numerator, denominator) * (1 if denominator > 0 else -1)
+    return Form(numerator // common, denominator // common, power)
 
 
 class Bounds(NamedTuple):
@@ -48,28 +56,28 @@ class Bounds(NamedTuple):
 
     def whole(self, form: Form) -> Bounds | None:
         """Return the numbers of these for which `form` is a whole number, or None where that has no simple answer."""
-        numerator, denominator = form.coefficient.numerator, form.coefficient.denominator
         if form.power == 0:
-            return self if denominator == 1 else _NOWHERE
+            return self if form.denominator == 1 else _NOWHERE
         if form.power == 1:
-            return self._replace(multiple=lcm(self.multiple, denominator))
+            return self._replace(multiple=lcm(self.multiple, form.denominator))
         if form.power == -1:
-            return self._replace(within=gcd(self.within, numerator)) if denominator == 1 else _NOWHERE
+            return self._replace(within=gcd(self.within, form.numerator)) if form.denominator == 1 else _NOWHERE
         return None
 
     def at_least(self, form: Form, least: int) -> Bounds | None:
         """Return the numbers of these for which `form` is at least `least`."""
-        if form.power == 1 and form.coefficient > 0:
-            return self._replace(low=max(self.low, ceil(least / form.coefficient)))
+        if form.power == 1 and form.numerator > 0:
+            return self._replace(low=max(self.low, -(-least * form.denominator // form.numerator)))
         if form.power == -1 and least > 0:
-            return self._replace(high=min(self.high, floor(form.coefficient / least)))
+            return self._replace(high=min(self.high, form.numerator // (form.denominator * least)))
         return None
 
-    def exactly(self, number: Fraction) -> Bounds:
-        """Return the one number of these that is `number`, or nothing."""
-        if number.denominator != 1:
+    def exactly(self, numerator: int, denominator: int) -> Bounds:
+        """Return the one number of these that is `numerator` / `denominator`, or nothing."""
+        if denominator == 0 or numerator % denominator:
             return _NOWHERE
-        return self._replace(low=max(self.low, number.numerator), high=min(self.high, number.numerator))
+        number = numerator // denominator
+        return self._replace(low=max(self.low, number), high=min(self.high, number))
 
     def numbers(self) -> Iterator[int]:
         """Yield the numbers in ascending order."""
@@ -98,8 +106,8 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
     to the rules about them.
     """
     sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := _without_hardware(name, size)) is not None}
-    forms = {name: Form(Fraction(size.value), 0) for name, size in sizes.items()}
-    forms[Name.WORLD_SIZE] = Form(Fraction(1), 1)
+    forms = {name: Form(size.value) for name, size in sizes.items()}
+    forms[Name.WORLD_SIZE] = Form(1, power=1)
     bounds, undecided = _equations(run.framework.equations, forms)
     for constraint in run.framework.constraints:
         if constraint.enforcement not in _STOPS or not applies(constraint, run):
@@ -131,7 +139,7 @@ def _without_hardware(name: str, size: Size) -> Quantity | None:
 
 def _product(names: Iterable[str], forms: dict[str, Form]) -> Form | None:
     """Return the product of the sizes `names`, or None where one of them is not known even with the GPUs."""
-    product = Form(Fraction(1), 0)
+    product = Form(1)
     for name in names:
         if name not in forms:
             return None
@@ -175,7 +183,7 @@ def _solve(equation: Equation, forms: dict[str, Form], missing: str, bounds: Bou
             return bounds
         # GPUs that do not divide by the parallel sizes can't form groups, even where a framework's count floors.
         ranks = equation.result == Name.DATA_PARALLEL_SIZE
-        exact = ranks or equation.rounding == Rounding.EXACT or bottom == Form(Fraction(1), 0)
+        exact = ranks or equation.rounding == Rounding.EXACT or bottom == Form(1)
         if missing:
             if exact:
                 forms[missing] = found
@@ -192,25 +200,26 @@ def _solve(equation: Equation, forms: dict[str, Form], missing: str, bounds: Bou
 def _agree(one: Form, other: Form, bounds: Bounds) -> Bounds | None:
     """Return the numbers of GPUs for which two forms of one size are equal."""
     ratio = one.over(other)
-    if ratio is None or ratio.coefficient == 0:
+    if ratio is None or ratio.numerator == 0:
         return bounds if one == other else _NOWHERE
     if ratio.power == 0:
-        return bounds if ratio.coefficient == 1 else _NOWHERE
-    if ratio.power in (1, -1):
-        return bounds.exactly(ratio.coefficient**-ratio.power)
-    return None
+        return bounds if ratio == Form(1) else _NOWHERE
+    if ratio.power == 1:
+        return bounds.exactly(ratio.denominator, ratio.numerator)
+    return bounds.exactly(ratio.numerator, ratio.denominator) if ratio.power == -1 else None
 
 
 def _reaching(run: Run, form: Form | None, bounds: Bounds) -> list[int] | None:
     """Return the numbers of GPUs that give the global batch size claimed, or None where nobody claims one or it is the same on all."""
     claimed = next((claim.declaration for claim in run.claims if _claims_batch(claim.declaration)), None)
-    if claimed is None or form is None or form.power != 1 or form.coefficient <= 0:
+    if claimed is None or form is None or form.power != 1 or form.numerator <= 0:
         return None
     found: list[int] = []
     for interval in claimed.holds:
-        low, high = ceil(interval.low / form.coefficient), min(MOST_GPUS, floor(interval.high / form.coefficient))
+        low = -(-interval.low * form.denominator // form.numerator)
+        high = min(MOST_GPUS, interval.high * form.denominator // form.numerator)
         for number in range(max(1, low), high + 1):
-            if number in bounds and (form.coefficient * number).denominator == 1:
+            if number in bounds and form.numerator * number % form.denominator == 0:
                 found.append(number)
             if len(found) == _SHOWN:
                 return found

@@ -7,6 +7,7 @@ from functools import cache
 from pytest_gbs.core.declaration import Declaration, Grammar
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.plugins import modules
+from pytest_gbs.declarations._candidate import has_digit
 
 
 @cache
@@ -19,14 +20,28 @@ def grammars() -> tuple[Grammar, ...]:
 def read_declarations(blocks: tuple[CommentBlock, ...], source: str) -> tuple[Declaration, ...]:
     """Return what the comments of one file state, in the order of the file; each number once."""
     text = "\n".join([block.text for block in blocks]).lower()
-    live = [grammar for grammar in grammars() if any(hint in text for hint in grammar.hint)]
+    live: list[tuple[Grammar, list[str]]] = []
+    for grammar in grammars():
+        hints = [hint for hint in grammar.hint if hint in text]
+        if hints:
+            live.append((grammar, hints))
     if not live:
+        return ()
+    found = [(block, read) for block in blocks if has_digit(block.text) and (read := _read(block, source, live))]
+    if not found:
         return ()
     from pytest_gbs.declarations._resolve import resolved
 
-    found: list[tuple[CommentBlock, tuple[Declaration, ...]]] = []
-    for block in blocks:
-        lower = block.text.lower()
-        read = [grammar.read(block, source) for grammar in live if any(hint in lower for hint in grammar.hint)]
-        found.append((block, tuple(declaration for each in read for declaration in each)))
-    return resolved(found)
+    return resolved(found, blocks if "not-a-claim" in text else ())
+
+
+def _read(block: CommentBlock, source: str, live: list[tuple[Grammar, list[str]]]) -> tuple[Declaration, ...]:
+    """Return what the grammars find in one block, each asked only where one of its words occurs."""
+    text = block.text.lower()
+    found: list[Declaration] = []
+    for grammar, hints in live:
+        for hint in hints:
+            if hint in text:
+                found.extend(grammar.read(block, source))
+                break
+    return tuple(found)

@@ -69,7 +69,7 @@ def products(tokens: Sequence[Token], taken: Collection[int] = ()) -> tuple[Prod
             found.append(Product(i, part.stop, part.factors, part.divisors, whole))
             i = part.stop
         else:
-            i += 1
+            i = part.stop if part is not None and part.factors[0].value is None else i + 1
     return tuple(found)
 
 
@@ -79,11 +79,13 @@ def _may_start(tokens: Sequence[Token], i: int) -> bool:
 
 
 def _product(tokens: Sequence[Token], i: int, depth: int) -> _Part | None:
-    part = _operand(tokens, i, depth)
+    # Behind a sign whose left side could not be read, an equals sign starts the result.
+    part = _operand(tokens, i, depth, depth > 0 or i == 0 or tokens[i - 1].text not in (*_TIMES, *_DIVIDED))
     while part is not None and part.stop < len(tokens) - 1 and tokens[part.stop].text in (*_TIMES, *_DIVIDED):
         sign = tokens[part.stop].text
-        # Behind names without numbers an equals sign starts the numbers: `micro * accum * dp = 4 * 8 * 16`.
-        binds = all(operand.value is not None for operand in (*part.factors, *part.divisors))
+        # Behind names without numbers an equals sign starts the numbers (`micro * accum * dp = 4 * 8 * 16`), behind numbers
+        # without names it starts the result (`512 * sequence_length = 1M tokens`).
+        binds = all(operand.value is not None and operand.name for operand in (*part.factors, *part.divisors))
         right = _operand(tokens, part.stop + 1, depth, binds)
         if right is None:
             break

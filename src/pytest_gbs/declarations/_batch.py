@@ -45,6 +45,9 @@ def _label(text: str, tokens: Sequence[Token], i: int) -> Label | None:
         return None if text[token.start : token.stop] == "GBs" else Label(i, i + 1)
     if token.text in _WHOLE or token.text in _BETWEEN:
         return _named_batch(tokens, i)
+    if token.text == "unique":
+        label = _label(text, tokens, i + 1) if i + 1 < len(tokens) else None
+        return label._replace(first=i) if label else None
     if token.text in UNITS and _at(tokens, i + 1) == "per" and _at(tokens, i + 2) in STEPS:
         prompts = UNITS[token.text] == "prompts"
         return Label(i, i + 3, Name.PROMPTS_PER_STEP) if prompts else Label(i, i + 3) if UNITS[token.text] == "samples" else None

@@ -13,20 +13,21 @@ from pytest_gbs.declarations._statements import Statement
 _OTHER_BEFORE: Final = r"\bnot\b|n't\b|\bnever\b|\binstead\b|\brather\b|\bthan\b|\bunlike\b|\bwithout\b|\bvs\b|\bversus\b|\bcompared\b|\bno longer\b"
 _ADVISES_BEFORE: Final = (
     r"\bmay\b|\bmight\b|\bcan\b|\bcould\b|\bwould\b|\bup to\b|\bmax(?:imum)?\b|\bmin(?:imum)?\b|\be\.g|\bfor example\b|\btry\b|\btodo\b|\bfixme\b|"
-    r"\bkeep\b(?<!to keep)|\b(?:increase|decrease|reduce|adjust|change|raise|double|halve|scale|tune|override|feel free)\b|\bset (?:it |this )?to\b|"
+    r"\bkeep\b(?<!to keep)|\b(?:increase|decrease|reduce|adjust|change|raise|double|halve|override|feel free)\b|\bset (?:it |this )?to\b|"
     r"\bmust\b|\bneeds? to\b|\bdivisible\b|\blimit|\bprefer|\bwant\b|>=|<=|≥|≤|(?<![-=])[<>]\s*$"
 )
-_ADVISES: Final = r"best results|recommend|suggest|\bat least\b|\bat most\b|\bminimum\b|\bideal|(?:lower|upper) bound|\?\s*$|depending"
+_ADVISES: Final = r"best results|recommend|suggest|\bat least\b|\bat most\b|\bminimum\b|\bideal|(?:lower|upper) bound|\?\s*$|depending|\bestimate|\bsuitable\b"
 _HISTORY: Final = r"\bpaper\b|\boriginal|\bpreviously\b|\bformerly\b|\bused to be\b|\b(?:was|were|been) (?:\w+ )?trained\b|\bwas \d|\bin the report\b"
 _OTHER: Final = r"\.ya?ml\b|\bother (?:recipe|config)|\bsibling\b"
 _IF: Final = r"\bif\b|\bwhen\b|\bunless\b"
 
 _HARDWARE_HISTORY: Final = r"\b(?:trained|tested|measured|profiled?|benchmarked|timed|took|ran)\b"
 _HARDWARE_OTHER: Final = (
-    r"\boom|out of memory|\bmemory\b|\bpeak\b|\bgib\b|\bvram\b|\bthroughput\b|\btok/s|tokens?/s|\bsplit|\bshard|\bspan|\bexperts?\b|\bfits?\b|\bvllm\b|"
+    r"\boom|out of memory|\bmemory\b|\bpeak\b|\bgib\b|\bvram\b|\bthroughput\b|\btok/s|tokens?/s|(?<!of[- ])\bexperts?\b|\bvllm\b|"
     r"\bsglang\b|\binfer|\bgenerat|\brollout|\bteacher|\bstudent|\bjudge|\breward model|\bgym\b|\breplica|\bdedicat|\breserv|\botherwise\b|\bolder\b|"
     r"\beffect on\b|\bno effect\b|\brunner|\bpytest\b|\bunit test|\bgpu-h|\bhours?\b|\bper epoch|/epoch|\bhrs\b|\bgpu ?memory"
 )
+_PART: Final = r"\bsplit|\bshard|\bspan|\bfits?\b"
 _SPLIT: Final = (
     r"\s*\(?[^()]*?\b(?:train(?:er|ing)?|infer(?:ence)?|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref)\b[^()]*?\+"
 )
@@ -59,7 +60,8 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
     for force, pattern, text in (
         (Force.OTHER, _OTHER, around),
         (Force.OTHER, _OTHER_BEFORE, before),
-        (Force.OTHER, _HARDWARE_OTHER, _without_brackets(around)),
+        (Force.OTHER, _HARDWARE_OTHER, _without_brackets(around, start - statement.start)),
+        (Force.OTHER, _PART, _without_brackets(before, start - statement.start)),
         (Force.HISTORY, _HISTORY, around),
         (Force.HISTORY, _HARDWARE_HISTORY, before),
         (Force.ADVISES, _ADVISES, around),
@@ -71,6 +73,6 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
     return Force.OTHER if _words(_SPLIT).match(statement.after(stop)[:_NEAR]) else Force.STATES
 
 
-def _without_brackets(text: str) -> str:
-    """Return `text` without its bracketed remarks, which speak of details; an unclosed one is kept."""
-    return _words(r"\([^()]*\)").sub(" ", text)
+def _without_brackets(text: str, at: int) -> str:
+    """Return `text` without its bracketed remarks, which speak of details; the one that offset `at` stands in is kept."""
+    return _words(r"\([^()]*\)").sub(lambda match: match.group() if match.start() <= at < match.end() else " ", text)

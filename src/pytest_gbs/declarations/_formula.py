@@ -86,13 +86,18 @@ def _unbound(tokens: Sequence[Token], product: Product, label: Label | None) -> 
 
 def _label(tokens: Sequence[Token], product: Product, labels: Sequence[Label]) -> Label | None:
     """Return the label that the product belongs to: the nearest in front of it, with an equals sign or the like between."""
-    label = next((each for each in reversed(labels) if each.stop <= product.first), None)
+    operators = ("x", "*", "/", "//")
+    own = [each for each in labels if _text(tokens, each.first - 1) not in operators and _text(tokens, each.stop) not in operators]
+    label = next((each for each in reversed(own) if each.stop <= product.first), None)
     if label is None or product.first - label.stop > _FAR:
         return None
     between = tokens[label.stop : product.first]
+    if not between and "/" in {token.text for token in tokens[product.first : product.first + 2]}:
+        return None  # `GBS512/ep8`: a list, no division
     if not between or all(token.text in _LEADING or token.kind == NUMBER for token in between):
         return label
-    if between[-1].text not in ("=", ":") or any(token.text in (";", ".", "->", "/", "*", "x") for token in between[:-1]):
+    broken = (";", ".", "->") if between[0].text == "=" else (";", ".", "->", "/", "*", "x")
+    if between[-1].text not in ("=", ":") or any(token.text in broken for token in between[:-1]):
         return None
     numbers = [token for token in between[:-1] if token.kind == NUMBER]
     return label if not numbers or _result_of(tokens, label, product) or any(token.text in DEVICE_UNITS for token in between) else None

@@ -9,7 +9,7 @@ from pytest_gbs.core.admissible import GPUS_PER_NODE, MOST_GPUS
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._sizes import count_at
 from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token
-from pytest_gbs.declarations.words import DEVICES, NODES, SINGLE, is_chip
+from pytest_gbs.declarations.words import COUNTED, DEVICES, NODES, SINGLE, is_chip
 
 _OF: Final = frozenset(("of", "with", "w", "x", "*", "@", "by", "each", "having", "has", "contain", "containing", "-", ",", "node"))
 _MAKERS: Final = frozenset(("nvidia", "amd", "geforce", "tesla", "sxm", "sxm4", "sxm5", "pcie", "nvl", "nvl72", "hbm3", "dgx", "hgx"))
@@ -17,6 +17,8 @@ _FRAMES: Final = frozenset(
     ("for", "on", "with", "across", "using", "use", "uses", "need", "needs", "require", "requires", "over", "assuming", "assumes", "assume", "target", "is",
      "total", "all", "by", "set", "to", "expects", "expect", "whole", "than", "of", "have", "has", "at", "a", "an", "the", "these", "if")
 )  # fmt: skip
+_NUMBER_OF: Final = frozenset(("number", "num", "n", "total", "of", "nr", "#"))
+_LABELS: Final = _NUMBER_OF | {"world", "gpus", "devices", "accelerators", "nodes", "machines", "nnodes"}
 _OPERATORS: Final = ("x", "*", "/", "//")
 
 
@@ -45,7 +47,11 @@ def hardware(tokens: Sequence[Token]) -> tuple[Stated, ...]:
     found: list[Stated] = []
     i = 0
     while i < len(tokens):
-        read = _labelled(tokens, i) or _nodes(tokens, i) or _grid(tokens, i) or _devices_stated(tokens, i)
+        token = tokens[i]
+        if token.kind == NUMBER or (token.kind == WORD and (token.text in COUNTED or token.text == "single")):
+            read = _nodes(tokens, i) or _grid(tokens, i) or _devices_stated(tokens, i)
+        else:
+            read = _labelled(tokens, i) if token.text in _LABELS else []
         found.extend(read)
         i = max([i + 1, *(stated.stop for stated in read)])
     return tuple(_settled(tokens, found))
@@ -97,10 +103,8 @@ def _memory(tokens: Sequence[Token], j: int) -> bool:
 
 def _labelled(tokens: Sequence[Token], i: int) -> list[Stated]:
     """Return a size whose name stands first: `number of gpus: 256`, `world_size=8`, `Nodes: 4`, `GPUs per node: 8`."""
-    if tokens[i].kind != WORD:
-        return []
     j = i
-    while _text(tokens, j) in ("number", "num", "n", "total", "of", "nr", "#"):
+    while _text(tokens, j) in _NUMBER_OF:
         j += 1
     word = _text(tokens, j)
     if word == "world":
@@ -189,7 +193,8 @@ def _grid(tokens: Sequence[Token], i: int) -> list[Stated]:
 
 def _in_product(tokens: Sequence[Token], i: int) -> bool:
     """Return whether token `i` is a later factor of a product."""
-    return i > 1 and tokens[i - 1].text in _OPERATORS and (tokens[i - 2].kind != SIGN or tokens[i - 2].text == ")") and _text(tokens, i - 2) not in NODES
+    before = _text(tokens, i - 2)
+    return i > 1 and tokens[i - 1].text in _OPERATORS and (tokens[i - 2].kind != SIGN or before == ")") and before not in NODES and before not in DEVICES
 
 
 def _each(tokens: Sequence[Token], i: int) -> int:
@@ -235,11 +240,25 @@ def _node_of(tokens: Sequence[Token], i: int, count: int, stop: int) -> list[Sta
 
 
 def _settled(tokens: Sequence[Token], found: list[Stated]) -> Iterator[Stated]:
-    """Yield what was found; a total beside a number of nodes that can't be meant per node is no longer ambiguous."""
+    """Yield what was found but alternatives; a total that is nodes times GPUs per node is no longer ambiguous."""
     nodes = max((stated.value for stated in found if stated.name == Name.NUM_NODES), default=0)
     per_node = {stated.value for stated in found if stated.name == Name.GPUS_PER_NODE}
-    for stated in found:
-        if stated.ambiguous and nodes and any(stated.value == nodes * each for each in per_node):
-            yield stated._replace(ambiguous=False)
-        else:
-            yield stated
+    choices = {i for i in range(len(found) - 1) if _are_alternatives(tokens, found[i], found[i + 1])}
+    for i, stated in enumerate(found):
+        if i in choices or i - 1 in choices or _repeats(tokens, stated):
+            continue
+        total = stated.ambiguous and nodes and any(stated.value == nodes * each for each in per_node)
+        yield stated._replace(ambiguous=False) if total else stated
+
+
+def _are_alternatives(tokens: Sequence[Token], one: Stated, other: Stated) -> bool:
+    """Return whether two sizes stand for each other: `2xB200 / 8xH100`, `8 or 16 GPUs`."""
+    between = [token.text for token in tokens[one.stop : other.first]]
+    return one.name == other.name and one.value != other.value and between in (["/"], ["or"], ["and"], [",", "or"], ["|"])
+
+
+def _repeats(tokens: Sequence[Token], stated: Stated) -> bool:
+    """Return whether the number is told for that hardware only: `8 for 8xH100`, `4 is suitable for 4 GPUs`."""
+    if _text(tokens, stated.first - 1) != "for":
+        return False
+    return any(_count(tokens, i) == stated.value for i in range(max(0, stated.first - 4), stated.first - 1))

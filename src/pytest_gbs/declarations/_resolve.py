@@ -21,9 +21,12 @@ _OFF: Final = "not-a-claim"
 Read = tuple[CommentBlock, tuple[Declaration, ...]]
 
 
-def resolved(found: Sequence[Read]) -> tuple[Declaration, ...]:
-    """Return the declarations of a file in order, from those of each of its blocks."""
-    off = _switched_off([block for block, _ in found])
+def resolved(found: Sequence[Read], marked: Iterable[CommentBlock] = ()) -> tuple[Declaration, ...]:
+    """Return the declarations of a file in order, from those of each of its blocks.
+
+    `marked` are all blocks of the file, where one of them may switch off what stands behind the same key.
+    """
+    off = _switched_off(marked)
     every: list[Declaration] = []
     for block, declarations in found:
         kept = [d for d in declarations if not _is_off(block, d, off) and not (d.name in BATCHES and _is_about_evaluation(block))]

@@ -63,6 +63,11 @@ def _names() -> dict[str, str]:
     return {word: name for name, words in _CALLED.items() for word in words.split(",")}
 
 
+@cache
+def _first_words() -> frozenset[str]:
+    return frozenset(name.partition(" ")[0] for name in _names())
+
+
 class Named(NamedTuple):
     """A run of tokens, up to `stop` (excluded), that names a size."""
 
@@ -75,6 +80,8 @@ def name_at(tokens: Sequence[Token], i: int) -> Named | None:
     """Return the size that the words from token `i` on name, by the longest name."""
     if i >= len(tokens) or tokens[i].kind != WORD:
         return None
+    if tokens[i].text not in _first_words():
+        return _chips(tokens, i) if is_chip(tokens[i].text) else None
     names = _names()
     words: list[str] = []
     best: Named | None = None
@@ -85,12 +92,15 @@ def name_at(tokens: Sequence[Token], i: int) -> Named | None:
         called = " ".join(words)
         if called in names:
             best = Named(names[called], j + 1, called in _ONLY_IN_FORMULAS)
-    if best is None and is_chip(tokens[i].text):
-        stop = i + 1
-        while stop < len(tokens) and (tokens[stop].text in ("gpu", "gpus") or _is_memory(tokens[stop].text)):
-            stop += 1
-        return Named(Name.WORLD_SIZE, stop)
     return best
+
+
+def _chips(tokens: Sequence[Token], i: int) -> Named:
+    """Return the GPU model at token `i` as a name of GPUs: `H100 80GB GPUs`."""
+    stop = i + 1
+    while stop < len(tokens) and (tokens[stop].text in ("gpu", "gpus") or _is_memory(tokens[stop].text)):
+        stop += 1
+    return Named(Name.WORLD_SIZE, stop)
 
 
 def _is_memory(text: str) -> bool:

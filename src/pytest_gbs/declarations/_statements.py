@@ -111,12 +111,13 @@ def _formula() -> re.Pattern[str]:
 @cache
 def _fresh() -> re.Pattern[str]:
     """Return what a line starts with that begins anew: a bullet, a label, a formula."""
-    return re.compile(r"[-*•+>|]\s|\d+[.)]\s|[A-Za-z][\w ()/-]{0,50}[:=：]\s?[~\d]|[A-Za-z][\w-]{0,30}:\s|===|---")
+    return re.compile(r"[-*•+>|]\s|\d+[.)]\s|[A-Za-z#][\w ()/-]{0,50}(?:[:=：]\s?[~\d]|\s=\s)|[A-Za-z][\w-]{0,30}:\s|===|---")
 
 
 @cache
 def _sentence_end() -> re.Pattern[str]:
-    return re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!ca\.)(?<!prox\.)(?<=[.!?])\s+(?=[^\Wa-z\d_]|[\"'(`])|[;；。]\s*")
+    # "e.g. 8 GPUs" and "approx. 128" go on.
+    return re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!ca\.)(?<!prox\.)(?<!etc\.)(?<!cf\.)(?<!incl\.)(?<=[.!?])\s+(?=[^\W\d_]|[\"'(`])|[;；。]\s*")
 
 
 @cache

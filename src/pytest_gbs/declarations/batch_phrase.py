@@ -9,6 +9,7 @@ from pytest_gbs.core.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._batch import Label, is_bare, is_list, labels, per_device, unit_at
+from pytest_gbs.declarations._candidate import has_digit
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._hardware import hardware
 from pytest_gbs.declarations._sizes import count_at
@@ -21,6 +22,11 @@ _LINKING: Final = frozenset(
      "keep", "stay", "stays", "remains", "remain", "still", "held", "here", "size", "used", "this", "gives", "now", "exactly", "constant", "has", "would",
      "must", "in", "tokens", "samples", "sequences", "used", "~", "from", "increased", "reduced", "becoming", "(")
 )  # fmt: skip
+_NAMING: Final = (
+    "global", "effective", "total", "overall", "aggregate", "combined", "full", "equivalent", "cumulative", "golbal",
+    "so batch", "> batch", "→ batch", "⇒ batch", "thus batch", "hence batch", "therefore batch", "giving batch", "gives batch", "size will", "size becomes",
+)  # fmt: skip
+_PER_STEP: Final = ("per step", "per optim", "per update", "per batch", "per iter", "per global", "per train")
 _SO: Final = frozenset(("so", "->", "=>", "thus", "hence", "therefore", "gives", "giving", "i.e"))
 _ALLOWED: Final = frozenset(("allowed", "options", "option", "choices", "valid", "supported", "possible", "choose"))
 _FAR: Final = 14
@@ -29,10 +35,18 @@ _FAR: Final = 14
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return the global batch sizes that `block` states in words."""
     found: list[Declaration] = []
+    if not has_digit(block.text) or not _is_candidate(block.text.lower()):
+        return ()
     for statement in statements(block.text):
-        if any(hint in statement.lower for hint in GRAMMAR.hint):
+        if _is_candidate(statement.lower):
             found.extend(_read(block, source, statement))
     return tuple(found)
+
+
+def _is_candidate(text: str) -> bool:
+    if "gbs" in text or any(per in text for per in _PER_STEP):
+        return True
+    return ("batch" in text or "bs" in text) and any(word in text for word in _NAMING)
 
 
 def _read(block: CommentBlock, source: str, statement: Statement) -> Iterator[Declaration]:
@@ -187,6 +201,6 @@ GRAMMAR = Grammar(
         "the full, fixed batch size of 512 (with gradient accumulation)",
         "512 samples per optimizer step",
     ),
-    hint=("gbs", "batch", "per step", "per optim", "per update", "per iter", "_bs", "bsz"),
+    hint=("gbs", "batch", "bs", "per step", "per optim", "per update", "per iter"),
     read=read,
 )

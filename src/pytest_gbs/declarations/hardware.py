@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.core.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.core.document import CommentBlock
+from pytest_gbs.declarations._candidate import counts
 from pytest_gbs.declarations._force import hardware_force
 from pytest_gbs.declarations._hardware import Stated, hardware
 from pytest_gbs.declarations._statements import Statement, place, shown, statements
+
+_CHIPS: Final = ("h100", "a100", "h200", "b200", "b300", "mi300", "mi250", "v100", "h800", "a800", "l40", "h20", "4090", "3090")
+_UNITS: Final = ("gpu", "node", "device", "machine", "card", "accelerator", *_CHIPS)
+_LABELS: Final = ("gpus:", "gpus=", "gpus =", "gpus :", "nodes:", "nodes=", "nodes =", "devices:", "devices=", "machines:", "world", "per node", "/node")
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return the nodes, GPUs per node and GPUs in all that `block` states."""
     found: list[Declaration] = []
+    if not _is_candidate(block.text.lower()):
+        return ()
     for statement in statements(block.text):
-        if not any(hint in statement.lower for hint in GRAMMAR.hint):
+        if not _is_candidate(statement.lower):
             continue
         stated = hardware(statement.tokens)
         several = any(not other.lone for other in stated)
         found.extend(_declared(block, source, statement, each) for each in stated if not each.lone or (several and each.name == "num_nodes"))
     return tuple(found)
+
+
+def _is_candidate(text: str) -> bool:
+    return counts(text, _UNITS) or any(label in text for label in _LABELS)
 
 
 def _declared(block: CommentBlock, source: str, statement: Statement, stated: Stated) -> Declaration:
@@ -48,6 +61,6 @@ GRAMMAR = Grammar(
         "8 nodes x 8 H100-80GB = 64 GPUs",
         "number of gpus: 256",
     ),
-    hint=("gpu", "node", "device", "machine", "world", "h100", "a100", "h200", "b200", "b300", "mi300", "v100", "h800", "a800", "l40", "cards", "h20", "4090"),
+    hint=("gpu", "node", "device", "machine", "world", "card", "accelerator", *_CHIPS),
     read=read,
 )

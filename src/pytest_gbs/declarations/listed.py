@@ -25,6 +25,11 @@ _EQUATION: Final = (
 _SPLITS: Final = (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE, Name.SEQUENCE_PARALLEL_SIZE)
 
 
+def _is_candidate(text: str) -> bool:
+    """Return whether a line of a text of several lines names the batch and ends with a number."""
+    return "\n" in text and any(line[-1:].isdigit() and ("batch" in line or "gbs" in line) for line in text.lower().split("\n"))
+
+
 class _Line(NamedTuple):
     statement: Statement
     name: str
@@ -35,6 +40,8 @@ class _Line(NamedTuple):
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return the batches that `block` lists with their factors."""
     found: list[Declaration] = []
+    if not _is_candidate(block.text):
+        return ()
     for _, paragraph in groupby(statements(block.text), key=lambda statement: statement.paragraph):
         lines = [line for statement in paragraph if (line := _line(statement)) is not None]
         if len(lines) > 1 and len({line.name for line in lines}) == len(lines):

@@ -11,6 +11,7 @@ from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._arithmetic import Operand, Product, products
 from pytest_gbs.declarations._batch import labels
+from pytest_gbs.declarations._candidate import multiplies
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._formula import Formula, Result, formulas
 from pytest_gbs.declarations._hardware import hardware
@@ -28,13 +29,12 @@ _PARALLEL: Final = (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return the batches that `block` works out."""
     found: list[Declaration] = []
+    if not multiplies(block.text.lower()):
+        return ()
     for statement in statements(block.text):
-        if any(sign in statement.lower for sign in _WRITTEN) and any(token.kind == SIGN and token.text in _OPERATORS for token in statement.tokens):
+        if multiplies(statement.lower) and any(token.kind == SIGN and token.text in _OPERATORS for token in statement.tokens):
             found.extend(_read(block, source, statement))
     return tuple(found)
-
-
-_WRITTEN: Final = ("x", "×", "*", "/", "÷", "✕", "⨯", "∗", "⋅", "✖", "／")
 
 
 def _read(block: CommentBlock, source: str, statement: Statement) -> Iterator[Declaration]:
@@ -65,6 +65,8 @@ def _on_nodes(product: Product) -> Product:
 def _is_batch(block: CommentBlock, statement: Statement, formula: Formula) -> bool:
     """Return whether the arithmetic gives a batch, by its label, its result, its factors, or the key it stands behind."""
     names, results = formula.names, formula.results
+    if _is_part(statement, formula.product):
+        return False
     if any(result.unit.startswith("?") for result in results) or any(o.unit in _UNCOUNTED for o in formula.product.operands):
         return False
     if formula.label is not None:
@@ -87,6 +89,14 @@ def _is_batch(block: CommentBlock, statement: Statement, formula: Formula) -> bo
     if ranks and unnamed >= (1 if {Name.NUM_NODES, Name.GPUS_PER_NODE} <= names or is_batch(block.owner) else 2):
         return True
     return _follows_hardware(statement, formula) or (is_batch(block.owner) and results[0].unit == "tokens")
+
+
+def _is_part(statement: Statement, product: Product) -> bool:
+    """Return whether the arithmetic goes on where it could not be read: `num_steps * micro * accum`."""
+    tokens = statement.tokens
+    before = tokens[product.first - 1].text if product.first else ""
+    behind = tokens[product.stop].text if product.stop < len(tokens) else ""
+    return before in (*_OPERATORS, "+") or behind in (*_OPERATORS, "+")
 
 
 _UNCOUNTED: Final = frozenset(("samples", "sample", "epoch", "epochs", "steps", "step", "hours", "days", "experts", "layers", "rows", "layer", "heads", "mib", "gib", "gb", "s"))
@@ -152,6 +162,6 @@ GRAMMAR = Grammar(
         "batch_accumulation_per_replica * micro_batch_size * dp = 4 * 8 * 16 = 512",
         "GBS = 8*2*32*sequence_length = 512*sequence_length = 1M tokens",
     ),
-    hint=_WRITTEN,
+    hint=("batch", "gpu", "node", "gbs", "accum", "global", "effective", "tok", "dp", "bs", "samples"),
     read=read,
 )

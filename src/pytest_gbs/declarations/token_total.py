@@ -9,6 +9,7 @@ from pytest_gbs.core.declaration import Declaration, Grammar
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._batch import per_device
+from pytest_gbs.declarations._candidate import counts
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._owner import is_accumulation, is_global_batch
 from pytest_gbs.declarations._statements import statements
@@ -25,13 +26,19 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return the tokens per optimizer step that `block` states."""
     found: list[Declaration] = []
     beside_batch = block.placement == "trailing" and (is_global_batch(block.owner) or is_accumulation(block.owner))
+    if not _is_candidate(block.text.lower()):
+        return ()
     for statement in statements(block.text):
-        if "tok" not in statement.lower:
+        if not _is_candidate(statement.lower):
             continue
         tokens = statement.tokens
         for at, numeral in _totals(tokens, beside_batch):
             found.append(claim(block, source, statement, at, Name.TOKENS_PER_STEP, numeral, GRAMMAR.name, "tokens"))
     return tuple(found)
+
+
+def _is_candidate(text: str) -> bool:
+    return counts(text, ("tok",)) or "tokens per" in text or "tokens/" in text
 
 
 def _totals(tokens: Sequence[Token], beside_batch: bool) -> Iterator[tuple[int, Numeral]]:

@@ -176,7 +176,7 @@ CONSTRAINTS: Final = (
 SHRINKS: Final = Switch(
     FINDS_BATCH_SIZE,
     (Name.MICRO_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE),
-    "auto_find_batch_size halves the micro batch whenever memory runs out, and the accumulation stays as it is",
+    "auto_find_batch_size shrinks the micro batch whenever memory runs out, and the accumulation stays as it is",
     "TF training_args.py:989, trainer.py:1571, 2689-2706",
 )
 
@@ -209,9 +209,8 @@ TRAINS: Final = keys("""
 per_device_train_batch_size per_gpu_train_batch_size gradient_accumulation_steps learning_rate num_train_epochs max_steps
 lr_scheduler_type warmup_ratio warmup_steps gradient_checkpointing optim save_steps save_strategy
 """)
-# Keys of the argument classes in transformers' own example scripts (examples/pytorch/language-modeling/run_clm.py, run_mlm.py,
-# summarization/run_summarization.py, question-answering/run_qa.py) that no script of TRL has.
+# Keys of the argument classes in transformers' own examples/pytorch/language-modeling (run_clm.py, run_mlm.py) that no script of
+# TRL has.
 SCRIPTS: Final = keys("""
-block_size line_by_line validation_split_percentage mlm_probability keep_linebreaks config_overrides max_source_length source_lang
-doc_stride
+block_size line_by_line validation_split_percentage mlm_probability keep_linebreaks config_overrides
 """)

@@ -1,10 +1,11 @@
 """Keys that belong to a framework and hold no size, so that a near miss is told from a key of its own.
 
-This module is imported when a rule asks for it, not before. The fields were listed from the sources with `ast`: `TrainingArguments` of
+This module is imported when a rule asks for it, not before. Listed from the sources with `ast`: `TrainingArguments` of
 transformers 4.40.2, 4.57.1 and 5.23.0 (training_args.py), every `*Config` and `*Arguments` dataclass of trl 0.9.6, 0.14.0, 0.18.0, 0.24.0
-and commit f2cd57710 (trl/trainer, trl/experimental, trl/scripts), the flags of accelerate 1.15.0 (commands/launch.py), which the command
-line of TRL forwards, and the argument classes of transformers' examples/pytorch, alignment-handbook (src/alignment/configs.py), open-r1
-(src/open_r1/configs.py) and open-instruct (open_instruct/finetune.py, dpo_utils.py at e6c3044aa).
+and commit f2cd57710 (trl/trainer, trl/experimental, trl/scripts), the dataclasses of open-instruct e6c3044aa (finetune.py, dpo_utils.py,
+olmo_core_utils.py, dataset_transformation.py; three keys are older), and the flags of accelerate 1.15.0 (commands/launch.py), which
+TRL's command line forwards. By hand: transformers' examples/pytorch/language-modeling (run_clm.py, run_mlm.py), the configs.py of
+alignment-handbook 125b292c and open-r1 078c5e17, and what the recipes of these two hold beside.
 """
 
 from typing import Final
@@ -34,12 +35,10 @@ use_mps_device warmup_ratio warmup_steps weight_decay
 """
 
 EXAMPLE_SCRIPTS: Final = """
-block_size cache_dir config_name config_overrides dataset_config_name doc_stride ignore_pad_token_for_loss keep_linebreaks line_by_line
-low_cpu_mem_usage max_answer_length max_eval_samples max_predict_samples max_source_length max_train_samples mlm_probability
-model_name_or_path model_revision model_type n_best_size null_score_diff_threshold overwrite_cache pad_to_max_length
-preprocessing_num_workers source_lang source_prefix summary_column target_lang test_file text_column token tokenizer_name train_file
-trust_remote_code use_auth_token use_fast_tokenizer val_max_target_length validation_file validation_split_percentage
-version_2_with_negative
+block_size cache_dir config_name config_overrides dataset_config_name dataset_name dtype keep_linebreaks line_by_line max_eval_samples
+max_seq_length max_train_samples mlm_probability model_name_or_path model_revision model_type overwrite_cache pad_to_max_length
+preprocessing_num_workers streaming token tokenizer_name train_file trust_remote_code use_auth_token use_fast_tokenizer validation_file
+validation_split_percentage
 """
 
 TRL: Final = """
@@ -98,10 +97,9 @@ HANDBOOK: Final = """
 accelerate_config auto_insert_empty_system_msg base_model_revision benchmarks chat_template code_eval_scoring_mode
 code_eval_test_batch_size code_language code_provider cosine_max_len cosine_max_value_correct cosine_max_value_wrong
 cosine_min_value_correct cosine_min_value_wrong dataset_configs dataset_mixer dataset_mixture dataset_prompt_column dataset_splits
-e2b_router_url gpus_per_node hub_model_revision ioi_provider max_completion_len model_code_revision morph_router_url num_nodes
-overwrite_hub_revision parallel_code_exec_per_proc preprocessing_num_workers push_to_hub_revision repetition_max_penalty
-repetition_n_grams soft_punish_cache text_column tokenizer_name_or_path truncation_side use_flash_attention_2 wandb_entity wandb_project
-wandb_run_group
+e2b_router_url hub_model_revision ioi_provider model_code_revision morph_router_url overwrite_hub_revision parallel_code_exec_per_proc
+preprocessing_num_workers push_to_hub_revision repetition_max_penalty repetition_n_grams text_column tokenizer_name_or_path
+truncation_side use_flash_attention_2 wandb_entity wandb_project wandb_run_group
 """
 
 ACCELERATE: Final = """
@@ -130,14 +128,26 @@ use_megatron_lm use_parallelism_config zero3_init_flag zero3_save_16bit_model ze
 """
 
 OPEN_INSTRUCT: Final = """
-activation_memory_budget add_bos average_logps cache_dataset_only checkpointing_steps clip_grad_norm concatenated_forward config_name
-context_parallel_degree dataset_cache_mode dataset_mix_dir dataset_mixer_list dataset_mixer_list_splits dataset_skip_cache
-dataset_target_columns dataset_transform_fn gs_bucket_path hf_entity hf_metadata_dataset hf_repo_id hf_repo_revision
-keep_last_n_checkpoints load_balancing_loss load_balancing_weight lora_rank low_cpu_mem_usage max_train_samples max_train_steps
-num_epochs objective_type oe_eval_max_length oe_eval_tasks packing preprocessing_num_workers reduce_loss save_to_hub
-sequence_parallel_size sync_each_batch tensor_parallel_degree timeout tokenizer_name tokenizer_revision try_auto_save_to_beaker
-try_launch_beaker_eval_jobs use_8bit_optimizer use_flash_attn use_liger_kernel use_lora use_qlora use_slow_tokenizer verbose
-wandb_entity wandb_project_name warmup_ratio with_tracking
+activation_checkpointing_mode activation_checkpointing_modules activation_memory_budget add_bos additional_model_arguments
+attn_implementation average_logps beta cache_dataset_only cache_logprobs_only cache_mode chat_template_name checkpointing_steps
+clean_checkpoints_at_end clip_grad_norm compile_model concatenated_forward config_hash config_name context_parallel_degree cp_degree
+cp_strategy data_loader_seed dataset dataset_cache_mode dataset_commit_hash dataset_config_hash dataset_config_name dataset_config_seed
+dataset_local_cache_dir dataset_mix_dir dataset_mixer dataset_mixer_list dataset_mixer_list_splits dataset_name dataset_range
+dataset_revision dataset_skip_cache dataset_split dataset_target_columns dataset_transform_fn do_not_randomize_output_dir
+dpo_use_paged_optimizer ephemeral_save_interval eval_priority eval_workspace exp_name final_lr_ratio frac_or_num_samples
+fsdp_num_replicas fsdp_shard_degree fused_optimizer gamma_beta_ratio get_tokenizer_fn gradient_accumulation_steps gradient_checkpointing
+ground_truths_key gs_bucket_path hf_entity hf_metadata_dataset hf_repo_id hf_repo_revision hf_repo_url is_upsampled
+keep_last_n_checkpoints label_smoothing learning_rate load_balancing_loss load_balancing_weight local_cache_dir logging_steps lora_alpha
+lora_dropout lora_rank loss_implementation loss_type low_cpu_mem_usage lr_scheduler_type max_grad_norm max_seq_length max_train_samples
+max_train_steps mixer_list mixer_list_splits model_name_or_path model_revision num_epochs num_train_epochs objective_type
+oe_eval_gpu_multiplier oe_eval_max_length oe_eval_tasks offload_optimizer offload_param optimizer_kwargs optimizer_type
+original_dataset_size output_dir overwrite_cache packing per_device_train_batch_size preprocessing_num_workers profiling push_to_hub
+report_to resume_from_checkpoint rope_scaling_beta_fast rope_scaling_beta_slow rope_scaling_factor rope_scaling_old_context_len run_name
+save_to_hub seed send_slack_alerts sequence_parallel_size sft_messages_key skip_cache sync_each_batch target_columns
+tensor_parallel_degree timeout tokenizer_files_hash tokenizer_name tokenizer_name_or_path tokenizer_revision transform_fn
+transform_fn_args trust_remote_code try_auto_save_to_beaker try_launch_beaker_eval_jobs use_8bit_optimizer use_fast use_flash_attn
+use_liger_kernel use_lora use_qlora use_slow_tokenizer verbose wandb_entity wandb_group_name wandb_project wandb_project_name
+warmup_ratio weight_decay with_tracking zero_hpz_partition_size zero_stage
 """
 
 # What each table knows, by the name it asks for.

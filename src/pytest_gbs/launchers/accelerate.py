@@ -68,7 +68,7 @@ def _value(document: Document, path: KeyPath) -> object:
 
 
 def _processes(document: Document) -> int | None:
-    """Return `num_processes` where it is a number of processes; on one machine text will do (ACC utils/launch.py:225)."""
+    """Return `num_processes` where it is a number of processes; on one machine text will do (ACC utils/launch.py:225-226)."""
     value = _value(document, ("num_processes",))
     if isinstance(value, str) and value.isdecimal() and value.isascii() and _machines(document) == 1:
         value = int(value)
@@ -76,7 +76,7 @@ def _processes(document: Document) -> int | None:
 
 
 def _machines(document: Document) -> int:
-    """Return `num_machines`, 1 where it is absent or less (ACC config_args.py:176, utils/launch.py:216)."""
+    """Return `num_machines`, 1 where it is absent or less (ACC commands/config/config_args.py:182, utils/launch.py:216)."""
     value = _value(document, ("num_machines",))
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -117,7 +117,7 @@ def _quantities(file: _File, distributed: bool) -> Iterator[Quantity]:
 
 
 def _accumulation(file: _File) -> Iterator[Quantity]:
-    """Yield the accumulation that a DeepSpeed launch exports (ACC utils/launch.py:568), digits in text included."""
+    """Yield the accumulation that a DeepSpeed launch exports (ACC utils/launch.py:569-570), digits in text included."""
     path = ("deepspeed_config", "gradient_accumulation_steps")
     value = file.value(*path)
     if isinstance(value, str) and value.isdecimal() and value.isascii() and file.kind == "DEEPSPEED":

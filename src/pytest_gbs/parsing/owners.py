@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.core.document import Node
+from pytest_gbs.core.document import Mapping, Node, Sequence
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.parsing.index import Index
+from pytest_gbs.parsing.index import Entry, Index, text_of_key
 
 HEADER: Final = "header"
 ABOVE: Final = "above"
@@ -16,14 +17,24 @@ END: Final = "end"
 
 
 class Owners:
-    """The keys of a document in the order of the text: where each starts, its path, and the entries by path."""
+    """The entries of a document in the order of the text, to look up whose a comment is.
 
-    __slots__ = ("indices", "paths", "root", "starts")
+    `keyed` are the entries reached through mappings alone, `inner` those within sequences. Where keys are `repeated` neither
+    has the earlier of them, and the nodes are asked.
+    """
 
-    def __init__(self, starts: list[int], paths: list[KeyPath], indices: tuple[Index, Index], root: Node | None) -> None:
-        self.starts = starts
-        self.paths = paths
-        self.indices = indices
+    __slots__ = ("entries", "indices", "paths", "root", "starts")
+
+    def __init__(self, keyed: Index, inner: Index, root: Node | None, repeated: bool) -> None:
+        if inner or repeated:
+            items = list(_written(root, ())) if repeated else sorted([*keyed.items(), *inner.items()], key=_start_of_key)
+            self.paths = [path for path, _ in items]
+            self.entries = [entry for _, entry in items]
+        else:
+            self.paths = list(keyed)
+            self.entries = list(keyed.values())
+        self.starts = [entry[0].start for entry in self.entries]
+        self.indices = (keyed, inner)
         self.root = root
 
     def of(self, place: int, alone: bool) -> tuple[KeyPath | None, str]:
@@ -38,7 +49,7 @@ class Owners:
         path = self.paths[number - 1]
         if not alone:
             return path, TRAILING
-        stop = self._value(path).stop
+        stop = self.entries[number - 1][1].stop
         if place >= stop and self.indices[1]:
             path, stop = self._around(path, place, stop)
         if number == len(self.starts):
@@ -52,7 +63,8 @@ class Owners:
         """
         for size in range(len(path) - 1, 0, -1):
             if type(path[size]) is int and type(path[size - 1]) is str:
-                end = self._value(path[:size]).stop
+                keyed, inner = self.indices
+                end = (keyed.get(path[:size]) or inner[path[:size]])[1].stop
                 if place < end:
                     return path[:size], end
         return path, stop
@@ -66,6 +78,19 @@ class Owners:
             return self.paths[0], ABOVE
         return None, ABOVE if place < self.root.stop else END
 
-    def _value(self, path: KeyPath) -> Node:
-        keyed, inner = self.indices
-        return (keyed.get(path) or inner[path])[1]
+
+def _start_of_key(item: tuple[KeyPath, Entry]) -> int:
+    return item[1][0].start
+
+
+def _written(node: Node | None, path: KeyPath) -> Iterator[tuple[KeyPath, Entry]]:
+    """Yield every entry under `node` in the order of the text, with its path, repeated keys included."""
+    if type(node) is Sequence:
+        for number, item in enumerate(node.items):
+            yield from _written(item, (*path, number))
+    if type(node) is Mapping:
+        for entry in node.entries:
+            text = text_of_key(entry[0])
+            if text is not None:
+                yield (*path, text), entry
+                yield from _written(entry[1], (*path, text))

@@ -24,12 +24,12 @@ _new: Final[Any] = tuple.__new__  # half the time that the constructor of a Name
 class Composer:
     """A parser at work on one text: the next event, and what the document at hand remembers between events.
 
-    `keyed` and `inner` index its entries by path, those within sequences in `inner`; `starts` and `paths` list where each of
-    their keys starts, and its path. `opaque` are the spans of quoted and block scalars, in which `#` is no comment.
+    `keyed` and `inner` index its entries by path, those within sequences in `inner`; `written` counts them with repetitions.
+    `opaque` are the spans of quoted and block scalars, in which `#` is no comment.
     `indirect` is true once the loaders' index cannot be told from `keyed` alone: an alias of a mapping, or a key that is no scalar.
     """
 
-    __slots__ = ("anchors", "indirect", "inner", "keyed", "next_event", "opaque", "paths", "starts", "text")
+    __slots__ = ("anchors", "indirect", "inner", "keyed", "next_event", "opaque", "text", "written")
 
     def __init__(self, text: str) -> None:
         next_event = _Parser(text).get_event
@@ -42,8 +42,7 @@ class Composer:
         """Forget the last document."""
         self.keyed: Index = {}
         self.inner: Index = {}
-        self.starts: list[int] = []
-        self.paths: list[KeyPath] = []
+        self.written = 0
         self.anchors: dict[str, Node | None] = {}
         self.opaque: list[tuple[int, int]] = []
         self.indirect = False
@@ -54,10 +53,10 @@ class Composer:
 
     def key(self, event: Any, depth: int) -> Node:
         """Return a key that is no scalar; what it holds is not indexed."""
-        index = self.keyed, self.inner, self.starts, self.paths
-        self.keyed, self.inner, self.starts, self.paths = {}, {}, [], []
+        index = self.keyed, self.inner, self.written
+        self.keyed, self.inner = {}, {}
         node = self._node(event, depth)
-        self.keyed, self.inner, self.starts, self.paths = index
+        self.keyed, self.inner, self.written = index
         self.indirect = True
         return node
 
@@ -114,8 +113,7 @@ def _collection(composer: Composer, opening: Any, depth: int) -> Node:  # noqa: 
     scalar as the value of a plain scalar. A scalar whose span is as long as its text has neither quotes nor anchor nor tag.
     """
     next_event, keyed, inner = composer.next_event, composer.keyed, composer.inner
-    note_start, note_path = composer.starts.append, composer.paths.append
-    new, scalar_type = _new, Scalar
+    new, scalar, scalar_event, mapping_end = _new, Scalar, ScalarEvent, MappingEndEvent  # locals are found faster
     stack: list[Any] = []
     entries: list[Any] = []
     key: Any = None
@@ -127,24 +125,26 @@ def _collection(composer: Composer, opening: Any, depth: int) -> Node:  # noqa: 
     while True:
         event = next_event()
         kind = type(event)
-        if kind is ScalarEvent:
-            start, stop, text = event.start_mark.index, event.end_mark.index, event.value
+        if kind is scalar_event:
+            start = event.start_mark.index
+            stop = event.end_mark.index
+            text = event.value
             if stop - start == len(text):
-                key = new(scalar_type, (start, stop, text, True, None))
+                key = new(scalar, (start, stop, text, True, None))
             else:
                 key = composer.scalar(event, start, stop, text)
             if not in_mapping:
                 entries.append(key)
                 continue
             place = path + (text,)  # noqa: RUF005 - measured: faster than unpacking
-            note_start(start)
-            note_path(place)
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+        elif kind is mapping_end or kind is SequenceEndEvent:
             if opening.flow_style or not entries:
                 stop = event.end_mark.index
             else:
                 stop = entries[-1][1].stop if in_mapping else entries[-1].stop
             node: Node = new(Mapping if in_mapping else Sequence, (begun, stop, tuple(entries), opening.tag))
+            if in_mapping:
+                composer.written += len(entries)
             if opening.anchor:
                 composer.anchors[opening.anchor] = node
             if not stack:
@@ -162,10 +162,12 @@ def _collection(composer: Composer, opening: Any, depth: int) -> Node:  # noqa: 
         if in_mapping:
             event = next_event()
             kind = type(event)
-            if kind is ScalarEvent:
-                start, stop, text = event.start_mark.index, event.end_mark.index, event.value
+            if kind is scalar_event:
+                start = event.start_mark.index
+                stop = event.end_mark.index
+                text = event.value
                 if stop - start == len(text):
-                    into[place] = entry = (key, new(scalar_type, (start, stop, text, True, None)))
+                    into[place] = entry = (key, new(scalar, (start, stop, text, True, None)))
                 else:
                     into[place] = entry = (key, composer.scalar(event, start, stop, text))
                 entries.append(entry)

@@ -8,7 +8,7 @@ from yaml.reader import Reader, ReaderError
 
 from pytest_gbs.core.document import Document, Node
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing.comments import comment_spans, flatten, read_comments, stray_tab
+from pytest_gbs.parsing.comments import flatten, read_comments
 from pytest_gbs.parsing.index import MOST_FOLLOWED, duplicates, follow
 from pytest_gbs.parsing.owners import Owners
 from pytest_gbs.parsing.refusal import Refused, unreadable
@@ -65,12 +65,10 @@ def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
 def _document(source: Source, composer: Composer, root: Node | None, flat: str, start: int, stop: int, number: int) -> Document:
     """Return document `number` of a file, with the comments between `start` and `stop`."""
     keyed, opaque = composer.keyed, composer.opaque
-    repeated = len(composer.paths) != len(keyed) + len(composer.inner)
+    repeated = composer.written != len(keyed) + len(composer.inner)
     if repeated or composer.indirect or ("<<" in composer.text and any(path[-1] == "<<" for path in keyed)):
         keyed = follow(root, len(keyed) + MOST_FOLLOWED)
-    spans = comment_spans(flat, start, stop, opaque, root)
-    if "\t" in flat and (tab := stray_tab(flat, start, stop, opaque, spans)) is not None:
-        raise Refused(tab, "found a tab outside of quotes and comments")
-    owners = Owners(composer.starts, composer.paths, (composer.keyed, composer.inner), root)
-    comments = read_comments(flat, spans, owners) if spans else ()
+    comments: tuple[CommentBlock, ...] = ()
+    if flat.find("#", start, stop) >= 0:
+        comments = read_comments(flat, start, stop, opaque, Owners(composer.keyed, composer.inner, root, repeated))
     return Document(source, number, "yaml", root, keyed, comments, duplicates(source.path, root) if repeated else ())

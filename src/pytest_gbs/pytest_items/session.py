@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_gbs.core.errors import GbsError
+from pytest_gbs.formats._escape import escape
 from pytest_gbs.pytest_items.checks import Checks
 from pytest_gbs.pytest_items.items import Crash, Failure, RecipeFile, RecipeItem
 from pytest_gbs.pytest_items.options import read_options
@@ -55,7 +56,7 @@ class RecipeSession:
         others = yield
         if file_path.suffix not in SUFFIXES or not any(file_path.is_relative_to(root) for root in self.roots):
             return others
-        file = RecipeFile.from_parent(parent, path=file_path, recipes=self)
+        file = RecipeFile.from_parent(parent, path=file_path, nodeid=_harmless_id(file_path, parent), recipes=self)
         return [file] if self.alone else [*others, file]
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -79,7 +80,7 @@ class RecipeSession:
             self.summary = summarise(self.files, self.selected)
         if workeroutput is not None:
             workeroutput["gbs"] = self.summary
-        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.summary["counts"] and not self.summary["items"]:
+        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.summary["recipes"] and not self.summary["items"]:
             session.exitstatus = pytest.ExitCode.OK
 
     @pytest.hookimpl(optionalhook=True)
@@ -91,6 +92,14 @@ class RecipeSession:
         """Write the summary; in a session that only collects, the counts."""
         if self.summary is not None:
             write_summary(self.summary, terminalreporter, counts_only=self.config.getoption("collectonly"))
+
+
+def _harmless_id(path: Path, parent: pytest.Collector) -> str | None:
+    """Return the node id of a file whose path a terminal would obey, written out; None where pytest's own will do."""
+    if str(path).isprintable():
+        return None
+    root = parent.config.rootpath
+    return escape(path.relative_to(root).as_posix() if path.is_relative_to(root) else f"{parent.nodeid}/{path.name}")
 
 
 def _shown(path: Path, folder: Path) -> str:

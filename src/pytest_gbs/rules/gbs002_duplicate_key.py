@@ -29,6 +29,8 @@ from pytest_gbs.core.wording import leaves
 
 CODE = "GBS002"
 
+_LONGEST = 60  # two values longer than this are not worth showing
+
 
 def check(file: FileView) -> Iterator[Outcome]:
     """Yield a finding for each key of a size that one mapping of `file` holds twice."""
@@ -53,7 +55,7 @@ def _finding(file: FileView, duplicate: Duplicate) -> Finding:
     first, second = (_value(document, duplicate, place) for place in (duplicate.first, duplicate.second))
     dropped, kept = (_text(document, node) for node in (first, second))
     same = dropped == kept
-    if first is None or second is None or "\n" in dropped + kept:
+    if first is None or second is None or "\n" in dropped + kept or len(dropped + kept) > _LONGEST:
         says = f"{key} stands twice"
     else:
         says = f"{key} stands twice, as {dropped}" + (" both times" if same else f" and as {kept}")

@@ -63,6 +63,8 @@ compute_environment: LOCAL_MACHINE
 distributed_type: FSDP
 num_machines: 1
 num_processes: 8
+fsdp_config:
+  fsdp_version: 2
 parallelism_config:
   parallelism_config_dp_shard_size: 4
   parallelism_config_tp_size: 2

@@ -3,6 +3,9 @@
 Frameworks split a batch over ranks, groups or steps, and stop with an error when it does not split evenly: after the
 cluster was allocated, and on every rank at once. The rule judges each such division that the framework's table cites. Where
 the number of GPUs is not known, it fires only if no number of GPUs can work.
+
+How to mend it: change one of the numbers in the finding so that the division leaves no remainder, or use a number of GPUs that it
+names.
 """
 
 from __future__ import annotations

@@ -19,11 +19,12 @@ from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
 
 CODE = "GBS204"
+_ABOUT_GPUS = ("GBS202", "GBS205")
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome where the framework checks divisions: does some number of GPUs pass them all?"""
-    constraints = [c for c in run.framework.constraints if c.at_least is None and applies(c, run)]
+    constraints = [c for c in run.framework.constraints if c.code in _ABOUT_GPUS and applies(c, run)]
     if not constraints:
         return
     feasible = feasible_world_sizes(run)

@@ -31,6 +31,7 @@ from pytest_gbs.core.wording import called, count, law_text, leaves, listing, pr
 CODE = "GBS501"
 
 _OPEN: Final = 10**18  # above every size there is
+_COUNTED: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE)
 _MENDED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
 
 
@@ -80,7 +81,9 @@ def _judge_law(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcom
         missing = found.free if found else (policy.name,)
         return Undetermined(CODE, at, _expected(policy), missing)
     if not values:
-        message = f"{called(policy.name)} is {law_text(found)}, {_expected(policy)}: no number of {called(found.free[0])} gives that"
+        free = called(found.free[0])
+        none = f"no number of {free}" if found.free[0] in _COUNTED else f"no {free}"
+        message = f"{called(policy.name)} is {law_text(found)}, {_expected(policy)}: {none} gives that"
         related = tuple(Related(leaf.at, short(leaf.name)) for leaf in _operands(run) if leaf.at and leaf.at != at)
         return Finding(CODE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
     if _always(found, wanted):

@@ -33,26 +33,27 @@ def merge(
     exclude: Sequence[str] | None = None,
     max_file_size: int | None = None,
 ) -> Settings:
-    """Return `settings` with what the command line says in front; `rules` are the names of all rules by code.
+    """Return `settings` with what the command line says in front; None and empty lists say nothing.
 
-    Rules asked for there run whatever the file says. Each text may hold several, separated by commas. `exclude` adds.
+    Rules asked for there run whatever the file says. Each text may hold several, separated by commas. `exclude` adds to the file's.
+    `rules` are the names of all rules by code.
 
     Raises:
         UsageError: a text names no rule.
     """
-    if select is not None:
+    if select:
         settings = settings._replace(select=_asked(select, rules), extend_select=(), ignore=())
-    if extend_select is not None:
+    if extend_select:
         more = _asked(extend_select, rules)
         kept = tuple(code for code in settings.ignore if code not in more)
         settings = settings._replace(extend_select=_once((*settings.extend_select, *more)), ignore=kept)
-    if ignore is not None:
+    if ignore:
         settings = settings._replace(ignore=_once((*settings.ignore, *_asked(ignore, rules))))
     if strict is not None:
         settings = settings._replace(strict=strict, strict_all=settings.strict_all and strict)
     if strict_all is not None:
         settings = settings._replace(strict=settings.strict or strict_all, strict_all=strict_all)
-    if exclude is not None:
+    if exclude:
         settings = settings._replace(exclude=(*settings.exclude, *exclude))
     return settings if max_file_size is None else settings._replace(max_file_size=max_file_size)
 

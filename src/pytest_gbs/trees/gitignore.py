@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from pytest_gbs.core.globs import path_regex, segments, tokens
 
-_WILD: Final = re.compile(r"[*?\[\\]")
+_WILD: Final = frozenset("*?[\\")
 
 
 class _Pattern(NamedTuple):
@@ -75,7 +75,7 @@ class IgnoreFile:
 
 
 def _is_ending(text: str) -> bool:
-    return text[0] == "*" and not _WILD.search(text, 1)
+    return text[0] == "*" and _WILD.isdisjoint(text[1:])
 
 
 def _any_of(patterns: list[_Pattern]) -> re.Pattern[str] | None:
@@ -95,7 +95,7 @@ def _read_line(line: str) -> _Pattern | None:
     text = text.removeprefix("/")
     if not text:
         return None
-    if not _WILD.search(text):
+    if _WILD.isdisjoint(text):
         return _Pattern(text, "", ignores, folders_only, by_name)
     found = tokens(text)
     if found is None:

@@ -27,7 +27,7 @@ def find_root(start: _Root) -> _Root:
     if not os.path.isdir(first):
         first = os.path.dirname(first)
     folder = first
-    while not _is_root(folder):
+    while not is_root(folder):
         above = os.path.dirname(folder)
         if above == folder:
             folder = first
@@ -36,7 +36,8 @@ def find_root(start: _Root) -> _Root:
     return type(start)(folder)  # type: ignore[call-arg]
 
 
-def _is_root(folder: str) -> bool:
+def is_root(folder: str) -> bool:
+    """Return whether settings or a git repository mark `folder`."""
     if os.path.lexists(os.path.join(folder, ".git")) or os.path.isfile(os.path.join(folder, "gbs.toml")):
         return True
     data = read_bytes(os.path.join(folder, "pyproject.toml"), MOST_SETTINGS_BYTES)
@@ -46,3 +47,6 @@ def _is_root(folder: str) -> bool:
 def has_settings(pyproject: bytes) -> bool:
     """Return whether a pyproject.toml may hold `[tool.gbs]`, without parsing it: its name stands in the dependencies of many."""
     return b"gbs" in pyproject and re.search(_TABLE, pyproject) is not None
+
+
+_is_root = is_root

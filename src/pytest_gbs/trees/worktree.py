@@ -8,14 +8,16 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.core.globs import matches
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.parsing.decode import decode
 from pytest_gbs.trees.files import read_bytes, reason, too_large
-from pytest_gbs.trees.gitignore import IgnoreFile
 from pytest_gbs.trees.root import StrPath, find_root
+
+if TYPE_CHECKING:
+    from pytest_gbs.trees.gitignore import IgnoreFile
 
 # Folders of installed packages and caches; those with a dot in front are left out as hidden.
 LEFT_OUT: Final = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
@@ -129,8 +131,12 @@ def _own_ignore_file(entries: list[os.DirEntry[str]], base: int) -> IgnoreFile |
 
 def _ignore_file(path: str, base: int) -> IgnoreFile | None:
     data = read_bytes(path, _MOST_IGNORE_BYTES)
+    if isinstance(data, str):
+        return None
+    from pytest_gbs.trees.gitignore import IgnoreFile
+
     # File names come from the system in this way too: what is not UTF-8 compares equal all the same.
-    return None if isinstance(data, str) else IgnoreFile(data.decode("utf-8", "surrogateescape"), base)
+    return IgnoreFile(data.decode("utf-8", "surrogateescape"), base)
 
 
 def _ignored_from_above(base: str) -> tuple[str, tuple[IgnoreFile, ...]]:

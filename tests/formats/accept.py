@@ -1,0 +1,20 @@
+"""`python -m tests.formats.accept` writes what each format makes of the sample; read the difference before it is committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_gbs.formats import Options, formats
+from tests.formats.sample import REPORT
+
+EXPECTED = Path(__file__).parent / "expected"
+
+
+def main() -> None:
+    EXPECTED.mkdir(exist_ok=True)
+    for each in formats():
+        (EXPECTED / f"{each.name}.txt").write_text(each.render(REPORT, Options()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

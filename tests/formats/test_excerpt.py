@@ -1,0 +1,95 @@
+"""The lines of source under a finding: what is underlined, labelled, folded and cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.core.location import Location, Source
+from pytest_gbs.core.outcome import Finding, Related, Severity
+from pytest_gbs.core.report import Report
+from pytest_gbs.formats import Options
+from pytest_gbs.formats._excerpt import excerpt
+from pytest_gbs.formats._paint import Paint
+from pytest_gbs.formats._places import Places
+
+
+def lines(text: str, at: str, *related: tuple[str, str], label: str = "declared") -> list[str]:
+    """Return the excerpt about the first `at` in `text`, with related places by their text and label."""
+    places = [Related(_place(text, part), name) for part, name in related]
+    finding = Finding("GBS101", "", Severity.ERROR, _place(text, at), label, tuple(places))
+    report = Report((), {"a.yaml": Source("a.yaml", text)}, {})
+    return list(excerpt(finding, Places(report, Options()), Paint(color=False)))
+
+
+def _place(text: str, part: str) -> Location:
+    start = text.index(part)
+    return Location("a.yaml", start, start + len(part))
+
+
+@pytest.mark.parametrize(
+    ("location", "sources"),
+    [
+        pytest.param(Location("a.yaml", 0, 1), {}, id="no text kept"),
+        pytest.param(Location("a.yaml", 0, 0), {"a.yaml": Source("a.yaml", "a: 1\n")}, id="the file as a whole"),
+        pytest.param(Location("a.yaml", 5, 5), {"a.yaml": Source("a.yaml", "a: 1\n")}, id="an empty place"),
+    ],
+)
+def test_there_is_nothing_to_show(location: Location, sources: dict[str, Source]) -> None:
+    finding = Finding("GBS101", "", Severity.ERROR, location)
+    assert list(excerpt(finding, Places(Report((), sources, {}), Options()), Paint(color=False))) == []
+
+
+def test_distant_lines_are_folded_and_in_order() -> None:
+    text = "# GBS 128\n" + "x: 1\n" * 98 + "accumulation: 4\n"
+    assert lines(text, "128", ("4", "accumulation")) == [
+        "      1 │ # GBS 128",
+        "        │       ━━━ declared",
+        "    100 │ accumulation: 4",
+        "        │               ─ accumulation",
+    ]
+
+
+def test_a_label_without_room_stands_below_its_mark() -> None:
+    assert lines("micro: 12 # 4 x 3 is 128\n", "128", ("12 ", "micro batch"), ("4", "accumulation"), ("3", "nodes")) == [
+        "      1 │ micro: 12 # 4 x 3 is 128",
+        "        │        ───  ─   ─    ━━━ declared",
+        "        │                 nodes",
+        "        │             accumulation",
+        "        │        micro batch",
+    ]
+
+
+def test_a_place_that_is_named_twice_is_marked_once() -> None:
+    assert lines("a: 128\n", "128", ("128", "micro"), ("128", "micro")) == ["      1 │ a: 128", "        │    ━━━ declared, micro"]
+
+
+def test_wide_signs_take_two_columns_and_accents_none() -> None:
+    assert lines("# 批量大小 e\u0301 128\n", "128") == ["      1 │ # 批量大小 e\u0301 128", "        │ " + " " * 13 + "━━━ declared"]
+
+
+def test_tabs_and_controls_keep_underlines_in_place() -> None:
+    assert lines("\ta:\x1b 128\n", "128") == ["      1 │     a:\\x1b 128", "        │            ━━━ declared"]
+
+
+def test_a_place_of_several_lines_is_marked_in_its_first() -> None:
+    assert lines("a: [1,\n  2]\n", "[1,\n  2]") == ["      1 │ a: [1,", "        │    ━━━ declared"]
+
+
+def test_carriage_returns_are_no_part_of_a_line() -> None:
+    assert lines("a: 1\r\nb: 2\r\n", "2", label="") == ["      2 │ b: 2", "        │    ━"]
+
+
+def test_a_long_line_is_cut_around_its_marks() -> None:
+    text = "{" + '"k": 0, ' * 300 + '"micro": 7, ' + '"k": 0, ' * 300 + '"total": 512' + ', "k": 0' * 300 + "}\n"
+    shown = lines(text, "512", ("7", "micro batch"))
+    assert all(len(line) <= 125 for line in shown)
+    assert shown[0].count("…") == 3
+    for part in ("512", "7"):
+        column = shown[0].index(part)
+        assert shown[1][column] in "━─"
+
+
+def test_a_value_of_thousands_of_digits_is_cut() -> None:
+    shown = lines("a: " + "9" * 5000 + "\n", "9" * 5000)
+    assert all(len(line) <= 125 for line in shown)
+    assert shown[1].count("━") >= 40

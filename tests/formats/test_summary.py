@@ -1,0 +1,105 @@
+"""The summary: numbers, singular and plural, and what follows from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Undetermined
+from pytest_gbs.core.report import FileReport, Report, Role, Verdict
+from pytest_gbs.formats import Options
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._summary import headline, remarks
+
+EIGHT = "8 GPUs per node: 3 launcher files agree (zero3.yaml:16  num_processes: 8)"
+
+
+def recipes(*verdicts: str, assumptions: tuple[str, ...] = ()) -> tuple[FileReport, ...]:
+    """Return a recipe for each verdict."""
+    return tuple(FileReport(f"{n}.yaml", 1, Role.RECIPE, "trl", verdict, assumptions=assumptions) for n, verdict in enumerate(verdicts))
+
+
+def launchers(number: int) -> tuple[FileReport, ...]:
+    """Return so many launcher files."""
+    return tuple(FileReport(f"l{n}.yaml", 1, Role.LAUNCHER, None, None) for n in range(number))
+
+
+def report(*files: FileReport, advice: str = "") -> Report:
+    """Return a report on files."""
+    return Report(files, {}, {}, advice)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param((), "no recipe in 0 files", id="nothing"),
+        pytest.param(launchers(1), "no recipe in 1 file, 1 launcher", id="a launcher alone"),
+        pytest.param(recipes(Verdict.VERIFIED), "1 recipe in 1 file: 1 verified", id="one"),
+        pytest.param(
+            (*recipes(*[Verdict.VERIFIED] * 2, Verdict.VIOLATED, *[Verdict.UNCLAIMED] * 19), *launchers(3)),
+            "22 recipes in 25 files, 3 launchers: 2 verified, 1 violated, 19 unclaimed",
+            id="as in the design",
+        ),
+        pytest.param(
+            (*recipes(Verdict.UNCLAIMED), FileReport("0.yaml", 2, Role.RECIPE, "trl", Verdict.WARNED, suppressed=2)),
+            "2 recipes in 1 file: 1 warned, 1 unclaimed, 2 findings suppressed",
+            id="two documents of one file",
+        ),
+    ],
+)
+def test_headline(files: tuple[FileReport, ...], expected: str) -> None:
+    assert headline(report(*files)) == expected
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        pytest.param([Verdict.UNCLAIMED], [], id="nothing rests on it"),
+        pytest.param([Verdict.VERIFIED], ["verified assumes"], id="one"),
+        pytest.param([Verdict.VERIFIED] * 2, ["verified assume"], id="two"),
+        pytest.param([Verdict.VERIFIED, Verdict.VIOLATED], ["verified and violated assume"], id="both"),
+    ],
+)
+def test_assumptions_are_said_once_with_the_setting_that_makes_them_facts(verdicts: list[str], expected: list[str]) -> None:
+    found = [line for line in told(report(*recipes(*verdicts, assumptions=(EIGHT,)))) if "assume" in line]
+    rest = " 8 GPUs per node (3 launcher files agree); gpus-per-node = 8 in [tool.gbs] makes it a fact"
+    assert found == [line + rest for line in expected]
+
+
+def test_an_assumption_of_some_says_of_how_many() -> None:
+    files = (*recipes(Verdict.VERIFIED, assumptions=(EIGHT,)), *(f._replace(path="x.yaml") for f in recipes(Verdict.VERIFIED)))
+    assert told(report(*files))[0].startswith("1 of 2 verified assumes 8 GPUs per node")
+
+
+def test_an_open_claim_has_a_line_of_its_own_and_the_advice_comes_last() -> None:
+    at = Location("0.yaml", 0, 0)
+    open_claims = (
+        Undetermined("GBS101", at, "comment says 128", ("gpus_per_node",), "holds with 8 GPUs per node"),
+        Undetermined("GBS101", at, "comment says 64", ("world_size", "micro_batch_size")),
+        Undetermined("GBS205", at, "a constraint that waits for hardware", ("world_size",), claim=False),
+    )
+    file = recipes(Verdict.UNDETERMINED)[0]._replace(undetermined=open_claims)
+    assert told(report(file, advice="gpus-per-node = 8  # in [tool.gbs] would decide 1 claim")) == [
+        "undetermined: 0.yaml:1:1  comment says 128: holds with 8 GPUs per node",
+        "undetermined: 0.yaml:1:1  comment says 64: GPUs and micro batch size unknown",
+        "nothing was verified",
+        "gpus-per-node = 8  # in [tool.gbs] would decide 1 claim",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        pytest.param([], False, id="no recipe"),
+        pytest.param([Verdict.VERIFIED, Verdict.UNCLAIMED], False, id="something was"),
+        pytest.param([Verdict.VIOLATED], False, id="something was judged"),
+        pytest.param([Verdict.UNCLAIMED] * 3, True, id="only unclaimed"),
+        pytest.param([Verdict.WARNED], True, id="a warning verifies nothing"),
+    ],
+)
+def test_it_says_where_nothing_was_verified(verdicts: list[str], expected: bool) -> None:
+    assert ("nothing was verified" in told(report(*recipes(*verdicts)))) is expected
+
+
+def told(about: Report) -> list[str]:
+    return list(remarks(about, Places(about, Options())))
