@@ -323,9 +323,9 @@ trl = 1
         pytest.param(b"a = 1\na = 2\n", "gbs.toml:2: no TOML: cannot overwrite a value (column 6)", id="twice"),
         pytest.param(b"a = 1\nb = '\xff'\n", "gbs.toml:2: no TOML: not UTF-8", id="bytes"),
         pytest.param(b"a = " + b"1" * 5000, "gbs.toml: no TOML: a number is too long", id="digits"),
-        pytest.param(b"a = " + b"[" * 50_000, "gbs.toml: no TOML: nested too deeply", id="brackets"),
-        pytest.param(b"a = " + b"{a=" * 50_000, "gbs.toml: no TOML: nested too deeply", id="braces"),
-        pytest.param(b"[" + b"a." * 300 + b"a]", "gbs.toml: nested too deeply", id="dots"),
+        pytest.param(b"a = " + b"[" * 50_000, "gbs.toml: nested too deeply", id="brackets"),
+        pytest.param(b"a = " + b"{a=" * 50_000, "gbs.toml: nested too deeply", id="braces"),
+        pytest.param(b"[" + b"a." * 400_000 + b"a]", "gbs.toml: nested too deeply", id="dots"),
         pytest.param(
             b"nodes = 0x" + b"f" * 9000, "gbs.toml:1: nodes is 1000000000000000000: a whole number from 1 to 65,536 is wanted", id="hex"
         ),

@@ -21,6 +21,7 @@ from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Judged, Policy, Run
+from pytest_gbs.core.suppression import Suppression
 from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.worlds import PARALLEL, Sizes
 from pytest_gbs.engine import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, verdict, worst
@@ -83,7 +84,10 @@ class _Check:
         self.rules = active_rules(settings)
         self.severity = dict(settings.severity)
         self.names = {rule.code: rule.name for rule in rules()}
-        self.inactive = self.names.keys() - {rule.code for rule in self.rules}
+        # What did not run, or runs only when all files are known, can't make a suppression unused; nor can GBS901 itself.
+        late = {rule.code for rule in self.rules if rule.scope in (Scope.REPOSITORY, Scope.SUPPRESSIONS)}
+        self.inactive = (self.names.keys() - {rule.code for rule in self.rules}) | late
+        self.suppressions: dict[str, tuple[Suppression, ...]] = {}
         self.given = self._given(given)
         self.shared: dict[str, list[Policy]] = {}
         self.sources: dict[str, Source] = {}
@@ -252,6 +256,7 @@ class _Check:
         suppressions = read_suppressions(pending.suppressible, self.names)
         if not suppressions:
             return outcomes, gone
+        self.suppressions[pending.path] = (*self.suppressions.get(pending.path, ()), *suppressions)
         subjects = {id(o): _subject(o) for each in outcomes.values() for o in each if not isinstance(o, Verified)}
         kept, silenced, unused = apply(
             subjects.values(), suppressions, pending.suppressible.source, self.inactive, self.settings.require_ignore_reason
@@ -274,9 +279,19 @@ class _Check:
         added: defaultdict[str, list[Finding]] = defaultdict(list)
         for outcome in (o for each in judgement.outcomes.values() for o in each):
             remapped = self._remap(outcome)
-            if isinstance(remapped, Finding) and remapped.code not in per_file_ignored(self.settings, remapped.at.source):
+            if isinstance(remapped, Finding) and not self._is_silenced(remapped):
                 added[remapped.at.source].append(remapped)
         return [self._with(file, added.get(file.path, [])) for file in files] if added else files
+
+    def _is_silenced(self, finding: Finding) -> bool:
+        path = finding.at.source
+        if finding.code in per_file_ignored(self.settings, path):
+            return True
+        suppressions = self.suppressions.get(path, ())
+        source = self.repository.tree.read(path) if suppressions else None
+        if not isinstance(source, Source):
+            return False
+        return not apply((finding,), suppressions, source, (), self.settings.require_ignore_reason)[0]
 
     def _with(self, file: FileReport, findings: list[Finding]) -> FileReport:
         known = {finding.at for finding in file.findings}

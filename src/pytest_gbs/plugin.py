@@ -39,7 +39,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     given = [_path(early_config, argument) for argument in options.file_or_dir]
     roots = [_path(early_config, text) for text in options.gbs_recipes]
     _must_exist(roots)
-    more = [str(root) for root in roots if not any(path.is_relative_to(root) for path in given)]
+    apart = [root for root in roots if not any(path.is_relative_to(root) for path in given)]
+    more = [str(root) for root in _uncovered(apart, given)]
     args.extend(more)
     options.file_or_dir = [*options.file_or_dir, *more]
 
@@ -55,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _must_exist(roots)
     arguments = [_path(config, argument) for argument in config.args]
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
-        more = [root for root in roots if not any(root.is_relative_to(path) for path in arguments)]
+        more = _uncovered(roots, arguments)
         config.args.extend(map(str, more))
         arguments.extend(more)
     touched = [root for root in roots if any(root.is_relative_to(path) or path.is_relative_to(root) for path in arguments)]
@@ -87,3 +88,9 @@ def _must_exist(roots: list[Path]) -> None:
     for root in roots:
         if not root.exists():
             raise pytest.UsageError(f"gbs: no such file or folder: {root}")
+
+
+def _uncovered(roots: list[Path], paths: list[Path]) -> list[Path]:
+    """Return the roots that lie below none of `paths` and below no other root: pytest 8 takes overlapping arguments badly."""
+    others = {*roots, *paths}
+    return [root for root in dict.fromkeys(roots) if root not in paths and not any(path in others for path in root.parents)]

@@ -69,14 +69,14 @@ def document() -> Document:
 def sizes(**hardware: Quantity) -> dict[str, Size]:
     """Return what the recipe and the hardware state."""
     own = [
-        Quantity(Name.MICRO_BATCH_SIZE, 1, Origin.FILE, at=place("1\n"), key="micro"),
+        Quantity(Name.MICRO_BATCH_SIZE, 1, Origin.FILE, at=place("1\n")._replace(stop=TEXT.index("1\n") + 1), key="micro"),
         Quantity(Name.GRADIENT_ACCUMULATION_STEPS, 2, Origin.FILE, at=place("2\n"), key="accumulation"),
         Quantity(Name.SEQUENCE_LENGTH, 65536, Origin.FILE, at=place("65536"), key="length"),
         Quantity(Name.TENSOR_PARALLEL_SIZE, 1, Origin.DEFAULT),
         Quantity(Name.CONTEXT_PARALLEL_SIZE, 1, Origin.DEFAULT),
         Quantity(Name.LOGGING_STEPS, 10, Origin.DEFAULT, key="log_every"),
     ]
-    return {size.name: size for size in own} | hardware
+    return {**{size.name: size for size in own}, **hardware}
 
 
 NODES = Quantity(Name.NUM_NODES, 8, Origin.COMMENT, at=place("8"), key="8 nodes")
@@ -113,7 +113,7 @@ def test_one_recipe_is_a_block_of_lines() -> None:
     assert shown("text", report(KNOWN, smaller)) == (
         """\
 recipes/sft.yaml   Toy (SFT)
-  global batch size        128   = 1 x 2 x 64                       declared 128 at line 1: agrees
+  global batch size        128   = 1 x 2 x 64                        declared 128 at line 1: agrees
   micro batch size           1   micro, line 2
   accumulation               2   accumulation, line 3
   data-parallel size        64   = 64 GPUs / (tensor 1 x context 1)
@@ -232,8 +232,8 @@ def test_json_has_the_published_shape() -> None:
         "value": 1,
         "origin": "file",
         "key": "micro",
-        "location": {"path": "recipes/sft.yaml", "line": 2, "column": 8, "end_line": 2, "end_column": 10 - 1},
-    } | {"location": {"path": "recipes/sft.yaml", "line": 2, "column": 8, "end_line": 3, "end_column": 1}}
+        "location": {"path": "recipes/sft.yaml", "line": 2, "column": 8, "end_line": 2, "end_column": 9},
+    }
     assert recipe["quantities"]["data_parallel_size"]["arithmetic"] == "64 / (1 x 1)"
     assert recipe["declarations"][0]["conditions"] == {"num_nodes": 8}
     assert recipe["feasible_world_sizes"] == {"all": True, "reaching_declared": [64]}

@@ -180,8 +180,8 @@ def test_properties_are_plain_values(write: Write, pytester: pytest.Pytester) ->
     write(
         {
             "recipes/a.yaml": VIOLATED,
-            "conftest.py": "import json\n\ndef pytest_runtest_logreport(report):\n"
-            "    if report.failed:\n        open('properties.json', 'w').write(json.dumps(dict(report.user_properties)))\n",
+            "conftest.py": "import json, pathlib\n\ndef pytest_runtest_logreport(report):\n    if report.failed:\n"
+            "        pathlib.Path('properties.json').write_text(json.dumps(dict(report.user_properties)))\n",
         }
     )
     run(pytester)

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tools.generate_docs import FAMILIES, index, outdated, pages
-
 from pytest_gbs.rules import rules
+from tools.generate_docs import FAMILIES, index, outdated, pages
 
 
 def test_the_pages_of_the_rules_are_up_to_date() -> None:

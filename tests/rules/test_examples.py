@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tools.examples import check_example
 
 from pytest_gbs.core.rule import Example, Rule
 from pytest_gbs.rules import rules
+from tools.examples import check_example
 
 
 def examples(kind: str) -> list[object]:

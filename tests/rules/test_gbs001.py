@@ -3,12 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tools.examples import check_example
 
 from pytest_gbs.core.location import Location, Source, Unreadable
 from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.rule import Example
 from pytest_gbs.rules.gbs001_unreadable_file import check
+from tools.examples import check_example
 
 from .building import only
 

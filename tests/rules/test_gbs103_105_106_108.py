@@ -110,5 +110,12 @@ def test_the_odd_one_out_of_five_is_found(tmp_path: Path) -> None:
     assert folder_of(tmp_path, [*AGREE, (2, 64)]) == {"sft-4.yaml": ["GBS108"]}
 
 
+def test_the_odd_one_can_be_silenced(tmp_path: Path) -> None:
+    (tmp_path / "sft-9.yaml").write_text(
+        recipe(4, 2, "Config for 2 nodes with GBS 64  # gbs: ignore[GBS108] smaller machines"), encoding="utf-8"
+    )
+    assert folder_of(tmp_path, AGREE) == {}
+
+
 def test_the_odd_one_is_not_reported_twice(tmp_path: Path) -> None:
     assert folder_of(tmp_path, [*AGREE, (2, 64)], on_nodes_of(8)) == {"sft-4.yaml": ["GBS101"]}

@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tools.examples import check_example
 
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Applicability, Edit, Severity
 from pytest_gbs.core.rule import Example
 from pytest_gbs.core.suppression import Suppression
 from pytest_gbs.rules.gbs901_unused_suppression import check
+from tools.examples import check_example
 
 from .building import only
 

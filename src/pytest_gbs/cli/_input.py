@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from typing import Final, NamedTuple
 
 from pytest_gbs.cli._output import slashed
@@ -40,7 +41,16 @@ class Job(NamedTuple):
         """Return the report on the targets, or on the whole tree."""
         from pytest_gbs.api import check
 
-        return check(self.tree, () if everything else self.targets, self.settings, self.given, keep_runs=keep_runs)
+        targets = () if everything else self.targets
+        if not sys.stderr.isatty():
+            return check(self.tree, targets, self.settings, self.given, keep_runs=keep_runs)
+        from pytest_gbs.cli._progress import Watched
+
+        watched = Watched(self.tree, sys.stderr)
+        try:
+            return check(watched, targets, self.settings, self.given, keep_runs=keep_runs)
+        finally:
+            watched.clear()
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
@@ -170,8 +180,6 @@ def _relative(path: str, root: str) -> str:
 
 
 def _read_stdin(arguments: argparse.Namespace, root: str, most: int) -> Source:
-    import sys
-
     from pytest_gbs.parsing.decode import decode
 
     name = _relative(_absolute(STDIN, arguments), root)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 # Any one of these many spellings of a pattern is one more alternative to try for each path.
-MOST_SPELLINGS: Final = 256
+MOST_SPELLINGS: Final = 64
 _SLASH, _STAR = "/", "*"
 _POSIX: Final = {
     "alnum": "a-zA-Z0-9",

@@ -121,18 +121,23 @@ def _left_over(declaration: Declaration, sizes: dict[str, Size]) -> Sizes:
 
 
 def _said(declarations: tuple[Declaration, ...], force: str) -> Sizes:
-    """Return the hardware that comments of this force state on their own; none of a size of which they state two values."""
+    """Return the hardware that comments of this force state, by itself or with a batch; none of which they state two values."""
     found: Sizes = {}
     torn = set[str]()
     for declaration in declarations:
-        if declaration.name not in HARDWARE or declaration.force != force or declaration.weak:
-            continue
-        note = "ambiguous" if declaration.ambiguous else ""
-        size = Quantity(declaration.name, declaration.value, Origin.COMMENT, at=declaration.at, note=note)
-        if declaration.name in found and found[declaration.name].value != declaration.value:
-            torn.add(declaration.name)
-        found.setdefault(declaration.name, size)
+        if declaration.force == force and not declaration.weak:
+            for size in _stated(declaration):
+                if found.setdefault(size.name, size).value != size.value:
+                    torn.add(size.name)
     return {name: size for name, size in found.items() if name not in torn}
+
+
+def _stated(declaration: Declaration) -> Iterable[Quantity]:
+    """Return the hardware that one statement is about or names."""
+    if declaration.name in HARDWARE:
+        note = "ambiguous" if declaration.ambiguous else ""
+        return (Quantity(declaration.name, declaration.value, Origin.COMMENT, at=declaration.at, note=note),)
+    return (size for size in _conditions(declaration).values() if size.name in HARDWARE)
 
 
 def _readings(said: Sizes, evidence: Evidence, given: Sizes) -> tuple[Hardware, ...]:

@@ -19,29 +19,31 @@ def grammars() -> tuple[Grammar, ...]:
 
 def read_declarations(blocks: tuple[CommentBlock, ...], source: str) -> tuple[Declaration, ...]:
     """Return what the comments of one file state, in the order of the file; each number once."""
-    text = "\n".join([block.text for block in blocks]).lower()
-    live: list[tuple[Grammar, list[str]]] = []
-    for grammar in grammars():
-        hints = [hint for hint in grammar.hint if hint in text]
-        if hints:
-            live.append((grammar, hints))
-    if not live:
-        return ()
-    found = [(block, read) for block in blocks if has_digit(block.text) and (read := _read(block, source, live))]
+    found = [(block, read) for block in blocks if has_digit(block.text) and (read := _read(block, source))]
     if not found:
         return ()
     from pytest_gbs.declarations._resolve import resolved
 
-    return resolved(found, blocks if "not-a-claim" in text else ())
+    return resolved(found, blocks)
 
 
-def _read(block: CommentBlock, source: str, live: list[tuple[Grammar, list[str]]]) -> tuple[Declaration, ...]:
+def _read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return what the grammars find in one block, each asked only where one of its words occurs."""
     text = block.text.lower()
-    found: list[Declaration] = []
-    for grammar, hints in live:
-        for hint in hints:
-            if hint in text:
-                found.extend(grammar.read(block, source))
-                break
-    return tuple(found)
+    wanted = 0
+    for hint, bits in _by_hint():
+        if hint in text:
+            wanted |= bits
+    if not wanted:
+        return ()
+    return tuple(found for i, grammar in enumerate(grammars()) if wanted >> i & 1 for found in grammar.read(block, source))
+
+
+@cache
+def _by_hint() -> tuple[tuple[str, int], ...]:
+    """Return each word that a grammar waits for, with the grammars that wait for it, as bits."""
+    bits: dict[str, int] = {}
+    for i, grammar in enumerate(grammars()):
+        for hint in grammar.hint:
+            bits[hint] = bits.get(hint, 0) | 1 << i
+    return tuple(bits.items())

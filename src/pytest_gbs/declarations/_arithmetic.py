@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._sizes import count_at, name_at
 from pytest_gbs.declarations._tokens import NUMBER, WORD, Token
-from pytest_gbs.declarations.words import UNITS
+from pytest_gbs.declarations.words import NODES, UNITS
 
 _TIMES: Final = ("x", "*")
 _DIVIDED: Final = ("/", "//")
@@ -129,6 +129,8 @@ def _behind(tokens: Sequence[Token], i: int) -> tuple[str, int, str]:
     """Return the name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is no name of ours."""
     bracket = i + 1 < len(tokens) and tokens[i].text == "(" and tokens[i + 1].kind == WORD
     named = None if _text(tokens, i) in UNITS else name_at(tokens, i + bracket)
+    if named is not None and named.name == Name.WORLD_SIZE and _text(tokens, named.stop) == "/" and _text(tokens, named.stop + 1) in NODES:
+        return Name.GPUS_PER_NODE, named.stop + 2, ""
     if named is not None and (not bracket or (named.stop < len(tokens) and tokens[named.stop].text == ")")):
         return named.name, named.stop + bracket, ""
     if i < len(tokens) and tokens[i].kind == WORD:

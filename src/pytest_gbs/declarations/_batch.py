@@ -48,10 +48,21 @@ def _label(text: str, tokens: Sequence[Token], i: int) -> Label | None:
     if token.text == "unique":
         label = _label(text, tokens, i + 1) if i + 1 < len(tokens) else None
         return label._replace(first=i) if label else None
-    if token.text in UNITS and _at(tokens, i + 1) == "per" and _at(tokens, i + 2) in STEPS:
-        prompts = UNITS[token.text] == "prompts"
-        return Label(i, i + 3, Name.PROMPTS_PER_STEP) if prompts else Label(i, i + 3) if UNITS[token.text] == "samples" else None
-    return None
+    stop = _per_step(tokens, i + 1) if token.text in UNITS else 0
+    if not stop:
+        return None
+    unit = UNITS[token.text]
+    return Label(i, stop, Name.PROMPTS_PER_STEP) if unit == "prompts" else Label(i, stop) if unit == "samples" else None
+
+
+def _per_step(tokens: Sequence[Token], i: int) -> int:
+    """Return where "per step", "per optimizer step" or the like ends that starts at token `i`; 0 where there is none."""
+    if _at(tokens, i) != "per":
+        return 0
+    i += 1
+    while _at(tokens, i) in _BETWEEN or _at(tokens, i) in ("gradient", "weight", "parameter", "optim"):
+        i += 1
+    return i + 1 if _at(tokens, i) in STEPS else 0
 
 
 def _named_batch(tokens: Sequence[Token], i: int) -> Label | None:
@@ -60,8 +71,8 @@ def _named_batch(tokens: Sequence[Token], i: int) -> Label | None:
     while _at(tokens, j) in _WHOLE or _at(tokens, j) in _BETWEEN or (_at(tokens, j) == "," and whole and _at(tokens, j + 1) in _BETWEEN):
         whole = whole or tokens[j].text in _WHOLE
         j += 1
-    if whole and _at(tokens, j) in UNITS and _at(tokens, j + 1) == "per" and _at(tokens, j + 2) in STEPS:
-        return Label(i, j + 3)
+    if whole and _at(tokens, j) in UNITS and (stop := _per_step(tokens, j + 1)):
+        return Label(i, stop)
     if not whole or _at(tokens, j) not in _BATCH:
         return None
     j += 1

@@ -13,7 +13,7 @@ _SIGNS: Final = ("*", "×", "/", "x", "÷", "✕", "⨯", "∗", "⋅", "✖", "
 
 @cache
 def _digit() -> re.Pattern[str]:
-    return re.compile(r"\d")
+    return re.compile("[0-9]")
 
 
 @cache

@@ -1,4 +1,7 @@
-"""How firmly a statement states what it states, by the words around it."""
+"""How firmly a statement states what it states, by the words around it.
+
+The words of the lists stand between blanks where whole words are meant; they are looked for in a text whose signs were made blanks.
+"""
 
 from __future__ import annotations
 
@@ -9,70 +12,107 @@ from typing import Final
 from pytest_gbs.core.declaration import Force
 from pytest_gbs.declarations._statements import Statement
 
-# Words in front of the number that take it back or put it off.
-_OTHER_BEFORE: Final = r"\bnot\b|n't\b|\bnever\b|\binstead\b|\brather\b|\bthan\b|\bunlike\b|\bwithout\b|\bvs\b|\bversus\b|\bcompared\b|\bno longer\b"
+_BLANKS: Final = str.maketrans(dict.fromkeys("\n\t\r\"'`!#$%&()*,-./:;<=>?@[]^_{|}~–—’…", " "))
+
+# In front of the number: they take it back.
+_OTHER_BEFORE: Final = (" not ", "n t ", " never ", " instead ", " rather ", " than ", " unlike ", " without ", " vs ", " versus ", " compared ", " no longer ")
+# In front of the number: they put it off, or bound it.
 _ADVISES_BEFORE: Final = (
-    r"\bmay\b|\bmight\b|\bcan\b|\bcould\b|\bwould\b|\bup to\b|\bmax(?:imum)?\b|\bmin(?:imum)?\b|\be\.g|\bfor example\b|\btry\b|\btodo\b|\bfixme\b|"
-    r"\bkeep\b(?<!to keep)|\b(?:increase|decrease|reduce|adjust|change|raise|double|halve|override|feel free)\b|\bset (?:it |this )?to\b|"
-    r"\bmust\b|\bneeds? to\b|\bdivisible\b|\blimit|\bprefer|\bwant\b|>=|<=|≥|≤|(?<![-=])[<>]\s*$"
+    *(" may ", " might ", " can ", " could ", " would ", " up to ", " max ", " maximum ", " min ", " e g ", " for example ", " try ", " todo "),
+    *(" fixme ", " increase ", " decrease ", " reduce ", " adjust ", " change ", " raise ", " double ", " halve ", " override ", " feel free "),
+    *(" set to ", " set it to ", " set this to ", " must ", " need to ", " needs to ", " divisible ", " limit", " prefer", " want "),
 )
-_ADVISES: Final = r"best results|recommend|suggest|\bat least\b|\bat most\b|\bminimum\b|\bideal|(?:lower|upper) bound|\?\s*$|depending|\bestimate|\bsuitable\b"
-_HISTORY: Final = r"\bpaper\b|\boriginal|\bpreviously\b|\bformerly\b|\bused to be\b|\b(?:was|were|been) (?:\w+ )?trained\b|\bwas \d|\bin the report\b"
-_OTHER: Final = r"\.ya?ml\b|\bother (?:recipe|config)|\bsibling\b"
-_IF: Final = r"\bif\b|\bwhen\b|\bunless\b"
+# Anywhere in the statement.
+_ADVISES: Final = (
+    *(" best results ", " recommend", " suggest", " at least ", " at most ", " minimum ", " ideal", " lower bound ", " upper bound ", " depending "),
+    *(" estimate", " suitable ", " compatible "),
+)
+_HISTORY: Final = (
+    *(" paper ", " original", " previously ", " formerly ", " used to be ", " in the report ", " was trained ", " were trained ", " been trained "),
+)
+_HISTORY_BEFORE: Final = (" trained ", " published ")
+_OTHER: Final = (" yaml ", " yml ", " other recipe", " other config", " sibling ")
+_CONDITIONAL: Final = (" if ", " when ", " unless ")
 
-_HARDWARE_HISTORY: Final = r"\b(?:trained|tested|measured|profiled?|benchmarked|timed|took|ran)\b"
+_HARDWARE_HISTORY: Final = (" trained ", " tested ", " measured ", " profile ", " profiled ", " benchmarked ", " timed ", " took ", " ran ")
 _HARDWARE_OTHER: Final = (
-    r"\boom|out of memory|\bmemory\b|\bpeak\b|\bgib\b|\bvram\b|\bthroughput\b|\btok/s|tokens?/s|(?<!of[- ])\bexperts?\b|\bvllm\b|"
-    r"\bsglang\b|\binfer|\bgenerat|\brollout|\bteacher|\bstudent|\bjudge|\breward model|\bgym\b|\breplica|\bdedicat|\breserv|\botherwise\b|\bolder\b|"
-    r"\beffect on\b|\bno effect\b|\brunner|\bpytest\b|\bunit test|\bgpu-h|\bhours?\b|\bper epoch|/epoch|\bhrs\b|\bgpu ?memory"
+    *(" oom", " out of memory ", " memory ", " peak ", " gib ", " vram ", " throughput ", " tok s ", " tokens s ", " token s ", " vllm ", " sglang "),
+    *(" infer", " generat", " rollout", " teacher", " student", " judge", " reward model ", " gym ", " replica", " dedicat", " reserv"),
+    *(" otherwise ", " older ", " no effect ", " runner", " pytest ", " unit test", " gpu h ", " hour", " per epoch ", " epoch on ", " hrs "),
 )
-_PART: Final = r"\bsplit|\bshard|\bspan|\bfits?\b"
-_SPLIT: Final = (
-    r"\s*\(?[^()]*?\b(?:train(?:er|ing)?|infer(?:ence)?|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref)\b[^()]*?\+"
-)
+_PART_BEFORE: Final = (" split", " shard", " span", " fit ", " fits ")
 _NEAR: Final = 60
-
-
-@cache
-def _words(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     """Return the force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
-    before = statement.before(at)
-    for force, pattern, text in (
-        (Force.OTHER, _OTHER, statement.lower),
-        (Force.OTHER, _OTHER_BEFORE, before),
-        (Force.HISTORY, _HISTORY, statement.lower),
-        (Force.ADVISES, _ADVISES, statement.lower),
-        (Force.ADVISES, _ADVISES_BEFORE, before),
-    ):
-        if _words(pattern).search(text):
-            return force
-    return Force.ADVISES if not conditional and _words(_IF).search(before) else Force.STATES
+    around, before = _words(statement.lower), _words(statement.before(at))
+    if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
+        return Force.OTHER
+    if _says(around, _HISTORY) or _says(before, _HISTORY_BEFORE):
+        return Force.HISTORY
+    if _says(around, _ADVISES) or _bounds(statement, at) or _says(before, _ADVISES_BEFORE) or _is_request(before):
+        return Force.ADVISES
+    return Force.ADVISES if not conditional and _says(before, _CONDITIONAL) else Force.STATES
 
 
 def hardware_force(statement: Statement, start: int, stop: int) -> str:
     """Return the force of hardware stated from offset `start` to `stop`."""
-    before, around = statement.before(start), statement.lower
-    for force, pattern, text in (
-        (Force.OTHER, _OTHER, around),
-        (Force.OTHER, _OTHER_BEFORE, before),
-        (Force.OTHER, _HARDWARE_OTHER, _without_brackets(around, start - statement.start)),
-        (Force.OTHER, _PART, _without_brackets(before, start - statement.start)),
-        (Force.HISTORY, _HISTORY, around),
-        (Force.HISTORY, _HARDWARE_HISTORY, before),
-        (Force.ADVISES, _ADVISES, around),
-        (Force.ADVISES, _ADVISES_BEFORE, before),
-        (Force.ADVISES, _IF, before),
-    ):
-        if _words(pattern).search(text):
-            return force
-    return Force.OTHER if _words(_SPLIT).match(statement.after(stop)[:_NEAR]) else Force.STATES
+    around, before = _words(statement.lower), _words(statement.before(start))
+    if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
+        return Force.OTHER
+    if _is_of_something_else(statement, start, stop):
+        return Force.OTHER
+    if _says(around, _HISTORY) or _says(before, _HARDWARE_HISTORY):
+        return Force.HISTORY
+    if _says(around, _ADVISES) or _bounds(statement, start) or _says(before, _ADVISES_BEFORE) or _says(before, _CONDITIONAL):
+        return Force.ADVISES
+    return Force.STATES
 
 
-def _without_brackets(text: str, at: int) -> str:
-    """Return `text` without its bracketed remarks, which speak of details; the one that offset `at` stands in is kept."""
-    return _words(r"\([^()]*\)").sub(lambda match: match.group() if match.start() <= at < match.end() else " ", text)
+def _words(text: str) -> str:
+    return f" {text.translate(_BLANKS)} "
+
+
+def _says(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:  # a plain loop: this is the hot path
+        if word in text:
+            return True
+    return False
+
+
+def _bounds(statement: Statement, at: int) -> bool:
+    """Return whether a sign makes the number at `at` a bound, or a question mark doubts it."""
+    before = statement.before(at).rstrip()
+    if before.endswith((">=", "<=", "≥", "≤")) or (before.endswith((">", "<")) and before[-2:] not in ("->", "=>")):
+        return True
+    return statement.lower.rstrip().endswith("?")
+
+
+def _is_request(before: str) -> bool:
+    """Return whether "keep" asks for something: `keep the batch at 128`; "to keep it at 128" says what is."""
+    return " keep " in before.replace(" to keep ", " ")
+
+
+def _is_of_something_else(statement: Statement, start: int, stop: int) -> bool:
+    """Return whether the hardware serves, is split between jobs, or is named to tell how long or how large something was."""
+    from_start = start - statement.start
+    text = statement.lower
+    if "(" in text:
+        text = _brackets().sub(lambda match: match.group() if match.start() <= from_start < match.end() else " ", text)
+    if _says(_words(text).replace("of experts", ""), (*_HARDWARE_OTHER, " expert ", " experts ")):
+        return True
+    if _says(_words(text[: min(from_start, len(text))]), _PART_BEFORE):
+        return True
+    return "+" in (near := statement.after(stop)[:_NEAR]) and _split().match(near) is not None
+
+
+@cache
+def _brackets() -> re.Pattern[str]:
+    return re.compile(r"\([^()]*\)")
+
+
+@cache
+def _split() -> re.Pattern[str]:
+    """Return how GPUs are told apart by what they do: `(1 trainer + 1 inference)`."""
+    return re.compile(r"\s*\(?[^()]*?\b(?:train(?:er|ing)?|infer(?:ence)?|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref)\b[^()]*?\+")

@@ -108,13 +108,13 @@ def _result_of(tokens: Sequence[Token], label: Label, product: Product) -> Resul
     at = next((i for i in range(label.stop, product.first) if tokens[i].kind == NUMBER), None)
     if at is None or not all(token.text in _LEADING or token.text in ("held", "fixed", "kept", "set") for token in tokens[label.stop : at]):
         return None
-    return Result(at, _unit(tokens, at + 1)[0]) if _text(tokens, product.stop) not in _EQUALS else None
+    return Result(at, _unit(tokens, at + 1)[0])
 
 
 def _result_before(tokens: Sequence[Token], product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
     """Return the result in front of the arithmetic: `128 = 16 x 8`, `GBS 64 (8 x 8 GPUs)`, `global 128 = 8 * 16 dp`."""
     if label is not None and _text(tokens, product.first - 1) == ":":
-        return _result_of(tokens, label, product)
+        return _result_of(tokens, label, product) if _text(tokens, product.stop) not in _EQUALS else None
     # `64 (8 x 8)`: the bracket belongs to the arithmetic.
     i = product.first - 1 if _text(tokens, product.first) == "(" else product.first - 2
     if _text(tokens, i + 1) not in ("=", "("):
@@ -125,7 +125,8 @@ def _result_before(tokens: Sequence[Token], product: Product, label: Label | Non
         return None
     if label is not None and label.stop <= at:
         return Result(at, unit)
-    follows = any(at + 1 == each.first for each in labels)
+    # `128 = 1 x 2 x 64` by itself: what it stands behind decides whether it is a batch.
+    follows = any(at + 1 == each.first for each in labels) or (at == 0 and tokens[i + 1].text == "=")
     return Result(at, unit) if follows or _text(tokens, at - 1) in ("global", "effective", "total") else None
 
 

@@ -16,17 +16,18 @@ from pytest_gbs.declarations._owner import is_batch, is_evaluation
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
 _HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
+_NEAR: Final = 120
 _OFF: Final = "not-a-claim"
 
 Read = tuple[CommentBlock, tuple[Declaration, ...]]
 
 
-def resolved(found: Sequence[Read], marked: Iterable[CommentBlock] = ()) -> tuple[Declaration, ...]:
+def resolved(found: Sequence[Read], blocks: Iterable[CommentBlock] = ()) -> tuple[Declaration, ...]:
     """Return the declarations of a file in order, from those of each of its blocks.
 
-    `marked` are all blocks of the file, where one of them may switch off what stands behind the same key.
+    `blocks` are all blocks of the file: one of them may switch off what stands behind the same key.
     """
-    off = _switched_off(marked)
+    off = _switched_off(blocks)
     every: list[Declaration] = []
     for block, declarations in found:
         kept = [d for d in declarations if not _is_off(block, d, off) and not (d.name in BATCHES and _is_about_evaluation(block))]
@@ -60,7 +61,11 @@ def _says(declaration: Declaration) -> tuple[bool, bool, bool, int]:
 def _is_same(one: Declaration, other: Declaration) -> bool:
     if one.name != other.name and not (one.name in BATCHES and other.name in BATCHES):
         return False
-    return one.at.start < other.at.stop and other.at.start < one.at.stop
+    if one.at.start < other.at.stop and other.at.start < one.at.stop:
+        return True
+    # "global batch size 128: 2 x 16 x 4 = 128" says it twice.
+    near = abs(one.at.start - other.at.start) < _NEAR
+    return near and one.name in BATCHES and (one.name, one.value, one.holds, one.force) == (other.name, other.value, other.holds, other.force)
 
 
 def _merged(best: Declaration, other: Declaration) -> Declaration:

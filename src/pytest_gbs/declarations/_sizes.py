@@ -33,7 +33,7 @@ _CALLED: Final = {
     ),
     Name.WORLD_SIZE: (
         "gpus,gpu,num gpus,n gpus,num gpu,number of gpus,total gpus,world size,world,devices,num devices,number of devices,ranks,num ranks,processes,"
-        "num processes,number of processes,cards,accelerators,workers,num workers"
+        "num processes,number of processes,nproc,nprocs,cards,accelerators,workers,num workers"
     ),
     Name.NUM_NODES: "nodes,node,num nodes,n nodes,nnodes,number of nodes,machines,num machines,number of machines,machine",
     Name.GPUS_PER_NODE: (
@@ -141,6 +141,9 @@ def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
     while i < len(tokens):
         named = name_at(tokens, i)
         if named is None:
+            counted = _counted(tokens, i)
+            if counted is not None:
+                yield counted
             i += 1
             continue
         first, i, j = i, named.stop, named.stop
@@ -155,6 +158,23 @@ def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
         i = j + 1
 
 
+def _counted(tokens: Sequence[Token], i: int) -> Setting | None:
+    """Return the size whose number stands in front of its name: `4 per device`, `2 accumulation steps`."""
+    found = count_at(tokens, i)
+    named = name_at(tokens, i + 1)
+    if found is None or named is None or named.name not in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS) or len(found.holds) != 1:
+        return None
+    if (i > 0 and tokens[i - 1].text in ("x", "*", "/", "//", "=")) or tokens[i + 1].text not in _COUNTED or found.holds[0].low != found.value:
+        return None
+    behind = tokens[named.stop].text if named.stop < len(tokens) else ""
+    return None if behind in ("=", ":", "(") else Setting(named.name, found.value, i)
+
+
+_COUNTED: Final = frozenset(("per", "accumulation", "gradient", "grad", "accum"))
+
+
 def _goes_on(tokens: Sequence[Token], i: int) -> bool:
     """Return whether a number is no value of its own: a formula, a change, a range."""
-    return i < len(tokens) and tokens[i].kind == SIGN and tokens[i].text in ("->", "/", "//", "+")
+    if i >= len(tokens) or tokens[i].kind != SIGN:
+        return False
+    return tokens[i].text in ("/", "//", "+") or (tokens[i].text == "->" and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER)

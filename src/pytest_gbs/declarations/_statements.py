@@ -9,12 +9,14 @@ from typing import Final, NamedTuple
 
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location
+from pytest_gbs.declarations._candidate import counts, has_digit
 from pytest_gbs.declarations._tokens import Token, tokenise
 
 # A line as long as this was broken because it was full, not because the statement ended.
 _FULL: Final = 60
 # Longer comments are data or licences; what they say of a batch stands at their beginning.
 _MOST_CHARACTERS: Final = 20_000
+_HARDWARE: Final = ("gpu", "node", "device")
 
 
 class Statement(NamedTuple):
@@ -47,13 +49,13 @@ def _tokens(text: str, start: int, stop: int) -> tuple[Token, ...]:
 
 @lru_cache(maxsize=8)
 def statements(text: str) -> tuple[Statement, ...]:
-    """Return the statements of a block's text that hold a number, in order."""
+    """Return the statements of a block's text that hold a number (as digits, or as a word in front of GPUs or nodes), in order."""
     found: list[Statement] = []
     for start, stop, paragraph in _passages(text[:_MOST_CHARACTERS]):
         begin = start
         for end in (*(match.end() for match in _sentence_end().finditer(text, start, stop)), stop):
             lower = text[begin:end].lower()
-            if _counts().search(lower):
+            if has_digit(lower) or counts(lower, _HARDWARE):
                 found.append(Statement(text, begin, end, paragraph, lower))
             begin = end
     return tuple(found)
@@ -116,13 +118,9 @@ def _fresh() -> re.Pattern[str]:
 
 @cache
 def _sentence_end() -> re.Pattern[str]:
-    # "e.g. 8 GPUs" and "approx. 128" go on.
-    return re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!ca\.)(?<!prox\.)(?<!etc\.)(?<!cf\.)(?<!incl\.)(?<=[.!?])\s+(?=[^\W\d_]|[\"'(`])|[;；。]\s*")
-
-
-@cache
-def _counts() -> re.Pattern[str]:
-    return re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen|single)\b")
+    # "e.g. 8 GPUs", "(w. parallel)" and "approx. 128" go on.
+    going_on = "".join(rf"(?<!{short}\.)" for short in (r"\b\w", "vs", "ca", "prox", "etc", "cf", "incl"))
+    return re.compile(rf"[.!?;；。](?:(?<=[;；。])\s*|{going_on}\s+(?=[^\W\d_]|[\"'(`]))")
 
 
 def is_setting(line: str) -> bool:

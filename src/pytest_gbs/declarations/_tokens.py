@@ -42,7 +42,10 @@ def _pattern() -> re.Pattern[str]:
     apart = "|".join(sorted(SEPARATE, reverse=True))
     # `80GB`, `v0.23`, `7b`, `-1`, `50%`, `4-8` and `llama-8` are no counts.
     number = rf"(?:(?<![\w.$@-])(?<!\d:)|(?<=[\d)][xX])){digits}(?={times}|(?i:{apart})\b|(?![\w%]|[.:-]\d))"
-    return re.compile(rf"({number})|((?<=[\d)]){times})|(\d+(?:[-:.]\d+)+\w*|[^\W_]+|_)|(->|=>|//|~=|>=|<=|==|\S)")
+    return re.compile(rf"\s*(?:((?<=[\d)]){times})|([^\W\d_][^\W_]*)|({number})|(\d+(?:[-:.]\d+)+\w*|\d[^\W_]*)|_|(->|=>|//|~=|>=|<=|==|\S))")
+
+
+_TIMES, _NAME, _NUMBER, _JUNK = 1, 2, 3, 4
 
 
 def tokenise(text: str, start: int, stop: int) -> tuple[Token, ...]:
@@ -52,38 +55,35 @@ def tokenise(text: str, start: int, stop: int) -> tuple[Token, ...]:
     digits but counts nothing is a word.
     """
     tokens: list[Token] = []
-    for match in _pattern().finditer(text, start, stop):
-        found, (begin, end) = match.group(), match.span()
-        if match.lastindex == 1:
+    for match in _pattern().finditer(text, start, start + len(text[start:stop].rstrip())):
+        kind = match.lastindex
+        if kind is None:
+            continue
+        found, (begin, end) = match[kind], match.span(kind)
+        if kind == _NAME:
+            if found[-1].isdigit() and (name := found.rstrip("0123456789").lower()) in _GLUED:
+                middle = begin + len(name)
+                tokens += (Token(WORD, name, begin, middle), Token(NUMBER, text[middle:end], middle, end))
+            else:
+                tokens.append(Token(WORD, found.lower(), begin, end))
+        elif kind == _NUMBER:
             tokens.append(Token(NUMBER, found, begin, end))
-        elif match.lastindex == 3:
-            tokens.extend(_words(found.lower(), begin, end))
+        elif kind == _JUNK:
+            tokens.append(Token(WORD, found.lower(), begin, end))
         else:
-            tokens.append(Token(SIGN, "x" if match.lastindex == 2 else _SAME.get(found, found), begin, end))
+            tokens.append(Token(SIGN, "x" if kind == _TIMES else _SAME.get(found, found), begin, end))
         if len(tokens) >= _MOST:
             break
-    return tuple(token for i, token in enumerate(_signed(tokens)) if not _is_hyphen(tokens, i))
-
-
-def _words(found: str, begin: int, end: int) -> tuple[Token, ...]:
-    """Return a word, or the name and the number that it is made of: `dp8`."""
-    if found == "_":
-        return ()
-    name = found.rstrip("0123456789")
-    if name != found and name in _GLUED:
-        middle = begin + len(name)
-        return (Token(WORD, name, begin, middle), Token(NUMBER, found[len(name) :], middle, end))
-    return (Token(WORD, found, begin, end),)
+    tokens = _signed(tokens)
+    return tuple([token for i, token in enumerate(tokens) if token.text != "-" or not _is_hyphen(tokens, i)])
 
 
 def _signed(tokens: list[Token]) -> list[Token]:
     """Return `tokens` with each lone x between operands turned into a sign."""
-    return [
-        token._replace(kind=SIGN)
-        if token.text == "x" and token.kind == WORD and 0 < i < len(tokens) - 1 and _is_operand(tokens[i - 1], ")") and _is_operand(tokens[i + 1], "(")
-        else token
-        for i, token in enumerate(tokens)
-    ]
+    for i in range(1, len(tokens) - 1):
+        if tokens[i].text == "x" and _is_operand(tokens[i - 1], ")") and _is_operand(tokens[i + 1], "("):
+            tokens[i] = tokens[i]._replace(kind=SIGN)
+    return tokens
 
 
 def _is_operand(token: Token, bracket: str) -> bool:

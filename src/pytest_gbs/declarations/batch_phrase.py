@@ -68,7 +68,8 @@ def _read(block: CommentBlock, source: str, statement: Statement) -> Iterator[De
 
 def is_followed_by_number(tokens: Sequence[Token], label: Label) -> bool:
     """Return whether the token behind the label, or behind a sign that links it, is a number."""
-    return any(j < len(tokens) and tokens[j].kind == NUMBER for j in (label.stop, label.stop + 1))
+    behind = tokens[label.stop : label.stop + 2]
+    return bool(behind) and (behind[0].kind == NUMBER or (len(behind) > 1 and behind[0].kind == SIGN and behind[1].kind == NUMBER))
 
 
 def _claimed(block: CommentBlock, source: str, statement: Statement, label: Label, at: int) -> Iterator[Declaration]:
@@ -126,7 +127,7 @@ def _behind(tokens: Sequence[Token], label: Label) -> int | None:
                 return None
             j, linked = past, True
             continue
-        if text == "(" and (past_bracket := _past_bracket(tokens, j)) is not None:
+        if text == "(" and tokens[min(j + 2, len(tokens) - 1)].text != ")" and (past_bracket := _past_bracket(tokens, j)) is not None:
             j, linked = past_bracket, True
             continue
         if text not in _LINKING and text not in APPROXIMATELY:

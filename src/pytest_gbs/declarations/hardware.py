@@ -61,6 +61,6 @@ GRAMMAR = Grammar(
         "8 nodes x 8 H100-80GB = 64 GPUs",
         "number of gpus: 256",
     ),
-    hint=("gpu", "node", "device", "machine", "world", "card", "accelerator", *_CHIPS),
+    hint=("gpu", "node", "device", "machine", "world", "card", "accelerator", "00", "l40", "h20", "090"),
     read=read,
 )

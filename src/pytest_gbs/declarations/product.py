@@ -15,7 +15,7 @@ from pytest_gbs.declarations._candidate import multiplies
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._formula import Formula, Result, formulas
 from pytest_gbs.declarations._hardware import hardware
-from pytest_gbs.declarations._owner import is_batch, is_global_batch
+from pytest_gbs.declarations._owner import is_accumulation, is_batch, is_global_batch
 from pytest_gbs.declarations._sizes import EXPERTS, count_at
 from pytest_gbs.declarations._statements import Statement, place, statements
 from pytest_gbs.declarations._tokens import SIGN
@@ -71,8 +71,7 @@ def _is_batch(block: CommentBlock, statement: Statement, formula: Formula) -> bo
         return False
     if formula.label is not None:
         return True
-    said = [statement.tokens[result.at - 1].text for result in results if result.at > 0]
-    if results and any(word in ("batch", "size", "gbs", "global", "effective") for word in said):
+    if _is_called(statement, results):
         return True
     divided = {operand.name for operand in formula.product.divisors}
     if not divided <= {*_PARALLEL, EXPERTS}:
@@ -83,7 +82,8 @@ def _is_batch(block: CommentBlock, statement: Statement, formula: Formula) -> bo
         return ranks or sizes > 0
     if not results:
         return False
-    if sizes + ranks > 1:
+    beside = block.placement == "trailing" and (is_global_batch(block.owner) or is_accumulation(block.owner))
+    if sizes + ranks > 1 or (beside and not divided and results[0].unit in ("", "samples")):
         return True
     unnamed = sum(not operand.name for operand in formula.product.factors)
     if ranks and unnamed >= (1 if {Name.NUM_NODES, Name.GPUS_PER_NODE} <= names or is_batch(block.owner) else 2):
@@ -100,6 +100,18 @@ def _is_part(statement: Statement, product: Product) -> bool:
 
 
 _UNCOUNTED: Final = frozenset(("samples", "sample", "epoch", "epochs", "steps", "step", "hours", "days", "experts", "layers", "rows", "layer", "heads", "mib", "gib", "gb", "s"))
+
+
+def _is_called(statement: Statement, results: tuple[Result, ...]) -> bool:
+    """Return whether a result is called the batch, in front or behind: `-> effective batch 32`, `= 128 global batch size`."""
+    tokens = statement.tokens
+    if any(result.at > 0 and tokens[result.at - 1].text in _CALLED for result in results):
+        return True
+    behind = {result.at + 1 for result in results}
+    return bool(behind) and any(label.first in behind for label in labels(statement.text, tokens))
+
+
+_CALLED: Final = ("batch", "size", "gbs", "global", "effective")
 
 
 def _follows_hardware(statement: Statement, formula: Formula) -> bool:
@@ -162,6 +174,6 @@ GRAMMAR = Grammar(
         "batch_accumulation_per_replica * micro_batch_size * dp = 4 * 8 * 16 = 512",
         "GBS = 8*2*32*sequence_length = 512*sequence_length = 1M tokens",
     ),
-    hint=("batch", "gpu", "node", "gbs", "accum", "global", "effective", "tok", "dp", "bs", "samples"),
+    hint=("batch", "gpu", "node", "gbs", "accum", "global", "tok", "dp"),
     read=read,
 )

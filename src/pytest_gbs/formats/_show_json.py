@@ -24,6 +24,7 @@ _ALWAYS: Final = (
     Name.DATA_PARALLEL_SIZE,
     Name.WORLD_SIZE,
 )
+_HARDWARE: Final = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE)
 
 
 def recipes(report: Report, places: Places) -> list[dict[str, Any]]:
@@ -87,7 +88,7 @@ def _size(name: str, run: Run, places: Places) -> dict[str, Any]:
 def _unknown(size: Unknown, run: Run, places: Places) -> dict[str, Any]:
     entry: dict[str, Any] = {"status": "schedule" if size.reason == Reason.SCHEDULE else "unknown", "reason": size.reason}
     found = law(size.name, run.geometry.stated, run.framework.equations)
-    if found is not None and found.free:
+    if found is not None and found.free and size.name not in _HARDWARE:
         whole = found.coefficient.denominator == 1
         coefficient = str(found.coefficient.numerator) if whole else f"{found.coefficient.numerator}/{found.coefficient.denominator}"
         entry["law"] = " x ".join([coefficient, *found.free])

@@ -292,8 +292,8 @@ def _runs_on(run: Run, feasible: dict[str, Any]) -> str:
 def _launched(run: Run, recipe: Run, places: Places) -> str:
     """Return who launches the recipe, on what, and which batch that gives."""
     assert run.launch is not None
-    position = places.position(run.launch.at)
-    where = f"{escape(places.path(run.launch.at.source))}:{position.line}" if position else escape(run.launch.command)
+    at, position = run.launch.at, places.position(run.launch.at)
+    where = f"{escape(places.path(at.source))}:{position.line}" if position and at.stop else escape(run.launch.command)
     world = run.geometry.value(Name.WORLD_SIZE)
     on = f" on {count(world, Name.WORLD_SIZE)}" if world is not None else ""
     changed = [

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from operator import itemgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from pytest_gbs.core.document import CommentBlock, Mapping, Node, Scalar, Sequence
-from pytest_gbs.parsing.owners import Owners
+from pytest_gbs.parsing.owners import Block, Keys, Span, owners
 
-Spans: TypeAlias = list[tuple[int, int]]
 
 _new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
 
@@ -17,28 +16,33 @@ _new: Final[Any] = tuple.__new__  # half the time that the constructor of a Name
 _TOKEN_ENDS: Final = "\"'[]{},:?|>+-0123456789"
 
 
-def flatten(text: str) -> str:
-    """Return `text` at the same offsets with every line break of YAML 1.1 as a line feed: a comment ends at each of them."""
-    if "\r" in text:
-        text = text.replace("\r\n", " \n").replace("\r", "\n")
-    if not text.isascii():
-        for line_break in "\x85\u2028\u2029":
-            text = text.replace(line_break, "\n")
-    return text
+def read_comments(flat: str, region: Span, opaque: list[Span], keys: Keys) -> tuple[CommentBlock, ...]:
+    """Return the comments in `region`, the part of a text that holds the document of `keys`.
 
-
-def read_comments(flat: str, start: int, stop: int, opaque: Spans, owners: Owners) -> tuple[CommentBlock, ...]:
-    """Return the comments between `start` and `stop` as blocks with their owners.
-
-    `opaque` are the spans of quoted and block scalars, ascending: no comment starts within one. Comments on lines of their own
-    that follow each other make one block. A comment behind something starts a block that goes on in the lines below it
-    while they have their sign in the same column.
+    `opaque` are the spans of quoted and block scalars, ascending: no comment starts within one.
     """
-    blocks: list[_Lines] = []
-    plain: Spans | None = None
+    blocks = _read_lines(flat, region, opaque, keys.root)
+    found = [
+        _new(CommentBlock, ("\n".join(lines), tuple(pieces), owner, placement))
+        for (_, _, lines, pieces), (owner, placement) in zip(blocks, owners(blocks, keys), strict=True)
+    ]
+    return tuple(found)
+
+
+def _read_lines(flat: str, region: Span, opaque: list[Span], root: Node | None) -> list[Block]:
+    """Return the comments in `region` as blocks of lines.
+
+    Comments on lines of their own that follow each other make one block. A comment behind something starts a block that
+    goes on in the lines below it while they have their sign in the same column.
+    """
+    start, stop = region
+    find = flat.find
+    found: list[Block] = []
+    lines: list[str] = []
+    pieces: list[Span] = []
+    plain: list[Span] | None = None
     number, last = 0, len(opaque)
     alone, length, next_line, column = False, 0, -1, -1
-    find = flat.find
     place = find("#", start, stop)
     while place >= 0:
         while number < last and opaque[number][1] <= place:
@@ -46,18 +50,19 @@ def read_comments(flat: str, start: int, stop: int, opaque: Spans, owners: Owner
         if number < last and opaque[number][0] <= place:
             place = find("#", opaque[number][1], stop)
             continue
-        if place and flat[place - 1] not in " \n\t":
-            if plain is None and flat[place - 1] in _TOKEN_ENDS:
-                plain = plain_spans(owners.root)
-            if flat[place - 1] not in _TOKEN_ENDS or within(plain or [], place):
+        before = flat[place - 1] if place else "\n"
+        if before not in " \n\t":
+            if plain is None and before in _TOKEN_ENDS:
+                plain = _plain_spans(root)
+            if before not in _TOKEN_ENDS or _within(plain or [], place):
                 place = find("#", place + 1, stop)
                 continue
         end = find("\n", place, stop)
         if end < 0:
             end = stop
-        raw = flat[place:end].rstrip()
-        text = raw.lstrip("#").lstrip()
-        origin = place + len(raw) - len(text)
+        text = flat[place:end].lstrip("#").lstrip()
+        origin = end - len(text)
+        text = text.rstrip()
         line = flat.rfind("\n", 0, place) + 1
         own = place == line or flat[line:place].isspace()
         if own and line == next_line and (alone or place - line == column):
@@ -67,19 +72,15 @@ def read_comments(flat: str, start: int, stop: int, opaque: Spans, owners: Owner
         else:
             alone, column, length = own, place - line, len(text) + 1
             lines, pieces = [text], [(0, origin)]
-            blocks.append((place, own, lines, pieces))
+            found.append((place, own, lines, pieces))
         next_line = end + 1
         place = find("#", next_line, stop)
-    found = []
-    for place, own, lines, pieces in blocks:
-        owner, placement = owners.of(place, own)
-        found.append(_new(CommentBlock, ("\n".join(lines), tuple(pieces), owner, placement)))
-    return tuple(found)
+    return found
 
 
-def plain_spans(root: Node | None) -> Spans:
+def _plain_spans(root: Node | None) -> list[Span]:
     """Return the spans of all plain scalars under `root`, ascending."""
-    found: Spans = []
+    found: list[Span] = []
     pending = [root]
     while pending:
         node = pending.pop()
@@ -93,6 +94,30 @@ def plain_spans(root: Node | None) -> Spans:
     return sorted(found)
 
 
-def within(spans: Spans, place: int) -> bool:
+def _within(spans: list[Span], place: int) -> bool:
     number = bisect_right(spans, place, key=itemgetter(0)) - 1
     return number >= 0 and place < spans[number][1]
+
+
+def stray_tab(flat: str, region: Span, opaque: list[Span], comments: tuple[CommentBlock, ...]) -> int | None:
+    """Return the first tab in `region` that stands neither in a quoted or block scalar nor in a comment, or None.
+
+    libyaml takes a tab after `key:` and within a plain scalar. `yaml.safe_load`, which the frameworks call, is PyYAML's own
+    scanner, and that stops at each: "found character '\\t' that cannot start any token" (PyYAML 6.0.3, yaml/scanner.py).
+    """
+    place = flat.find("\t", *region)
+    if place < 0:
+        return None
+    signs = [flat.rfind("#", 0, origin) for block in comments for _, origin in block.pieces]
+    covered = sorted([*opaque, *((sign, _line_end(flat, sign, region[1])) for sign in signs)])
+    while place >= 0:
+        number = bisect_right(covered, place, key=itemgetter(0)) - 1
+        if number < 0 or covered[number][1] <= place:
+            return place
+        place = flat.find("\t", covered[number][1], region[1])
+    return None
+
+
+def _line_end(flat: str, place: int, stop: int) -> int:
+    end = flat.find("\n", place, stop)
+    return stop if end < 0 else end

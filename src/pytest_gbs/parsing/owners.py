@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, NamedTuple, TypeAlias
 
 from pytest_gbs.core.document import Mapping, Node, Sequence
 from pytest_gbs.core.location import KeyPath
@@ -15,82 +15,100 @@ ABOVE: Final = "above"
 TRAILING: Final = "trailing"
 END: Final = "end"
 
+Span: TypeAlias = tuple[int, int]
+Owner: TypeAlias = tuple[KeyPath | None, str]
+# A block of comment lines: where it starts, whether it stands alone on its lines, its lines, and where each comes from.
+Block: TypeAlias = tuple[int, bool, list[str], list[Span]]
 
-class Owners:
-    """The entries of a document in the order of the text, to look up whose a comment is.
 
-    `keyed` are the entries reached through mappings alone, `inner` those within sequences. Where keys are `repeated` neither
-    has the earlier of them, and the nodes are asked.
+class Keys(NamedTuple):
+    """The entries of a document: `keyed` those reached through mappings alone, `inner` those within sequences.
+
+    Where keys are `repeated` neither has all of them, and the nodes under `root` are asked.
     """
 
-    __slots__ = ("entries", "indices", "paths", "root", "starts")
+    keyed: Index
+    inner: Index
+    root: Node | None
+    repeated: bool
 
-    def __init__(self, keyed: Index, inner: Index, root: Node | None, repeated: bool) -> None:
-        if inner or repeated:
-            items = list(_written(root, ())) if repeated else sorted([*keyed.items(), *inner.items()], key=_start_of_key)
-            self.paths = [path for path, _ in items]
-            self.entries = [entry for _, entry in items]
-        else:
-            self.paths = list(keyed)
-            self.entries = list(keyed.values())
-        self.starts = [entry[0].start for entry in self.entries]
-        self.indices = (keyed, inner)
-        self.root = root
 
-    def of(self, place: int, alone: bool) -> tuple[KeyPath | None, str]:
-        """Return the owner and placement of a block that starts at `place`, `alone` on its lines or behind something.
+class Ordered(NamedTuple):
+    """Entries in the order of the text: where their keys start, their paths, and the entries themselves."""
 
-        A comment behind something belongs to the last key before it. One on lines of its own belongs to the next key below
-        it, but to the key of the collection around it where no other key follows in there.
-        """
-        number = bisect_right(self.starts, place)
+    starts: list[int]
+    paths: list[KeyPath]
+    entries: list[Entry]
+
+
+def ordered(index: Index) -> Ordered:
+    """Return the entries of `index`, which holds them in the order of the text."""
+    entries = list(index.values())
+    return Ordered([entry[0].start for entry in entries], list(index), entries)
+
+
+def owners(blocks: Iterable[Block], keys: Keys) -> list[Owner]:
+    """Return the owner and placement of each block.
+
+    A comment behind something belongs to the last key before it. One on lines of its own belongs to the next key below it,
+    but to the key of the sequence or other value around it where no other key follows in there.
+    """
+    keyed, inner, root, repeated = keys
+    outer = _written(root) if repeated else ordered(keyed)
+    within = ordered({} if repeated else inner)
+    starts, paths, entries = outer
+    found: list[Owner] = []
+    for place, alone, _, _ in blocks:
+        number = bisect_right(starts, place)
         if not number:
-            return self._before_all_keys(place, alone)
-        path = self.paths[number - 1]
-        if not alone:
-            return path, TRAILING
-        stop = self.entries[number - 1][1].stop
-        if place >= stop and self.indices[1]:
-            path, stop = self._around(path, place, stop)
-        if number == len(self.starts):
-            return (path, ABOVE) if place < stop else (None, END)
-        return path if place < stop <= self.starts[number] else self.paths[number], ABOVE
-
-    def _around(self, path: KeyPath, place: int, stop: int) -> tuple[KeyPath, int]:
-        """Return the key of the innermost sequence on `path` that holds `place`, and where it stops; else `path` and `stop`.
-
-        Mappings on the way need no look: where one goes on, its next key follows.
-        """
-        for size in range(len(path) - 1, 0, -1):
-            if type(path[size]) is int and type(path[size - 1]) is str:
-                keyed, inner = self.indices
-                end = (keyed.get(path[:size]) or inner[path[:size]])[1].stop
-                if place < end:
-                    return path[:size], end
-        return path, stop
-
-    def _before_all_keys(self, place: int, alone: bool) -> tuple[KeyPath | None, str]:
-        if self.root is None or place < self.root.start:
-            return None, HEADER
-        if not alone:
-            return None, TRAILING
-        if self.starts and self.starts[0] < self.root.stop:
-            return self.paths[0], ABOVE
-        return None, ABOVE if place < self.root.stop else END
+            found.append(_owner_before_keys(place, alone, outer, within, root))
+        elif not alone:
+            found.append(((within.starts and _last_key(place, starts[number - 1], within)) or paths[number - 1], TRAILING))
+        elif place < entries[number - 1][1].stop:
+            found.append((_next_key(place, entries[number - 1][1].stop, (within, outer)) or paths[number - 1], ABOVE))
+        else:
+            found.append((paths[number], ABOVE) if number < len(paths) else (None, END))
+    return found
 
 
-def _start_of_key(item: tuple[KeyPath, Entry]) -> int:
-    return item[1][0].start
+def _owner_before_keys(place: int, alone: bool, outer: Ordered, inner: Ordered, root: Node | None) -> Owner:
+    """Return the owner and placement of a block with no key reached through mappings before it."""
+    if root is None or place < root.start:
+        return None, HEADER
+    if not alone:
+        return _last_key(place, root.start - 1, inner), TRAILING
+    return (_next_key(place, root.stop, (inner, outer)), ABOVE) if place < root.stop else (None, END)
 
 
-def _written(node: Node | None, path: KeyPath) -> Iterator[tuple[KeyPath, Entry]]:
-    """Yield every entry under `node` in the order of the text, with its path, repeated keys included."""
+def _last_key(place: int, start: int, inner: Ordered) -> KeyPath | None:
+    """Return the last key of `inner` that starts between `start` and `place`, if there is one."""
+    number = bisect_right(inner.starts, place)
+    return inner.paths[number - 1] if number and inner.starts[number - 1] > start else None
+
+
+def _next_key(place: int, stop: int, choices: tuple[Ordered, ...]) -> KeyPath | None:
+    """Return the first key of the first of `choices` that has one between `place` and `stop`."""
+    for ordered in choices:
+        number = bisect_right(ordered.starts, place)
+        if number < len(ordered.starts) and ordered.starts[number] < stop:
+            return ordered.paths[number]
+    return None
+
+
+def _written(root: Node | None) -> Ordered:
+    """Return every entry under `root` in the order of the text, repeated keys included."""
+    found: list[tuple[KeyPath, Entry]] = []
+    _collect(root, (), found)
+    return Ordered([entry[0].start for _, entry in found], [path for path, _ in found], [entry for _, entry in found])
+
+
+def _collect(node: Node | None, path: KeyPath, found: list[tuple[KeyPath, Entry]]) -> None:
     if type(node) is Sequence:
         for number, item in enumerate(node.items):
-            yield from _written(item, (*path, number))
+            _collect(item, (*path, number), found)
     if type(node) is Mapping:
         for entry in node.entries:
             text = text_of_key(entry[0])
             if text is not None:
-                yield (*path, text), entry
-                yield from _written(entry[1], (*path, text))
+                found.append(((*path, text), entry))
+                _collect(entry[1], (*path, text), found)

@@ -24,18 +24,19 @@ _new: Final[Any] = tuple.__new__  # half the time that the constructor of a Name
 class Composer:
     """A parser at work on one text: the next event, and what the document at hand remembers between events.
 
-    `keyed` and `inner` index its entries by path, those within sequences in `inner`; `written` counts them with repetitions.
+    `flat` is the text with one kind of line break.     `keyed` and `inner` index its entries by path, those within sequences in `inner`; `written` counts them with repetitions.
     `opaque` are the spans of quoted and block scalars, in which `#` is no comment.
     `indirect` is true once the loaders' index cannot be told from `keyed` alone: an alias of a mapping, or a key that is no scalar.
     """
 
-    __slots__ = ("anchors", "indirect", "inner", "keyed", "next_event", "opaque", "text", "written")
+    __slots__ = ("anchors", "flat", "indirect", "inner", "keyed", "next_event", "opaque", "text", "written")
 
     def __init__(self, text: str) -> None:
         next_event = _Parser(text).get_event
         # A character gives at most two events, so that short texts need no counting.
         self.next_event: Callable[[], Any] = next_event if len(text) < MOST_EVENTS // 4 else _counted(next_event)
         self.text = text
+        self.flat = _flatten(text)
         self.begin()
 
     def begin(self) -> None:
@@ -74,7 +75,7 @@ class Composer:
         if event.anchor or event.tag:
             start = self.content(start, stop)
         if style in ("|", ">"):
-            self.opaque.append((_header_end(self.text, start, stop), stop))
+            self.opaque.append((self.flat.find("\n", start), stop))
             stop = start + len(self.text[start:stop].rstrip())
         elif style:
             self.opaque.append((start, stop))
@@ -221,10 +222,14 @@ def _counted(next_event: Callable[[], Any]) -> Callable[[], Any]:
     return count
 
 
-def _header_end(text: str, start: int, stop: int) -> int:
-    """Return where the first line of a block scalar ends; a comment may stand in it."""
-    lines = text[start:stop].splitlines()
-    return start + len(lines[0]) if lines else stop
+def _flatten(text: str) -> str:
+    """Return `text` at the same offsets with every line break of YAML 1.1 as a line feed: a comment ends at each of them."""
+    if "\r" in text:
+        text = text.replace("\r\n", " \n").replace("\r", "\n")
+    if not text.isascii():
+        for line_break in "\x85\u2028\u2029":
+            text = text.replace(line_break, "\n")
+    return text
 
 
 @cache

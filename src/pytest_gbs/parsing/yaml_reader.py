@@ -6,11 +6,11 @@ import yaml
 from yaml.events import StreamEndEvent
 from yaml.reader import Reader, ReaderError
 
-from pytest_gbs.core.document import Document, Node
+from pytest_gbs.core.document import CommentBlock, Document, Node
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing.comments import flatten, read_comments
+from pytest_gbs.parsing.comments import read_comments, stray_tab
 from pytest_gbs.parsing.index import MOST_FOLLOWED, duplicates, follow
-from pytest_gbs.parsing.owners import Owners
+from pytest_gbs.parsing.owners import Keys, Span
 from pytest_gbs.parsing.refusal import Refused, unreadable
 from pytest_gbs.parsing.yaml_nodes import Composer
 
@@ -46,11 +46,10 @@ def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
     if text.startswith("\ufeff"):  # libyaml would not count it, and all spans would be off by one
         raise Refused(0, "found a second byte order mark")
     composer = Composer(text)
-    flat = flatten(text)
     composer.next_event()  # the stream starts
     event = composer.next_event()
     if type(event) is StreamEndEvent:
-        found.append(_document(source, composer, None, flat, 0, len(text), 1))
+        found.append(_document(source, 1, composer, None, (0, len(text))))
     start = 0
     while type(event) is not StreamEndEvent:
         composer.begin()
@@ -58,17 +57,20 @@ def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
         composer.next_event()  # the document ends
         event = composer.next_event()
         stop = len(text) if type(event) is StreamEndEvent else event.start_mark.index
-        found.append(_document(source, composer, root, flat, start, stop, len(found) + 1))
+        found.append(_document(source, len(found) + 1, composer, root, (start, stop)))
         start = stop
 
 
-def _document(source: Source, composer: Composer, root: Node | None, flat: str, start: int, stop: int, number: int) -> Document:
-    """Return document `number` of a file, with the comments between `start` and `stop`."""
-    keyed, opaque = composer.keyed, composer.opaque
+def _document(source: Source, number: int, composer: Composer, root: Node | None, region: Span) -> Document:
+    """Return document `number` of a file, whose nodes and comments stand in `region`."""
+    keyed, flat = composer.keyed, composer.flat
     repeated = composer.written != len(keyed) + len(composer.inner)
-    if repeated or composer.indirect or ("<<" in composer.text and any(path[-1] == "<<" for path in keyed)):
-        keyed = follow(root, len(keyed) + MOST_FOLLOWED)
     comments: tuple[CommentBlock, ...] = ()
-    if flat.find("#", start, stop) >= 0:
-        comments = read_comments(flat, start, stop, opaque, Owners(composer.keyed, composer.inner, root, repeated))
+    if flat.find("#", *region) >= 0:
+        comments = read_comments(flat, region, composer.opaque, Keys(keyed, composer.inner, root, repeated))
+    tab = stray_tab(flat, region, composer.opaque, comments)
+    if tab is not None:
+        raise Refused(tab, "found a tab outside of quotes and comments")
+    if repeated or composer.indirect or ("<<" in source.text and any(path[-1] == "<<" for path in keyed)):
+        keyed = follow(root, len(keyed) + MOST_FOLLOWED)
     return Document(source, number, "yaml", root, keyed, comments, duplicates(source.path, root) if repeated else ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 TABLE: Final = ("tool", "gbs")
 _ROUNDS: Final = 5
+# tomllib takes minutes for a key of a hundred thousand parts.
+_MANY_DOTS: Final = r"""(?:\.[ \t]*[\w"'-]{1,100}[ \t]*){64}"""
 
 
 class SettingsFile(NamedTuple):
@@ -40,6 +43,8 @@ def parse(name: str, data: bytes | str, table: tuple[str, ...]) -> SettingsFile:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise SettingsError(f"{name}:{line}: no TOML: not UTF-8") from error
+    if re.search(_MANY_DOTS, text):
+        raise SettingsError(f"{name}: nested too deeply")
     try:
         raw: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -47,7 +52,7 @@ def parse(name: str, data: bytes | str, table: tuple[str, ...]) -> SettingsFile:
     except ValueError as error:  # a number of thousands of digits
         raise SettingsError(f"{name}: no TOML: a number is too long") from error
     except RecursionError as error:
-        raise SettingsError(f"{name}: no TOML: nested too deeply") from error
+        raise SettingsError(f"{name}: nested too deeply") from error
     for part in table:
         raw = raw.get(part) if isinstance(raw, dict) else None
     return SettingsFile(name, text, table, raw)

@@ -8,6 +8,8 @@ from typing import Final, NamedTuple
 
 from pytest_gbs.core.globs import path_regex, segments, tokens
 
+# Nobody writes so many patterns with wildcards; each may cost a search for each file.
+_MOST_WILD: Final = 2000
 _WILD: Final = frozenset("*?[\\")
 
 
@@ -28,7 +30,7 @@ class _Pattern(NamedTuple):
         return _compiled(self.regex).match(subject) is not None if self.regex else subject == self.text
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _compiled(regex: str) -> re.Pattern[str]:
     return re.compile(f"(?:{regex})\\Z", re.DOTALL)
 
@@ -44,7 +46,7 @@ class IgnoreFile:
 
     def __init__(self, text: str, base: int = 0) -> None:
         self.base = base
-        found = [pattern for line in text.removeprefix("\ufeff").split("\n") if (pattern := _read_line(line)) is not None]
+        found = _read(text)
         self._patterns = tuple(reversed(found))
         self._names = frozenset(p.text for p in found if p.by_name and not p.regex)
         self._paths = frozenset(p.text for p in found if not p.by_name and not p.regex)
@@ -72,6 +74,16 @@ class IgnoreFile:
             if pattern.matches(path, name, folder):
                 return pattern.ignores
         return None
+
+
+def _read(text: str) -> list[_Pattern]:
+    lines = text.removeprefix("\ufeff").split("\n")
+    found = [pattern for line in lines if (pattern := _read_line(line)) is not None]
+    wild = [pattern for pattern in found if pattern.regex]
+    if len(wild) <= _MOST_WILD:
+        return found
+    rest = set(wild[_MOST_WILD:])
+    return [pattern for pattern in found if pattern not in rest]
 
 
 def _is_ending(text: str) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Folders of installed packages and caches; those with a dot in front are left out as hidden.
 LEFT_OUT: Final = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
-_MOST_IGNORE_BYTES: Final = 1_000_000
+_MOST_IGNORE_BYTES: Final = 500_000
 _OUTSIDE: Final = "a link that leads out of the tree; name the file itself to read it"
 
 

@@ -1,0 +1,47 @@
+"""A line on the terminal while a check takes long; nothing where nobody watches."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Final, TextIO
+
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.tree import Tree
+from pytest_gbs.formats._summary import count
+
+_PATIENCE: Final = 1.0  # seconds without a word
+_PACE: Final = 0.1  # seconds between words
+
+
+class Watched:
+    """A tree that tells how many of its files were read, on one line of a terminal that is cleared in the end."""
+
+    def __init__(self, tree: Tree, stream: TextIO, patience: float = _PATIENCE) -> None:
+        self.tree, self.stream = tree, stream
+        self.number, self.told = 0, False
+        self.next = monotonic() + patience
+
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of all files."""
+        return self.tree.paths()
+
+    def read(self, path: str) -> Source | Unreadable:
+        """Return the text of the file at `path`, and count it."""
+        self.number += 1
+        now = monotonic()
+        if now >= self.next:
+            self.next, self.told = now + _PACE, True
+            self._write(f"\rgbs: {count(self.number, 'file')} read")
+        return self.tree.read(path)
+
+    def clear(self) -> None:
+        """Leave no trace."""
+        if self.told:
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except OSError:
+            self.next = float("inf")

@@ -1,0 +1,111 @@
+"""The exit code of every kind of call, and the one line that says why."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import GOOD, OPEN, STALE, UNCLAIMED, Gbs, write
+
+FILES = {
+    "good/sft.yaml": GOOD,
+    "stale/sft.yaml": STALE,
+    "unclaimed/sft.yaml": UNCLAIMED,
+    "open/sft.yaml": OPEN,
+    "none/values.yaml": "a: 1\n",
+    "broken/sft.yaml": "per_device_train_batch_size: [\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param("check good", 0, id="clean"),
+        pytest.param("check good/sft.yaml unclaimed", 0, id="verified and unclaimed"),
+        pytest.param("check open", 0, id="undetermined"),
+        pytest.param("check unclaimed --require-verified 0", 0, id="none required"),
+        pytest.param("check good --require-verified 1", 0, id="enough verified"),
+        pytest.param("check stale --exit-zero", 0, id="exit zero"),
+        pytest.param("check stale --ignore GBS101", 0, id="ignored"),
+        pytest.param("check good --strict=all", 0, id="strict and good"),
+        pytest.param("check none/values.yaml", 0, id="a file that is no recipe"),
+        pytest.param("check --hook none/values.yaml", 0, id="the hook and no recipe"),
+        pytest.param("show none/values.yaml", 0, id="show of no recipe"),
+        pytest.param("check stale", 1, id="a finding"),
+        pytest.param("check", 1, id="a finding somewhere"),
+        pytest.param("check --strict open", 1, id="strict and undetermined"),
+        pytest.param("check --strict=all unclaimed", 1, id="strict and unclaimed"),
+        pytest.param("check good --require-verified 2", 1, id="too few verified"),
+        pytest.param("check --hook stale/sft.yaml", 1, id="the hook and a finding"),
+        pytest.param("check broken/sft.yaml", 1, id="unreadable and named"),
+        pytest.param("show broken/sft.yaml", 1, id="show of an unreadable file"),
+        pytest.param("check none", 3, id="no recipe in a folder"),
+        pytest.param("show none", 3, id="show of a folder without"),
+    ],
+)
+def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
+    write(repo, FILES)
+    assert gbs(*arguments.split()).code == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        pytest.param("recipes", "gbs: no command 'recipes'; did you mean: gbs check recipes", id="a path for a command"),
+        pytest.param("chekc", "gbs: no command 'chekc'; did you mean: gbs check", id="a slip"),
+        pytest.param("--strict", "gbs: no option '--strict'; there are check", id="an option for a command"),
+        pytest.param("check nowhere", "gbs: no such file or folder: nowhere", id="no such path"),
+        pytest.param("check --format", "gbs check: argument --format: expected one argument", id="an argument is missing"),
+        pytest.param("check --format pdf", "gbs: no format 'pdf'; there are concise", id="no such format"),
+        pytest.param("show --format sarif", "gbs: gbs show has no format 'sarif'", id="no such format of show"),
+        pytest.param("check --select GBS999", "gbs: no rule is called GBS999", id="no such rule"),
+        pytest.param("check --nodes 0", "gbs check: argument --nodes: '0' is no whole number from 1 to 65536", id="no nodes"),
+        pytest.param("check --world-size 1e3", "gbs check: argument --world-size: '1e3' is no whole number", id="no number"),
+        pytest.param(
+            "check --nodes 2 --gpus-per-node 8 --world-size 8",
+            "gbs: --nodes 2 x --gpus-per-node 8 is 16 GPUs, but --world-size says 8",
+            id="hardware that contradicts itself",
+        ),
+        pytest.param(
+            "check --nodes 3 --world-size 8", "gbs: --world-size 8 is no multiple of --nodes 3", id="hardware that does not divide"
+        ),
+        pytest.param("check --launch good/sft.yaml", "gbs: good/sft.yaml is no launcher file", id="no launcher file"),
+        pytest.param("check --config good/sft.yaml", "gbs: good/sft.yaml", id="settings that are no TOML"),
+        pytest.param("check --output-file nowhere/out.txt good", "gbs: --output-file nowhere/out.txt: No such file", id="nowhere to write"),
+        pytest.param("rule", "gbs: which rule? gbs rule GBS101, or gbs rules for a list", id="which rule"),
+        pytest.param("rule GBS999", "gbs: no rule is called GBS999", id="no manual"),
+        pytest.param("schema nothing", "gbs: no schema 'nothing'; there are settings, report", id="no such schema"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_two(arguments: str, line: str, repo: Path, gbs: Gbs) -> None:
+    write(repo, FILES)
+    said = gbs(*arguments.split())
+    assert said.code == 2
+    assert said.err.startswith(line)
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
+def test_nothing_found_says_what_was_looked_for(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"none/values.yaml": "a: 1\n"})
+    said = gbs("check", "none")
+    assert said.err.startswith("gbs: no recipe in 1 file below none/; looked for recipes of TRL")
+    assert said.out == "no recipe in 1 file\n"
+
+
+def test_broken_settings_are_told_and_stop(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"gbs.toml": "gpus-per-node = 'eight'\nnodez = 1\n", "sft.yaml": GOOD})
+    said = gbs("check")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.count("gbs: gbs.toml") == 2
+
+
+def test_a_reader_who_left_is_no_error(repo: Path) -> None:
+    write(repo, {f"r{number}/sft.yaml": STALE for number in range(300)})
+    command = f"{sys.executable} -m pytest_gbs check . | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("r0/sft.yaml:1:")

@@ -1,0 +1,117 @@
+"""`gbs rule`, `rules`, `frameworks`, `schema`, `init` and the help."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import pytest_gbs.cli
+from pytest_gbs import __version__
+from pytest_gbs.cli import commands, find
+from pytest_gbs.cli.init import SNIPPETS
+from pytest_gbs.frameworks import tables
+from pytest_gbs.rules import rules
+from tests.cli.support import Gbs
+
+
+@pytest.mark.parametrize("word", ["GBS101", "gbs101", "stale-declaration", "stale_declaration"])
+def test_the_manual_of_a_rule_by_code_or_name(word: str, gbs: Gbs) -> None:
+    out = gbs("rule", word).out
+    assert out.startswith("GBS101 stale-declaration\nerror, on by default, since 0.1\n\nA comment states a global batch size")
+    assert "\nFires on:\n\n  sft.yaml\n    # Config for 2 nodes of 8 x H100s with GBS 128\n" in out
+
+
+def test_manuals_as_json_and_markdown(gbs: Gbs) -> None:
+    entry = json.loads(gbs("rule", "GBS101", "--format", "json").out)
+    assert (entry["code"], entry["name"], entry["severity"]) == ("GBS101", "stale-declaration", "error")
+    assert "sft.yaml" in entry["bad"][0]["files"]
+    assert gbs("rule", "GBS101", "--format", "markdown").out.startswith("# GBS101 stale-declaration\n")
+    assert len(json.loads(gbs("rule", "--all", "--format", "json").out)) == len(rules())
+
+
+def test_every_rule_has_a_line(gbs: Gbs) -> None:
+    lines = gbs("rules").out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [rule.code for rule in rules()]
+    assert len(json.loads(gbs("rules", "--format", "json").out)) == len(rules())
+
+
+def test_every_framework_has_a_line_with_its_equation(gbs: Gbs) -> None:
+    lines = gbs("frameworks").out.splitlines()
+    assert len(lines) == len(tables()) + 1
+    assert any(line.startswith("TRL (SFT) ") and "micro x accumulation x data-parallel" in line for line in lines)
+    assert {entry["title"] for entry in json.loads(gbs("frameworks", "--format", "json").out)} == {table.title for table in tables()}
+
+
+def test_every_schema_that_is_listed_is_there(gbs: Gbs) -> None:
+    listed = gbs("schema").out.split()
+    assert {"settings", "report", "trl-sft"} <= set(listed)
+    for name in listed:
+        said = gbs("schema", name)
+        assert said.code == 0
+        assert json.loads(said.out)["$schema"].startswith("https://json-schema.org/")
+
+
+def test_commands_are_the_modules_of_the_folder(gbs: Gbs) -> None:
+    files = {path.stem for path in Path(pytest_gbs.cli.__file__).parent.glob("[!_]*.py")}
+    assert files == set(commands())
+    out = gbs().out
+    for name in commands():
+        command = find(name)
+        assert command is not None
+        assert f"  {name:<11} {command.summary}\n" in out
+
+
+@pytest.mark.parametrize("name", commands())
+def test_help_fits_one_screen(name: str, gbs: Gbs) -> None:
+    said = gbs(name, "--help")
+    assert said.code == 0
+    assert len(said.out.splitlines()) <= 48
+    assert max(map(len, said.out.splitlines())) <= 110
+
+
+@pytest.mark.parametrize("word", ["__init__", "_output", "check.x", "", "os", "../check"])
+def test_no_other_module_is_a_command(word: str) -> None:
+    assert find(word) is None
+
+
+def test_the_version(gbs: Gbs) -> None:
+    assert gbs("--version") == (0, f"gbs {__version__}\n", "")
+
+
+class TestInit:
+    """`gbs init` writes what is not there, and nothing else."""
+
+    def test_it_says_what_it_wrote_and_checks_then_work(self, repo: Path, gbs: Gbs) -> None:
+        assert gbs("init").out == "".join(f"wrote {snippet.path}\n" for snippet in SNIPPETS)
+        assert [(repo / snippet.path).read_text(encoding="utf-8") for snippet in SNIPPETS] == [snippet.text for snippet in SNIPPETS]
+        assert gbs("check").code == 3
+
+    def test_it_overwrites_nothing_and_shows_what_to_add(self, repo: Path, gbs: Gbs) -> None:
+        (repo / ".pre-commit-config.yaml").write_text("repos: []\n", encoding="utf-8")
+        (repo / "pyproject.toml").write_text("[tool.gbs]\n", encoding="utf-8")
+        out = gbs("init").out
+        assert out.startswith("kept pyproject.toml: it has [tool.gbs]\nkept .pre-commit-config.yaml; add to it:\n  - repo: local\n")
+        assert (repo / ".pre-commit-config.yaml").read_text(encoding="utf-8") == "repos: []\n"
+        assert not (repo / "gbs.toml").exists()
+        assert "wrote" not in gbs("init").out
+
+    @pytest.mark.parametrize("flag", ["--dry-run", "--diff"])
+    def test_it_only_tells(self, flag: str, repo: Path, gbs: Gbs) -> None:
+        out = gbs("init", flag).out
+        assert "gbs.toml" in out
+        assert [path.name for path in repo.iterdir()] == [".git"]
+
+    def test_the_patch_applies(self, repo: Path, gbs: Gbs) -> None:
+        import subprocess
+
+        patch = gbs("init", "--diff").out
+        subprocess.run(["git", "init", "-q"], cwd=repo, check=True)
+        subprocess.run(["git", "apply"], input=patch, text=True, cwd=repo, check=True)
+        assert [(repo / snippet.path).read_text(encoding="utf-8") for snippet in SNIPPETS] == [snippet.text for snippet in SNIPPETS]
+
+    def test_it_writes_at_the_root_of_the_repository(self, repo: Path, gbs: Gbs) -> None:
+        (repo / "recipes").mkdir()
+        gbs("init", "recipes")
+        assert (repo / "gbs.toml").exists()

@@ -1,0 +1,47 @@
+"""What a long run says on a terminal, and that a short one says nothing."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from pytest_gbs.cli._progress import Watched
+from pytest_gbs.core.location import Source
+from pytest_gbs.trees.overlay import OverlayTree
+
+
+class Empty:
+    """A tree without files."""
+
+    def paths(self) -> tuple[str, ...]:
+        return ()
+
+    def read(self, path: str) -> Source:
+        return Source(path, "")
+
+
+@pytest.mark.parametrize(
+    ("patience", "expected"),
+    [
+        pytest.param(60, "", id="short"),
+        pytest.param(0, "\rgbs: 1 file read\r\x1b[K", id="long"),
+    ],
+)
+def test_only_a_long_run_says_something(patience: float, expected: str) -> None:
+    stream = io.StringIO()
+    watched = Watched(OverlayTree(Empty(), {"a.yaml": "a: 1\n"}), stream, patience)
+    assert watched.paths() == ("a.yaml",)
+    assert watched.read("a.yaml") == Source("a.yaml", "a: 1\n")
+    watched.clear()
+    assert stream.getvalue() == expected
+
+
+def test_a_terminal_that_is_gone_does_not_matter() -> None:
+    class Gone(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    watched = Watched(Empty(), Gone(), 0)
+    assert watched.read("a.yaml") == Source("a.yaml", "")
+    watched.clear()

@@ -1,0 +1,43 @@
+"""`gbs show`, end to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.support import GOOD, LAUNCHER, UNCLAIMED, Gbs, write
+
+
+def test_one_recipe_in_full(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"recipes/sft.yaml": GOOD})
+    lines = gbs("show", "recipes").out.splitlines()
+    assert lines[:6] == [
+        "recipes/sft.yaml   TRL (SFT)",
+        "  global batch size        128   = 4 x 2 x 16                        declared 128 at line 1: agrees",
+        "  micro batch size           4   per_device_train_batch_size, line 5",
+        "  accumulation               2   gradient_accumulation_steps, line 6",
+        "  data-parallel size        16   = 16 GPUs / (tensor 1 x context 1 x sequence 1)",
+        "  GPUs                      16   = 2 nodes (line 1) x 8 (line 1)",
+    ]
+    assert "  tokens per step      524,288   at most: 128 x max_length 4096 (line 4)" in lines
+    assert "  runs on               any number of GPUs; 128 only on 16" in lines
+
+
+def test_two_recipes_are_a_table_and_verbosely_two_blocks(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"a.yaml": GOOD, "b.yaml": UNCLAIMED})
+    rows = gbs("show").out.splitlines()
+    assert [row.split()[0] for row in rows] == ["global", "128", "8"]
+    assert gbs("show", "-v").out.count("  global batch size") == 2
+
+
+def test_a_launch_context_of_the_settings_is_an_entry(repo: Path, gbs: Gbs) -> None:
+    settings = "[[launch]]\npaths = ['**']\nname = 'small'\nnodes = 1\ngpus-per-node = 4\n"
+    write(repo, {"sft.yaml": GOOD, "gbs.toml": settings})
+    entries = json.loads(gbs("show", "--format", "json", "sft.yaml").out)["recipes"]
+    assert [(entry["launch"] or {}).get("command") for entry in entries] == [None, "small"]
+    assert [entry["quantities"]["global_batch_size"]["value"] for entry in entries] == [128, 32]
+
+
+def test_markdown_is_a_table(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": GOOD, "zero3.yaml": LAUNCHER.format(gpus=8)})
+    assert gbs("show", "--format", "markdown").out.splitlines()[2].endswith("| verified | TRL (SFT) | sft.yaml |")
