@@ -13,7 +13,7 @@ from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.globs import matches
 from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.location import Location, Source, Unreadable
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Expectation, Settings
 from pytest_gbs.core.quantity import Name, Origin, Quantity
@@ -23,6 +23,7 @@ from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Judged, Policy, Run
 from pytest_gbs.core.suppression import Suppression
 from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import PARALLEL, Sizes
 from pytest_gbs.engine import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, verdict, worst
 from pytest_gbs.frameworks import recognise
@@ -65,12 +66,13 @@ def _is_on(rule: Rule, settings: Settings) -> bool:
 class _Pending:
     """One document's report while rules that compare recipes may still add to it."""
 
-    __slots__ = ("document", "framework", "judgement", "named", "path", "problem", "role", "runs", "source", "suppressible")
+    __slots__ = ("document", "framework", "judgement", "launcher", "named", "path", "problem", "role", "runs", "source", "suppressible")
 
     def __init__(self, path: str, role: str, named: bool, judgement: Judgement, source: Source | None = None) -> None:
         self.path, self.role, self.named, self.judgement, self.source = path, role, named, judgement, source
         self.document: int = 1
         self.framework: str | None = None
+        self.launcher: LauncherFile | None = None
         self.runs: tuple[Run, ...] = ()
         self.problem = ""
         self.suppressible: Document | None = None
@@ -145,7 +147,10 @@ class _Check:
                 view = FileView(document, None, {q.name: q for q in file.quantities}, file, False)
                 of_file = judge_file(view, self.rules, Scope.FILE)
                 merged = {**of_file.outcomes, **judgement.outcomes}
-                return _Pending(path, Role.LAUNCHER, named, Judgement(merged, judgement.internal + of_file.internal), document.source)
+                both = Judgement(merged, judgement.internal + of_file.internal)
+                pending = _Pending(path, Role.LAUNCHER, named, both, document.source)
+                pending.launcher = file
+                return pending
         return _Pending(path, Role.NEITHER, named, Judgement({}, ()), document.source)
 
     def _recipe(self, document: Document, framework: Framework, named: bool) -> _Pending:
@@ -232,15 +237,18 @@ class _Check:
             pending.runs if self.keep_runs else (),
             pending.named,
             pending.problem,
+            pending.launcher if self.keep_runs else None,
         )
-        if pending.source is not None and (findings or any(o.claim for o in undetermined) or (self.keep_runs and recipe)):
+        if pending.source is not None and (findings or any(o.claim for o in undetermined) or self.keep_runs):
             self.sources[pending.path] = pending.source
         for finding in findings:
-            self._keep_sources(finding)
+            self._keep_sources(finding.at, *(related.at for related in finding.related))
+        for run in report.runs:
+            self._keep_sources(*(leaf.at for size in run.geometry.stated.values() for leaf in leaves(size) if leaf.at))
         return report
 
-    def _keep_sources(self, finding: Finding) -> None:
-        for location in (finding.at, *(related.at for related in finding.related)):
+    def _keep_sources(self, *places: Location) -> None:
+        for location in places:
             if location.source not in self.sources:
                 source = self.repository.tree.read(location.source)
                 if isinstance(source, Source):
@@ -299,7 +307,7 @@ class _Check:
         if not new or file.role != Role.RECIPE:
             return file
         for finding in new:
-            self._keep_sources(finding)
+            self._keep_sources(finding.at)
         worst_of = dict(file.rules) | {finding.code: "violated" for finding in new}
         grave = any(finding.severity == Severity.ERROR for finding in new)
         word = file.verdict if file.verdict == Verdict.VIOLATED else Verdict.VIOLATED if grave else Verdict.WARNED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from pytest_gbs.core.constraints import holds
@@ -46,21 +47,27 @@ def build_runs(document: Document, framework: Framework, context: Context) -> tu
     declarations = _declarations(document, framework)
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = Evidence(own, context.given, context.hardware, context.nearby)
-    equations = (*framework.equations, *_TOKENS) if Name.SEQUENCE_LENGTH in sizes else framework.equations
-    table = framework._replace(equations=equations) if equations is not framework.equations else framework
+    table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
     claims = tuple(
         Claim(d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, declarations, evidence, sizes)))
         for d in declarations
         if d.force == Force.STATES and not d.weak and d.name in CLAIMED
     )
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, evidence), context))
-    seen = geometry(sizes, hardware.sizes, table, document, equations)
+    seen = geometry(sizes, hardware.sizes, table, document, table.equations)
     policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
     recipe = Run(document, table, None, seen, claims, declarations, policies, assumptions=hardware.assumptions)
     return (_best_known(recipe, context), *_launched(recipe, sizes, context))
 
 
-_TOKENS: Final = (Equation(Name.TOKENS_PER_STEP, (Name.GLOBAL_BATCH_SIZE, Name.SEQUENCE_LENGTH), unit="tokens", source="definition"),)
+@cache
+def _counting_tokens(framework: Framework) -> Framework:
+    """Return the table with the tokens of an optimizer step: sequences of at most the sequence length, each sample one or two."""
+    several = framework.sequences_per_sample
+    factors = (Name.GLOBAL_BATCH_SIZE, *([Name.SEQUENCES_PER_SAMPLE] if several > 1 else []), Name.SEQUENCE_LENGTH)
+    tokens = Equation(Name.TOKENS_PER_STEP, factors, unit="tokens", source="definition")
+    assumed = (*framework.assumed, (Name.SEQUENCES_PER_SAMPLE, several)) if several > 1 else framework.assumed
+    return framework._replace(equations=(*framework.equations, tokens), assumed=assumed)
 
 
 def _world(sizes: dict[str, Size], hardware: Hardware, table: Framework, document: Document) -> Any:

@@ -64,6 +64,25 @@ def test_recipes_alone_import_no_code(write: Write, pytester: pytest.Pytester, n
 
 
 @pytest.mark.usefixtures("repository")
+def test_a_test_that_is_named_is_collected_all_the_same(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/test_shapes.py": "def test_shapes():\n    pass\n"})
+    assert ids(pytester, "--gbs-recipes", "recipes", "recipes/test_shapes.py") == ["recipes/test_shapes.py::test_shapes"]
+
+
+@pytest.mark.usefixtures("repository")
+def test_the_option_replaces_the_ini_option(write: Write, pytester: pytest.Pytester) -> None:
+    write({"others/a.yaml": VERIFIED})
+    pytester.makeini("[pytest]\ngbs_recipes = recipes\n")
+    assert claims(ids(pytester, "--gbs-recipes", "others")) == ["others/a.yaml::GBS101"]
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_link_to_a_folder_of_recipes_is_followed_when_it_is_asked_for(pytester: pytest.Pytester) -> None:
+    (pytester.path / "linked").symlink_to("recipes", target_is_directory=True)
+    assert claims(ids(pytester, "--gbs-recipes", "linked")) == [each.replace("recipes/", "linked/") for each in ALL]
+
+
+@pytest.mark.usefixtures("repository")
 def test_a_path_beside_them_collects_both(pytester: pytest.Pytester) -> None:
     assert claims(ids(pytester, "tests", "--gbs-recipes", "recipes")) == [*ALL, "tests/test_code.py::test_code"]
 
@@ -97,8 +116,15 @@ def test_the_ini_option_is_relative_to_its_file(pytester: pytest.Pytester, monke
 
 
 @pytest.mark.usefixtures("repository")
-def test_native_toml_lists_folders(pytester: pytest.Pytester) -> None:
-    pytester.makepyprojecttoml('[tool.pytest.ini_options]\ngbs_recipes = ["recipes"]\n')
+@pytest.mark.parametrize(
+    "table",
+    [
+        "tool.pytest.ini_options",
+        pytest.param("tool.pytest", marks=pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 9 brought this table")),
+    ],
+)
+def test_toml_lists_folders(pytester: pytest.Pytester, table: str) -> None:
+    pytester.makepyprojecttoml(f'[{table}]\ngbs_recipes = ["recipes"]\n')
     assert claims(ids(pytester)) == [*ALL, "tests/test_code.py::test_code"]
 
 

@@ -11,7 +11,6 @@ import pytest
 from tests.plugin.conftest import RECIPE, UNDETERMINED, VERIFIED, VIOLATED, Write, recipe
 
 RECIPES = ("--gbs-recipes", "recipes")
-NAMED = recipe("").replace("model", "run_name: sft_bs128\nmodel", 1)
 
 
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
@@ -50,6 +49,11 @@ def test_strict_fails_what_cannot_be_decided(write: Write, pytester: pytest.Pyte
     result = run(pytester, "--gbs-strict", "-v")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["recipes/a.yaml::GBS101 FAILED*", "FAILED recipes/a.yaml::GBS101 - GBS101 recipes/a.yaml:1:8 can't be *"])
+
+
+def test_strict_settings_for_all_fail_an_unclaimed_recipe(write: Write, pytester: pytest.Pytester) -> None:
+    write({"gbs.toml": 'strict = "all"\n', "recipes/a.yaml": recipe("")})
+    run(pytester, "-v").stdout.fnmatch_lines(["recipes/a.yaml::GBS105 FAILED*", "gbs: 1 unclaimed"])
 
 
 def test_a_violated_claim_fails_with_the_text_of_check(write: Write, pytester: pytest.Pytester) -> None:

@@ -20,7 +20,7 @@ from pytest_gbs.core.report import Report
 from pytest_gbs.core.tree import Tree
 from pytest_gbs.settings import Overrides, load_settings
 from pytest_gbs.trees.overlay import OverlayTree
-from pytest_gbs.trees.root import _is_root as is_root
+from pytest_gbs.trees.root import is_root
 from pytest_gbs.trees.worktree import WorkTree, find_root
 
 STDIN: Final = "-"

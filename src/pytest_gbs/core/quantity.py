@@ -25,6 +25,7 @@ class Name:
     SEQUENCE_PARALLEL_SIZE: Final = "sequence_parallel_size"
     # Sequences and tokens.
     SEQUENCE_LENGTH: Final = "sequence_length"  # tokens per packed row, or at most so many
+    SEQUENCES_PER_SAMPLE: Final = "sequences_per_sample"  # a pair of preferences is two
     TOKENS_PER_STEP: Final = "tokens_per_step"  # tokens per optimizer step
     # Evaluation.
     EVAL_MICRO_BATCH_SIZE: Final = "eval_micro_batch_size"

@@ -22,6 +22,7 @@ CALLED: Final[Mapping[str, tuple[str, str]]] = {
     Name.CONTEXT_PARALLEL_SIZE: ("context parallel size", "context"),
     Name.SEQUENCE_PARALLEL_SIZE: ("sequence parallel size", "sequence"),
     Name.SEQUENCE_LENGTH: ("sequence length", "tokens"),
+    Name.SEQUENCES_PER_SAMPLE: ("sequences per sample", "sequences"),
     Name.TOKENS_PER_STEP: ("tokens per step", "tokens per step"),
     Name.EVAL_MICRO_BATCH_SIZE: ("evaluation batch size per device", "evaluation micro"),
     Name.EVAL_GLOBAL_BATCH_SIZE: ("evaluation batch size", "evaluation batch"),

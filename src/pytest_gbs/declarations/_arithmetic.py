@@ -75,7 +75,9 @@ def products(tokens: Sequence[Token], taken: Collection[int] = ()) -> tuple[Prod
 
 def _may_start(tokens: Sequence[Token], i: int) -> bool:
     token = tokens[i]
-    return token.kind == NUMBER or token.text == "(" or (token.kind == WORD and name_at(tokens, i) is not None) or token.text in _PLAIN_BATCH
+    return (
+        token.kind == NUMBER or token.text == "(" or (token.kind == WORD and name_at(tokens, i) is not None) or token.text in _PLAIN_BATCH
+    )
 
 
 def _product(tokens: Sequence[Token], i: int, depth: int) -> _Part | None:
@@ -133,6 +135,8 @@ def _behind(tokens: Sequence[Token], i: int) -> tuple[str, int, str]:
         return Name.GPUS_PER_NODE, named.stop + 2, ""
     if named is not None and (not bracket or (named.stop < len(tokens) and tokens[named.stop].text == ")")):
         return named.name, named.stop + bracket, ""
+    if bracket and tokens[i + 1].text in _PLAIN_BATCH and _text(tokens, _past_batch(tokens, i + 1)) == ")":
+        return Name.MICRO_BATCH_SIZE, _past_batch(tokens, i + 1) + 1, ""
     if i < len(tokens) and tokens[i].kind == WORD:
         plain = tokens[i].text in _PLAIN_BATCH
         return (Name.MICRO_BATCH_SIZE if plain else "", _past_batch(tokens, i) if plain else i, "" if plain else tokens[i].text)
@@ -156,7 +160,11 @@ def _named(tokens: Sequence[Token], i: int, binds: bool) -> _Part | None:
     bracket = j < len(tokens) and tokens[j].text == "("
     k = j + 1 if j < len(tokens) and (bracket or (binds and tokens[j].text in ("=", ":"))) else j
     found = count_at(tokens, k)
-    if found is None or (k > j and not bracket and _text(tokens, k + 1) in UNITS) or (bracket and (k + 1 >= len(tokens) or tokens[k + 1].text != ")")):
+    if (
+        found is None
+        or (k > j and not bracket and _text(tokens, k + 1) in UNITS)
+        or (bracket and (k + 1 >= len(tokens) or tokens[k + 1].text != ")"))
+    ):
         return _part(j, Operand(None, name, i), None)
     return _part(k + 1 + bracket, Operand(found.value, name, k), found.value)
 

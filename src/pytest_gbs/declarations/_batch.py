@@ -10,7 +10,9 @@ from pytest_gbs.declarations._sizes import count_at
 from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token
 from pytest_gbs.declarations.words import DEVICE_UNITS, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS
 
-_WHOLE: Final = frozenset(("global", "effective", "total", "overall", "aggregate", "combined", "full", "equivalent", "golbal", "cumulative"))
+_WHOLE: Final = frozenset(
+    ("global", "effective", "total", "overall", "aggregate", "combined", "full", "equivalent", "golbal", "cumulative")
+)
 _BETWEEN: Final = frozenset(("train", "training", "fixed", "optimizer", "global", "effective", "optimization", "optimiser"))
 _BATCH: Final = frozenset(("batch", "batchsize", "bs", "bsz", "bsize"))
 _PHRASE: Final = 4  # so many words in front of and behind a label belong to it
@@ -120,10 +122,25 @@ def is_bare(tokens: Sequence[Token], i: int) -> bool:
         return True
     token = tokens[i]
     if token.kind == SIGN:
-        return token.text in (")", ",", ".", ";", ":", "=", "(", "]", "'", '"', "`", "!", "?", "|", "~", "-", "}") and not (
-            token.text in (",", "-") and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER
+        return token.text in (")", ",", ".", ";", ":", "=", "(", "]", "'", '"', "`", "!", "?", "|", "~", "-", "}", "#", "…", "/") and not (
+            token.text in (",", "-", "/") and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER
         )
-    if token.kind == NUMBER or token.text in ("x", "or", "to", "steps", "step", "epochs", "epoch", "gpus", "gpu", "nodes", "node", "times", "gb", "devices"):
+    if token.kind == NUMBER or token.text in (
+        "x",
+        "or",
+        "to",
+        "steps",
+        "step",
+        "epochs",
+        "epoch",
+        "gpus",
+        "gpu",
+        "nodes",
+        "node",
+        "times",
+        "gb",
+        "devices",
+    ):
         return False
     return not per_device(tokens, i)
 

@@ -17,7 +17,15 @@ _HARDWARE = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE)
 
 
 def claim(
-    block: CommentBlock, source: str, statement: Statement, at: int, name: str, number: Numeral, grammar: str, unit: str = "", known: Iterable[str] = ()
+    block: CommentBlock,
+    source: str,
+    statement: Statement,
+    at: int,
+    name: str,
+    number: Numeral,
+    grammar: str,
+    unit: str = "",
+    known: Iterable[str] = (),
 ) -> Declaration:
     """Return the declaration that size `name` is `number`, which is token `at`, with the conditions that its statement names.
 

@@ -14,33 +14,38 @@ from pytest_gbs.declarations._statements import Statement
 
 _BLANKS: Final = str.maketrans(dict.fromkeys("\n\t\r\"'`!#$%&()*,-./:;<=>?@[]^_{|}~–—’…", " "))
 
+
+
+def _phrases(text: str) -> tuple[str, ...]:
+    """Return the phrases of `text`, which blanks separate; `_` stands for a blank within one, or for the border of a word."""
+    return tuple(phrase.replace("_", " ") for phrase in text.split())
+
+
 # In front of the number: they take it back.
-_OTHER_BEFORE: Final = (" not ", "n t ", " never ", " instead ", " rather ", " than ", " unlike ", " without ", " vs ", " versus ", " compared ", " no longer ")
+_OTHER_BEFORE: Final = _phrases("_not_ n_t_ _never_ _instead_ _rather_ _than_ _unlike_ _without_ _vs_ _versus_ _compared_ _no_longer_")
 # In front of the number: they put it off, or bound it.
-_ADVISES_BEFORE: Final = (
-    *(" may ", " might ", " can ", " could ", " would ", " up to ", " max ", " maximum ", " min ", " e g ", " for example ", " try ", " todo "),
-    *(" fixme ", " increase ", " decrease ", " reduce ", " adjust ", " change ", " raise ", " double ", " halve ", " override ", " feel free "),
-    *(" set to ", " set it to ", " set this to ", " must ", " need to ", " needs to ", " divisible ", " limit", " prefer", " want "),
+_ADVISES_BEFORE: Final = _phrases(
+    "_may_ _might_ _can_ _could_ _would_ _up_to_ _max_ _maximum_ _min_ _e_g_ _for_example_ _try_ _todo_ _fixme_ _increase_ _decrease_"
+    " _reduce_ _adjust_ _change_ _raise_ _double_ _halve_ _override_ _feel_free_ _set_to_ _set_it_to_ _set_this_to_ _must_ _need_to_"
+    " _needs_to_ _divisible_ _limit _prefer _want_"
 )
 # Anywhere in the statement.
-_ADVISES: Final = (
-    *(" best results ", " recommend", " suggest", " at least ", " at most ", " minimum ", " ideal", " lower bound ", " upper bound ", " depending "),
-    *(" estimate", " suitable ", " compatible "),
+_ADVISES: Final = _phrases(
+    "_best_results_ _recommend _suggest _at_least_ _at_most_ _minimum_ _ideal _lower_bound_ _upper_bound_ _depending_ _estimate _suitable_"
+    " _compatible_"
 )
-_HISTORY: Final = (
-    *(" paper ", " original", " previously ", " formerly ", " used to be ", " in the report ", " was trained ", " were trained ", " been trained "),
-)
-_HISTORY_BEFORE: Final = (" trained ", " published ")
-_OTHER: Final = (" yaml ", " yml ", " other recipe", " other config", " sibling ")
-_CONDITIONAL: Final = (" if ", " when ", " unless ")
+_HISTORY: Final = _phrases("_paper_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_")
+_HISTORY_BEFORE: Final = _phrases("_trained_ _published_")
+_OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _sibling_")
+_CONDITIONAL: Final = _phrases("_if_ _when_ _unless_")
 
-_HARDWARE_HISTORY: Final = (" trained ", " tested ", " measured ", " profile ", " profiled ", " benchmarked ", " timed ", " took ", " ran ")
-_HARDWARE_OTHER: Final = (
-    *(" oom", " out of memory ", " memory ", " peak ", " gib ", " vram ", " throughput ", " tok s ", " tokens s ", " token s ", " vllm ", " sglang "),
-    *(" infer", " generat", " rollout", " teacher", " student", " judge", " reward model ", " gym ", " replica", " dedicat", " reserv"),
-    *(" otherwise ", " older ", " no effect ", " runner", " pytest ", " unit test", " gpu h ", " hour", " per epoch ", " epoch on ", " hrs "),
+_HARDWARE_HISTORY: Final = _phrases("_trained_ _tested_ _measured_ _profile_ _profiled_ _benchmarked_ _timed_ _took_ _ran_")
+_HARDWARE_OTHER: Final = _phrases(
+    "_oom _out_of_memory_ _memory_ _peak_ _gib_ _vram_ _throughput_ _tok_s_ _tokens_s_ _token_s_ _vllm_ _sglang_ _infer _generat _rollout"
+    " _teacher _student _judge _reward_model_ _gym_ _replica _dedicat _reserv _otherwise_ _older_ _no_effect_ _runner _pytest_ _unit_test"
+    " _gpu_h_ _hour _per_epoch_ _epoch_on_ _hrs_ _expert_ _experts_"
 )
-_PART_BEFORE: Final = (" split", " shard", " span", " fit ", " fits ")
+_PART_BEFORE: Final = _phrases("_split _shard _span _fit_ _fits_")
 _NEAR: Final = 60
 
 
@@ -75,10 +80,7 @@ def _words(text: str) -> str:
 
 
 def _says(text: str, words: tuple[str, ...]) -> bool:
-    for word in words:  # a plain loop: this is the hot path
-        if word in text:
-            return True
-    return False
+    return any(map(text.__contains__, words))
 
 
 def _bounds(statement: Statement, at: int) -> bool:
@@ -99,10 +101,10 @@ def _is_of_something_else(statement: Statement, start: int, stop: int) -> bool:
     from_start = start - statement.start
     text = statement.lower
     if "(" in text:
-        text = _brackets().sub(lambda match: match.group() if match.start() <= from_start < match.end() else " ", text)
-    if _says(_words(text).replace("of experts", ""), (*_HARDWARE_OTHER, " expert ", " experts ")):
+        text = _brackets().sub(lambda match: match[0] if match.start() <= from_start < match.end() else " " * len(match[0]), text)
+    if _says(_words(text).replace("of experts", ""), _HARDWARE_OTHER):
         return True
-    if _says(_words(text[: min(from_start, len(text))]), _PART_BEFORE):
+    if _says(_words(text[:from_start]), _PART_BEFORE):
         return True
     return "+" in (near := statement.after(stop)[:_NEAR]) and _split().match(near) is not None
 
@@ -115,4 +117,5 @@ def _brackets() -> re.Pattern[str]:
 @cache
 def _split() -> re.Pattern[str]:
     """Return how GPUs are told apart by what they do: `(1 trainer + 1 inference)`."""
-    return re.compile(r"\s*\(?[^()]*?\b(?:train(?:er|ing)?|infer(?:ence)?|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref)\b[^()]*?\+")
+    does = "train|trainer|training|infer|inference|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref"
+    return re.compile(rf"\s*\(?[^()]*?\b(?:{does})\b[^()]*?\+")

@@ -27,12 +27,13 @@ class Result(NamedTuple):
 class Formula(NamedTuple):
     """Arithmetic with its operands named as well as can be.
 
-    `label` names the batch that it is said to be; `results` are the numbers it is said to give, the first one that of the product.
+    `label` names the batch that it is said to be; `results` are the numbers it is said to give.
     """
 
     product: Product
     label: Label | None
     results: tuple[Result, ...]
+    equated: bool = True  # an equals sign or an arrow stands between the arithmetic and its result
 
     @property
     def names(self) -> frozenset[str]:
@@ -57,7 +58,7 @@ def formulas(tokens: Sequence[Token], products: Sequence[Product], labels: Seque
         product, label = _unbound(tokens, product, label)
         before = _result_before(tokens, product, label, labels)
         results = (before,) if before else tuple(_results(tokens, product.stop, starts, used))
-        yield Formula(product, label, results)
+        yield Formula(product, label, results, before is None or _text(tokens, product.first - 1) == "=")
 
 
 def _text(tokens: Sequence[Token], i: int) -> str:
@@ -76,7 +77,7 @@ def _lent(names: Product, numbers: Product) -> Product:
 def _unbound(tokens: Sequence[Token], product: Product, label: Label | None) -> tuple[Product, Label | None]:
     """Return `product` without a name in front that names the result: `DP = 48 / (4*1*2) = 6`, but not `micro=1 * accum=4`."""
     first = product.factors[0]
-    if not first.name or first.value is None or _text(tokens, first.at - 1) not in ("=", ":"):
+    if not first.name or first.value is None or first.at == product.first or _text(tokens, first.at - 1) not in ("=", ":"):
         return product, label
     if _text(tokens, product.stop) != "=" or any(operand.name for operand in product.operands[1:]):
         return product, label
@@ -166,10 +167,33 @@ def _unit(tokens: Sequence[Token], i: int) -> tuple[str, int]:
     text = _text(tokens, i)
     if text in UNITS:
         j = i + 1
-        while _text(tokens, j) in ("/", "per", "a") or _text(tokens, j) in STEPS or _text(tokens, j) in ("optimizer", "global", "optim", "update"):
+        while (
+            _text(tokens, j) in ("/", "per", "a")
+            or _text(tokens, j) in STEPS
+            or _text(tokens, j) in ("optimizer", "global", "optim", "update")
+        ):
             j += 1
         return UNITS[text], j
-    if text in ("global", "effective", "total", "gbs", "batch", "(", ")", "per", "on", "for", "with", "in", "when", "if", "and", "which", "using", "across"):
+    if text in (
+        "global",
+        "effective",
+        "total",
+        "gbs",
+        "batch",
+        "(",
+        ")",
+        "per",
+        "on",
+        "for",
+        "with",
+        "in",
+        "when",
+        "if",
+        "and",
+        "which",
+        "using",
+        "across",
+    ):
         return "", i
     if i >= len(tokens) or tokens[i].kind == SIGN:
         return ("?" if text in ("%", "+", "x", "*", "/", "//") else ""), i

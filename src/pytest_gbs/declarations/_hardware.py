@@ -66,7 +66,9 @@ def _count(tokens: Sequence[Token], i: int) -> int | None:
     found = count_at(tokens, i, words=True)
     if found is None or len(found.holds) != 1 or found.holds[0].low != found.holds[0].high or found.value > MOST_GPUS:
         return None
-    if _text(tokens, i + 1) in ("+", "%", "->") or (tokens[i].kind == WORD and tokens[i].text in ("one",) and _text(tokens, i - 1) in ("this", "that")):
+    if _text(tokens, i + 1) in ("+", "%", "->") or (
+        tokens[i].kind == WORD and tokens[i].text in ("one",) and _text(tokens, i - 1) in ("this", "that")
+    ):
         return None
     return found.value
 
@@ -164,7 +166,9 @@ def _is_end(tokens: Sequence[Token], i: int) -> bool:
 
 def _equals(tokens: Sequence[Token], i: int) -> list[Stated]:
     """Return the total behind `8 nodes x 8 H100-80GB = 64 GPUs`, or behind `... on GB200 NVL72 = 512 GPUs`."""
-    while i < len(tokens) and (tokens[i].text in ("on", "(", ")") or tokens[i].text in _MAKERS or is_chip(tokens[i].text) or _memory(tokens, i)):
+    while i < len(tokens) and (
+        tokens[i].text in ("on", "(", ")") or tokens[i].text in _MAKERS or is_chip(tokens[i].text) or _memory(tokens, i)
+    ):
         i += 1
     if _text(tokens, i) not in ("=", "->"):
         return []
@@ -194,7 +198,13 @@ def _grid(tokens: Sequence[Token], i: int) -> list[Stated]:
 def _in_product(tokens: Sequence[Token], i: int) -> bool:
     """Return whether token `i` is a later factor of a product."""
     before = _text(tokens, i - 2)
-    return i > 1 and tokens[i - 1].text in _OPERATORS and (tokens[i - 2].kind != SIGN or before == ")") and before not in NODES and before not in DEVICES
+    return (
+        i > 1
+        and tokens[i - 1].text in _OPERATORS
+        and (tokens[i - 2].kind != SIGN or before == ")")
+        and before not in NODES
+        and before not in DEVICES
+    )
 
 
 def _each(tokens: Sequence[Token], i: int) -> int:
@@ -215,7 +225,9 @@ def _devices_stated(tokens: Sequence[Token], i: int) -> list[Stated]:
     if count is None:
         return []
     devices = _devices(tokens, i + 1)
-    if devices is None or (tokens[i].kind == NUMBER and is_chip(tokens[i].text) and devices.stop == i + 2 and _text(tokens, i + 1) in DEVICES and count > 999):
+    if devices is None or (
+        tokens[i].kind == NUMBER and is_chip(tokens[i].text) and devices.stop == i + 2 and _text(tokens, i + 1) in DEVICES and count > 999
+    ):
         return []
     stop = devices.stop
     if each := _each(tokens, stop):
@@ -223,8 +235,12 @@ def _devices_stated(tokens: Sequence[Token], i: int) -> list[Stated]:
     if _text(tokens, stop) in NODES:
         return _node_of(tokens, i, count, stop)
     lone = tokens[i].kind == WORD and count == 1
-    total = _text(tokens, i - 1) in ("total", "=", "all") or _text(tokens, stop) in ("total", "across", "over", "altogether") or _text(tokens, stop + 1) == "total"
-    return [Stated(Name.WORLD_SIZE, count, i, i, stop, ambiguous=not total and count in GPUS_PER_NODE, lone=lone)]
+    total = (
+        _text(tokens, i - 1) in ("total", "=", "all")
+        or _text(tokens, stop) in ("total", "across", "over", "altogether")
+        or _text(tokens, stop + 1) == "total"
+    )
+    return [Stated(Name.WORLD_SIZE, count, i, i, stop, ambiguous=not total and not lone and count in GPUS_PER_NODE, lone=lone)]
 
 
 def _node_of(tokens: Sequence[Token], i: int, count: int, stop: int) -> list[Stated]:

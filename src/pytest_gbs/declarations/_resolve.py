@@ -16,6 +16,7 @@ from pytest_gbs.declarations._owner import is_batch, is_evaluation
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
 _HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
+_SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 _NEAR: Final = 120
 _OFF: Final = "not-a-claim"
 
@@ -31,7 +32,7 @@ def resolved(found: Sequence[Read], blocks: Iterable[CommentBlock] = ()) -> tupl
     every: list[Declaration] = []
     for block, declarations in found:
         kept = [d for d in declarations if not _is_off(block, d, off) and not (d.name in BATCHES and _is_about_evaluation(block))]
-        every.extend(_with_hardware(block, _once(kept)))
+        every.extend(_alternatives(_with_hardware(block, _once(kept))))
     if any(declaration.exact for declaration in every):
         every = [declaration for declaration in every if declaration.exact or declaration.name not in BATCHES]
     return tuple(sorted(every, key=lambda declaration: (declaration.at.start, declaration.name)))
@@ -64,8 +65,10 @@ def _is_same(one: Declaration, other: Declaration) -> bool:
     if one.at.start < other.at.stop and other.at.start < one.at.stop:
         return True
     # "global batch size 128: 2 x 16 x 4 = 128" says it twice.
-    near = abs(one.at.start - other.at.start) < _NEAR
-    return near and one.name in BATCHES and (one.name, one.value, one.holds, one.force) == (other.name, other.value, other.holds, other.force)
+    if one.name not in BATCHES or (one.name, one.value, one.holds, one.force) != (other.name, other.value, other.holds, other.force):
+        return False
+    near = abs(one.at.start - other.at.start) < _NEAR and not (one.sum and other.sum)
+    return near and all(dict(other.conditions).get(name, value) == value for name, value in one.conditions)
 
 
 def _merged(best: Declaration, other: Declaration) -> Declaration:
@@ -87,7 +90,9 @@ def _with_hardware(block: CommentBlock, declarations: list[Declaration]) -> list
     breaks = [match.start() for match in _blank().finditer(block.text)]
     places = [_paragraph(block, declaration.at, breaks) for declaration in declarations]
     return [
-        _conditioned(d, [other for other, at in zip(declarations, places, strict=True) if at == here]) if d.name in BATCHES and not d.exact else d
+        _conditioned(d, [other for other, at in zip(declarations, places, strict=True) if at == here])
+        if d.name in BATCHES and not d.exact
+        else d
         for d, here in zip(declarations, places, strict=True)
     ]
 
@@ -116,6 +121,26 @@ def _conditioned(batch: Declaration, paragraph: list[Declaration]) -> Declaratio
         condition_places=(*batch.condition_places, *(d.at for d in values.values())),
         ambiguous=batch.ambiguous or ambiguous,
     )
+
+
+def _alternatives(declarations: list[Declaration]) -> list[Declaration]:
+    """Return `declarations` with the batches of one block that advise what to set on which hardware no longer stating it.
+
+    `8 GPUs: 8 * 1 * 16 = 128`, `64 GPUs: 64 * 1 * 2 = 128`: at most one of them is about this recipe.
+    """
+    batches = [
+        d
+        for d in declarations
+        if d.name in BATCHES and d.force == Force.STATES and (d.sum is not None or _SETTINGS & {n for n, _ in d.conditions})
+    ]
+    setups = {(_setup(d, _HARDWARE), _setup(d, _SETTINGS), d.sum is not None and tuple(f.value for f in d.sum.factors)) for d in batches}
+    if len({hardware for hardware, _, _ in setups if hardware}) < 2 or len({(sizes, factors) for _, sizes, factors in setups}) < 2:
+        return declarations
+    return [d._replace(force=Force.ADVISES) if d in batches else d for d in declarations]
+
+
+def _setup(batch: Declaration, names: frozenset[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(pair for pair in batch.conditions if pair[0] in names))
 
 
 def _switched_off(blocks: Iterable[CommentBlock]) -> frozenset[KeyPath]:

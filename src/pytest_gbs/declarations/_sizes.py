@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
+from pytest_gbs.core.declaration import Interval
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token
 from pytest_gbs.declarations.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number
@@ -24,7 +25,7 @@ _CALLED: Final = {
     ),
     Name.GRADIENT_ACCUMULATION_STEPS: (
         "gradient accumulation steps,gradient accumulation,gradient accumulations,grad accumulation steps,grad accumulation,grad accum steps,grad accum,"
-        "grad accums,gradient accum,gradient accum steps,grad acc,grad acc steps,gradient acc steps,accumulation steps,accumulation,accum steps,accum,acc steps,"
+        "grad accums,gradient accum,gradient accum steps,grad acc,grad acc steps,gradient acc steps,accumulation steps,accumulation,accum steps,accum,acc,acc steps,"
         "accumulate steps,accumulate grad batches,batch accumulation per replica,batch accumulation,ga,gas,ga steps,gradient accumulation step,accumulate"
     ),
     Name.DATA_PARALLEL_SIZE: (
@@ -54,7 +55,23 @@ _CALLED: Final = {
 _LONGEST: Final = 6
 # Names too short or too common to name a size in prose, outside a formula.
 _ONLY_IN_FORMULAS: Final = frozenset(
-    ("micro", "local", "per device", "per gpu", "ga", "gas", "acc steps", "accumulate", "world", "workers", "num workers", "seq", "context", "group size")
+    (
+        "micro",
+        "local",
+        "per device",
+        "per gpu",
+        "ga",
+        "gas",
+        "acc",
+        "acc steps",
+        "accumulate",
+        "world",
+        "workers",
+        "num workers",
+        "seq",
+        "context",
+        "group size",
+    )
 )
 
 
@@ -126,7 +143,7 @@ class Setting(NamedTuple):
     at: int
 
 
-_BETWEEN: Final = ("=", ":", "of", "is")
+_BETWEEN: Final = ("=", ":", "of", "is", "(")
 _BESIDE: Final = frozenset(
     (
         *(Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE, Name.TENSOR_PARALLEL_SIZE),
@@ -136,7 +153,7 @@ _BESIDE: Final = frozenset(
 
 
 def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
-    """Yield the sizes beside the hardware that prose names with their number: `local_batch_size=8`, `accum 4`, `dp8`."""
+    """Yield the sizes beside the hardware that prose names with their number: `local_batch_size=8`, `accum 4`, `dp8`, `2 accumulation steps`."""
     i = 0
     while i < len(tokens):
         named = name_at(tokens, i)
@@ -146,31 +163,38 @@ def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
                 yield counted
             i += 1
             continue
-        first, i, j = i, named.stop, named.stop
-        bracket = j < len(tokens) and tokens[j].text == "("
-        if j < len(tokens) and (bracket or tokens[j].text in _BETWEEN):
-            j += 1
-        found = count_at(tokens, j)
-        if found is None or named.common or len(found.holds) != 1 or found.holds[0].low != found.value or _goes_on(tokens, j + 1):
-            continue
-        if named.name in _BESIDE and not (first > 0 and tokens[first - 1].text in ("x", "*", "/", "//")):
-            yield Setting(named.name, found.value, j)
-        i = j + 1
+        at = named.stop + (named.stop < len(tokens) and tokens[named.stop].text in _BETWEEN)
+        value = _exact_at(tokens, at)
+        if value is not None and named.name in _BESIDE and not named.common and not _goes_on(tokens, at + 1) and not _is_factor(tokens, i):
+            yield Setting(named.name, value, at)
+        # The number belongs to this name, whatever follows: `micro 1 accum 2`.
+        i = at + 1 if value is not None else named.stop
+
+
+def _exact_at(tokens: Sequence[Token], i: int) -> int | None:
+    found = count_at(tokens, i)
+    return found.value if found is not None and found.holds == (Interval(found.value, found.value),) else None
+
+
+def _is_factor(tokens: Sequence[Token], i: int) -> bool:
+    return i > 0 and tokens[i - 1].text in ("x", "*", "/", "//")
 
 
 def _counted(tokens: Sequence[Token], i: int) -> Setting | None:
-    """Return the size whose number stands in front of its name: `4 per device`, `2 accumulation steps`."""
-    found = count_at(tokens, i)
-    named = name_at(tokens, i + 1)
-    if found is None or named is None or named.name not in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS) or len(found.holds) != 1:
+    """Return the size whose number stands in front of its name, after a sign or a linking word: `4 per device`, `2 accumulation steps`."""
+    value = _exact_at(tokens, i)
+    named = name_at(tokens, i + 1) if value is not None else None
+    if value is None or named is None or named.name not in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS):
         return None
-    if (i > 0 and tokens[i - 1].text in ("x", "*", "/", "//", "=")) or tokens[i + 1].text not in _COUNTED or found.holds[0].low != found.value:
+    if tokens[i + 1].text not in _COUNTED or _is_factor(tokens, i):
         return None
+    linked = i == 0 or tokens[i - 1].text in _LINKED
     behind = tokens[named.stop].text if named.stop < len(tokens) else ""
-    return None if behind in ("=", ":", "(") else Setting(named.name, found.value, i)
+    return Setting(named.name, value, i) if linked and behind not in ("=", ":", "(") else None
 
 
 _COUNTED: Final = frozenset(("per", "accumulation", "gradient", "grad", "accum"))
+_LINKED: Final = frozenset((",", "(", ";", ":", ".", "+", "with", "and", "at", "using", "plus", "by", "of", "over", "->"))
 
 
 def _goes_on(tokens: Sequence[Token], i: int) -> bool:

@@ -119,7 +119,7 @@ def _fresh() -> re.Pattern[str]:
 @cache
 def _sentence_end() -> re.Pattern[str]:
     # "e.g. 8 GPUs", "(w. parallel)" and "approx. 128" go on.
-    going_on = "".join(rf"(?<!{short}\.)" for short in (r"\b\w", "vs", "ca", "prox", "etc", "cf", "incl"))
+    going_on = "".join(rf"(?<!{short}\.)" for short in (r"\b[a-zA-Z]", "vs", "ca", "prox", "etc", "cf", "incl"))
     return re.compile(rf"[.!?;；。](?:(?<=[;；。])\s*|{going_on}\s+(?=[^\W\d_]|[\"'(`]))")
 
 
@@ -141,7 +141,9 @@ def is_setting(line: str) -> bool:
 
 @cache
 def _setting() -> re.Pattern[str]:
-    return re.compile(r"(?:- |export )?[\"']?(?P<key>--?[\w-]+|[A-Za-z_][\w./]*)[\"']?\s*(?P<sign>:(?=\s|$)|=(?!=))(?P<value>.*)", re.DOTALL)
+    return re.compile(
+        r"(?:- |export )?[\"']?(?P<key>--?[\w-]+|[A-Za-z_][\w./]*)[\"']?\s*(?P<sign>:(?=\s|$)|=(?!=))(?P<value>.*)", re.DOTALL
+    )
 
 
 @cache
@@ -159,7 +161,13 @@ def _command() -> re.Pattern[str]:
 
 def is_command(line: str) -> bool:
     """Return whether a comment's line is a command, or part of one: `accelerate launch --num_processes 8 train.py`."""
-    return line.endswith("\\") or line.startswith("--") or " --" in line and _flag().search(line) is not None or _command().match(line) is not None
+    return (
+        line.endswith("\\")
+        or line.startswith("--")
+        or " --" in line
+        and _flag().search(line) is not None
+        or _command().match(line) is not None
+    )
 
 
 @cache

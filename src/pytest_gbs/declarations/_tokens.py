@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from pytest_gbs.declarations.words import SEPARATE
+from pytest_gbs.declarations.words import SEPARATE, words
 
 NUMBER: Final = "number"
 WORD: Final = "word"
@@ -17,13 +18,21 @@ _MOST: Final = 400
 _SAME: Final = {
     **dict.fromkeys("×✕⨯✖", "x"),
     **dict.fromkeys("∗＊⋅", "*"),
+    **dict.fromkeys("÷／", "/"),
     **dict.fromkeys(("→", "⇒", "➜", "⟶", "=>"), "->"),
     **dict.fromkeys(("≈", "≃", "≅", "～", "∼", "~="), "~"),
     **dict.fromkeys("–—−‐‑", "-"),
-    **{"==": "=", "：": ":", "＝": "=", "，": ",", "、": ",", "（": "(", "）": ")", "÷": "/", "／": "/", "＋": "+", "≥": ">=", "≤": "<="},
+    **dict.fromkeys("，、", ","),
+    **dict.fromkeys(("==", "＝"), "="),
+    **dict.fromkeys("：", ":"),
+    **dict.fromkeys("（", "("),
+    **dict.fromkeys("）", ")"),
+    **dict.fromkeys("＋", "+"),
+    **dict.fromkeys("≥", ">="),
+    **dict.fromkeys("≤", "<="),
 }
 # Names of sizes that are written right in front of their number: `dp8`, `bs128`.
-_GLUED: Final = frozenset(("dp", "tp", "pp", "cp", "sp", "ep", "bs", "bsz", "gbs", "mbs", "lbs", "ga", "gas"))
+_GLUED: Final = words("dp tp pp cp sp ep bs bsz gbs mbs lbs ga gas")
 
 
 class Token(NamedTuple):
@@ -42,7 +51,9 @@ def _pattern() -> re.Pattern[str]:
     apart = "|".join(sorted(SEPARATE, reverse=True))
     # `80GB`, `v0.23`, `7b`, `-1`, `50%`, `4-8` and `llama-8` are no counts.
     number = rf"(?:(?<![\w.$@-])(?<!\d:)|(?<=[\d)][xX])){digits}(?={times}|(?i:{apart})\b|(?![\w%]|[.:-]\d))"
-    return re.compile(rf"\s*(?:((?<=[\d)]){times})|([^\W\d_][^\W_]*)|({number})|(\d+(?:[-:.]\d+)+\w*|\d[^\W_]*)|_|(->|=>|//|~=|>=|<=|==|\S))")
+    return re.compile(
+        rf"\s*(?:((?<=[\d)]){times})|([^\W\d_][^\W_]*)|({number})|(\d+(?:[-:.]\d+)+\w*|\d[^\W_]*)|_|(->|=>|//|~=|>=|<=|==|\S))"
+    )
 
 
 _TIMES, _NAME, _NUMBER, _JUNK = 1, 2, 3, 4
@@ -91,5 +102,12 @@ def _is_operand(token: Token, bracket: str) -> bool:
 
 
 def _is_hyphen(tokens: list[Token], i: int) -> bool:
-    """Return whether token `i` is a hyphen inside a name or behind a number: `batch-size`, `8-GPU`."""
-    return tokens[i].text == "-" and 0 < i < len(tokens) - 1 and tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
+    """Return whether token `i`, a hyphen, stands inside a name or behind a number: `batch-size`, `8-GPU`."""
+    if not 0 < i < len(tokens) - 1:
+        return False
+    return tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
+
+
+def text_at(tokens: Sequence[Token], i: int) -> str:
+    """Return the text of token `i`, or nothing where there is no such token."""
+    return tokens[i].text if 0 <= i < len(tokens) else ""

@@ -24,10 +24,11 @@ _LINKING: Final = frozenset(
 )  # fmt: skip
 _NAMING: Final = (
     "global", "effective", "total", "overall", "aggregate", "combined", "full", "equivalent", "cumulative", "golbal",
-    "so batch", "> batch", "→ batch", "⇒ batch", "thus batch", "hence batch", "therefore batch", "giving batch", "gives batch", "size will", "size becomes",
+    "across", "over", "so batch", "> batch", "→ batch", "⇒ batch", "thus batch", "hence batch", "therefore batch", "giving batch", "gives batch", "size will", "size becomes",
 )  # fmt: skip
 _PER_STEP: Final = ("per step", "per optim", "per update", "per batch", "per iter", "per global", "per train")
 _SO: Final = frozenset(("so", "->", "=>", "thus", "hence", "therefore", "gives", "giving", "i.e"))
+_TOLD: Final = frozenset(("global", "total", "effective", "overall"))
 _ALLOWED: Final = frozenset(("allowed", "options", "option", "choices", "valid", "supported", "possible", "choose"))
 _FAR: Final = 14
 
@@ -92,14 +93,32 @@ def _claimed(block: CommentBlock, source: str, statement: Statement, label: Labe
 
 
 def _plain(tokens: Sequence[Token]) -> Iterator[Label]:
-    """Yield "batch size" without a word that makes it the global one, where it follows from the hardware: `8 GPUs, so batch size 128`."""
+    """Yield "batch size" without a word in front that makes it the global one, where the words around it do.
+
+    It follows from the hardware (`8 GPUs, so batch size 128`), or it is told so behind its number (`batch size 128 (global)`,
+    `batch size of 128 across 8 GPUs`).
+    """
     for i in range(len(tokens) - 2):
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
             continue
+        free = i == 0 or tokens[i - 1].kind == SIGN or tokens[i - 1].text in ("a", "the", "training", "train", "with", "uses", "and")
         follows = i > 0 and tokens[i - 1].text in _SO and any(stated.stop <= i for stated in hardware(tokens))
-        becomes = tokens[i + 2].text in ("will", "becomes") and (i == 0 or tokens[i - 1].kind == SIGN) and bool(hardware(tokens))
-        if follows or becomes:
+        becomes = tokens[i + 2].text in ("will", "becomes") and free and bool(hardware(tokens))
+        if follows or becomes or (free and _is_told_global(tokens, i + 2)):
             yield Label(i, i + 2)
+
+
+def _is_told_global(tokens: Sequence[Token], i: int) -> bool:
+    """Return whether "(global)" stands behind "batch size" or its number, or "across" with the hardware."""
+    at = next((j for j in range(i, min(i + 4, len(tokens))) if tokens[j].kind == NUMBER), None)
+    for j in (i, at + 1 if at is not None else i):
+        words = [token.text for token in tokens[j : j + 3]]
+        if words[:1] == ["("] and words[1:2] and words[1] in _TOLD and words[2:] == [")"]:
+            return True
+        if j > i and words and (words[0] in ("total", "globally", "overall") or words[:2] == ["in", "total"]):
+            return True
+    across = at is not None and at + 1 < len(tokens) and tokens[at + 1].text in ("across", "over")
+    return across and any(stated.first >= (at or 0) for stated in hardware(tokens))
 
 
 def _allowed(tokens: Sequence[Token], label: Label) -> list[int]:
@@ -127,6 +146,9 @@ def _behind(tokens: Sequence[Token], label: Label) -> int | None:
                 return None
             j, linked = past, True
             continue
+        if text == "(" and tokens[min(j + 1, len(tokens) - 1)].text in _TOLD and tokens[min(j + 2, len(tokens) - 1)].text == ")":
+            j, linked = j + 3, True
+            continue
         if text == "(" and tokens[min(j + 2, len(tokens) - 1)].text != ")" and (past_bracket := _past_bracket(tokens, j)) is not None:
             j, linked = past_bracket, True
             continue
@@ -147,7 +169,9 @@ def _is_whole_claim(tokens: Sequence[Token], label: Label, at: int, linked: bool
     if behind in ("x", "*", "+", "//", "/"):
         if behind == "+":
             return stop + 1 >= len(tokens) or tokens[stop + 1].kind != NUMBER
-        return behind in ("/", "//") and not per_device(tokens, stop) and not any(token.text in ("=", ":") for token in tokens[label.stop : at] if linked)
+        listed = stop + 1 < len(tokens) and tokens[stop + 1].kind == WORD  # `GBS: 128 / micro: 2`
+        equated = linked and any(token.text in ("=", ":") for token in tokens[label.stop : at])
+        return behind in ("/", "//") and not per_device(tokens, stop) and (listed or not equated)
     if behind == "->":
         return True
     if unit == "tokens":

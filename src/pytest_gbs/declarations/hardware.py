@@ -13,7 +13,21 @@ from pytest_gbs.declarations._statements import Statement, place, shown, stateme
 
 _CHIPS: Final = ("h100", "a100", "h200", "b200", "b300", "mi300", "mi250", "v100", "h800", "a800", "l40", "h20", "4090", "3090")
 _UNITS: Final = ("gpu", "node", "device", "machine", "card", "accelerator", *_CHIPS)
-_LABELS: Final = ("gpus:", "gpus=", "gpus =", "gpus :", "nodes:", "nodes=", "nodes =", "devices:", "devices=", "machines:", "world", "per node", "/node")
+_LABELS: Final = (
+    "gpus:",
+    "gpus=",
+    "gpus =",
+    "gpus :",
+    "nodes:",
+    "nodes=",
+    "nodes =",
+    "devices:",
+    "devices=",
+    "machines:",
+    "world",
+    "per node",
+    "/node",
+)
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
@@ -26,7 +40,9 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
             continue
         stated = hardware(statement.tokens)
         several = any(not other.lone for other in stated)
-        found.extend(_declared(block, source, statement, each) for each in stated if not each.lone or (several and each.name == "num_nodes"))
+        found.extend(
+            _declared(block, source, statement, each) for each in stated if not each.lone or (several and each.name == "num_nodes")
+        )
     return tuple(found)
 
 

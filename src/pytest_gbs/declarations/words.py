@@ -11,48 +11,41 @@ from pytest_gbs.core.declaration import Interval
 _MOST_DIGITS: Final = 15
 _POWERS: Final = {"k": 1, "K": 1, "M": 2, "B": 3}
 
-COUNTED: Final = {
-    word: value
-    for value, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(), start=1
-    )
-}
-SINGLE: Final = frozenset(("single", "one", "a", "an"))
-NODES: Final = frozenset(("node", "nodes", "machine", "machines", "server", "servers", "host", "hosts"))
-DEVICES: Final = frozenset(("gpu", "gpus", "device", "devices", "card", "cards", "accelerator", "accelerators"))
-_CHIPS: Final = frozenset(
-    (
-        *("a10", "a10g", "a30", "a40", "a100", "a800", "a6000", "b100", "b200", "b300", "gb200", "gb300", "gh200", "h20", "h100", "h200"),
-        *("h800", "l4", "l20", "l40", "l40s", "p100", "t4", "v100", "mi100", "mi210", "mi250", "mi250x", "mi300", "mi300x", "mi325x"),
-        *("mi355x", "rtx", "rtx3090", "rtx4090", "rtx5090", "3090", "4090", "5090"),
-    )
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of `text`."""
+    return frozenset(text.split())
+
+
+_SPELT_OUT: Final = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+COUNTED: Final = {word: value for value, word in enumerate(_SPELT_OUT.split(), start=1)}
+SINGLE: Final = words("single one a an")
+NODES: Final = words("node nodes machine machines server servers host hosts")
+DEVICES: Final = words("gpu gpus device devices card cards accelerator accelerators")
+_CHIPS: Final = words(
+    "a10 a10g a30 a40 a100 a800 a6000 b100 b200 b300 gb200 gb300 gh200 h20 h100 h200 h800 l4 l20 l40 l40s p100 t4 v100 mi100 mi210 mi250"
+    " mi250x mi300 mi300x mi325x mi355x rtx rtx3090 rtx4090 rtx5090 3090 4090 5090"
 )
 SEPARATE: Final = NODES | DEVICES  # words that may stand right behind a digit: `8gpus`
 
 # A batch of something else than optimizer steps of training.
-OTHER_BATCH: Final = frozenset(
-    (
-        *("eval", "evals", "evaluate", "evaluation", "val", "valid", "validation", "test", "testing", "dev", "inference", "infer"),
-        *("rollout", "rollouts", "generation", "generate", "gen", "decode", "prefill", "logprob", "logprobs", "prob", "probs"),
-        *("encoder", "vae", "vit", "vision", "image", "map", "mapping", "dataloader", "loader", "tokenization", "tokenisation"),
-        *("tokenizer", "preprocessing", "prefetch", "profile", "profiling", "fused", "bucket", "bucketing", "harness", "embedding"),
-        *("teacher", "critic", "reward", "judge", "draft", "calibration", "warmup"),
-    )
+OTHER_BATCH: Final = words(
+    "eval evals evaluate evaluation val valid validation test testing dev inference infer rollout rollouts generation generate gen decode"
+    " prefill logprob logprobs prob probs encoder vae vit vision image map mapping dataloader loader tokenization tokenisation tokenizer"
+    " preprocessing prefetch profile profiling fused bucket bucketing harness embedding teacher critic reward judge draft calibration warmup"
 )
 # A batch of one device, or of one pass.
-PART_OF_BATCH: Final = frozenset(("micro", "mini", "local", "per", "device", "microbatch", "minibatch", "single", "sub", "each"))
-DEVICE_UNITS: Final = frozenset(
-    (*DEVICES, *NODES, "rank", "ranks", "worker", "workers", "replica", "process", "chip", "core", "instance", "dp")
-)
-APPROXIMATELY: Final = frozenset(("~", "~=", "about", "approximately", "approx", "around", "roughly", "circa", "nearly", "almost"))
+PART_OF_BATCH: Final = words("micro mini local per device microbatch minibatch single sub each")
+DEVICE_UNITS: Final = DEVICES | NODES | words("rank ranks worker workers replica process chip core instance dp")
+APPROXIMATELY: Final = words("~ ~= about approximately approx around roughly circa nearly almost")
 UNITS: Final = {
-    **dict.fromkeys(("samples", "sample", "sequences", "sequence", "seq", "seqs", "examples", "sentences", "conversations"), "samples"),
-    **dict.fromkeys(("tokens", "token", "tok", "toks"), "tokens"),
-    **dict.fromkeys(("prompts", "prompt", "questions"), "prompts"),
-    **dict.fromkeys(("completions", "completion", "responses", "trajectories"), "completions"),
-    **dict.fromkeys(("pairs", "pair"), "pairs"),
+    **dict.fromkeys(words("samples sample sequences sequence seq seqs examples sentences conversations"), "samples"),
+    **dict.fromkeys(words("tokens token tok toks"), "tokens"),
+    **dict.fromkeys(words("prompts prompt questions"), "prompts"),
+    **dict.fromkeys(words("completions completion responses trajectories"), "completions"),
+    **dict.fromkeys(words("pairs pair"), "pairs"),
 }
-STEPS: Final = frozenset(("step", "steps", "batch", "batches", "iteration", "iterations", "iter", "iters", "update", "updates"))
+STEPS: Final = words("step steps batch batches iteration iterations iter iters update updates")
 
 
 def is_chip(word: str) -> bool:
@@ -95,7 +88,8 @@ def _exact(text: str) -> int | None:
         return int(base)
     if not exponent.isdecimal() or len(exponent) > 2 or len(base) > 2 or int(exponent) > 40:
         return None
-    return int(base) ** int(exponent)
+    power: int = int(base) ** int(exponent)
+    return power
 
 
 def _rounded(whole: str, decimals: str, suffix: str, approximate: bool) -> Numeral | None:
@@ -115,9 +109,10 @@ def _rounded(whole: str, decimals: str, suffix: str, approximate: bool) -> Numer
 
 
 def _is_power_of_two(mantissa: int, scale: int) -> bool:
-    over = 10**scale
+    over: int = 10**scale
     larger, smaller = max(mantissa, over), min(mantissa, over)
-    return larger % smaller == 0 and (larger // smaller).bit_count() == 1
+    ratio, rest = divmod(larger, smaller)
+    return rest == 0 and ratio.bit_count() == 1
 
 
 def _rounds_to(mantissa: int, scale: int, base: int) -> Interval:

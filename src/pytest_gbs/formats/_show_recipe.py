@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.core.claims import read
 from pytest_gbs.core.constraints import holds
-from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.equation import Monomial, law
 from pytest_gbs.core.feasible import feasible_world_sizes
 from pytest_gbs.core.launch import LauncherFile
@@ -18,18 +17,10 @@ from pytest_gbs.formats._arithmetic import arithmetic, fraction, number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import origin, unknown
 from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._show_steps import Line, batch_text, steps
 
 _EXAMPLES: Final = {Name.GPUS_PER_NODE: (4, 8), Name.NUM_NODES: (1, 8)}
 _LISTED: Final = 8
-_INTERVALS: Final = ((Name.SAVE_STEPS, "saves"), (Name.LOGGING_STEPS, "log lines"))
-
-
-class Line(NamedTuple):
-    """One line: what it is about, its number (aligned to the right, "" for none) and the words behind it."""
-
-    label: str
-    value: str
-    text: str = ""
 
 
 def title(run: Run) -> str:
@@ -51,10 +42,7 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[Line]:
     for name in (Name.NUM_GENERATIONS, Name.STEPS_PER_GENERATION, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_STEP):
         if name in run.geometry.stated:
             yield _stated(run, name, places)
-    yield from _tokens(run, places)
-    yield from _evaluation(run)
-    for name, label in _INTERVALS:
-        yield from _interval(run, name, label)
+    yield from steps(run, places)
     for name, size in run.geometry.realised.items():
         if isinstance(size, Quantity) and size.value != run.geometry.value(name):
             yield Line("really", number(size.value), f"{called(name)} that trains = {arithmetic(size, run.framework.equations)}")
@@ -69,15 +57,6 @@ def launcher_lines(file: LauncherFile, places: Places) -> Iterator[Line]:
     """Yield the lines of a launcher file: the sizes it gives."""
     for size in file.quantities:
         yield Line(called(size.name), number(size.value), origin(size, places, file.path) or arithmetic(size, ()))
-
-
-def batch_text(run: Run) -> str:
-    """Return the global batch size: `128`, `16 x GPUs`, or `unknown`."""
-    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
-    if isinstance(size, Quantity):
-        return number(size.value)
-    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
-    return law_text(found) if found and found.free else "unknown"
 
 
 def _batch(run: Run, feasible: dict[str, Any], places: Places) -> Line:
@@ -189,79 +168,6 @@ def _part(size: Quantity, places: Places, run: Run) -> str:
     words = str(size.value) if size.name == Name.GPUS_PER_NODE else count(size.value, size.name)
     where = origin(size, places, run.path)
     return f"{words} ({where})" if where else words
-
-
-def _tokens(run: Run, places: Places) -> Iterator[Line]:
-    length = run.geometry.get(Name.SEQUENCE_LENGTH)
-    if not isinstance(length, Quantity):
-        return
-    size = run.geometry.get(Name.TOKENS_PER_STEP)
-    where = "the default" if length.origin == Origin.DEFAULT else places.line(length.at, run.path) if length.at else ""
-    each = f"{escape(length.key) or called(length.name)} {number(length.value)}{f' ({where})' if where else ''}"
-    samples = run.framework.sequences_per_sample
-    if isinstance(size, Quantity):
-        batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
-        factors = f"{number(batch.value)} x {each}" if isinstance(batch, Quantity) else arithmetic(size, run.framework.equations)
-        sequences = f", {samples} sequences in each of {run.framework.unit}" if samples > 1 else ""
-        yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {factors}{sequences}")
-    else:
-        yield Line(called(Name.TOKENS_PER_STEP), "", f"at most: {batch_text(run)} x {each}")
-
-
-def _evaluation(run: Run) -> Iterator[Line]:
-    """Yield how large an evaluation batch is and how many samples lie between evaluations."""
-    size, micro = run.geometry.get(Name.EVAL_GLOBAL_BATCH_SIZE), run.geometry.get(Name.EVAL_MICRO_BATCH_SIZE)
-    interval = _every(run, Name.EVAL_STEPS)
-    if not isinstance(micro, Quantity):
-        if interval:
-            yield Line("evaluation", "-" if interval.startswith("never") else "", interval.removeprefix("never, "))
-        return
-    each = f"{number(micro.value)} on each GPU" + (" by default" if micro.origin == Origin.DEFAULT else "")
-    batch = number(size.value) if isinstance(size, Quantity) else ""
-    yield Line("evaluation", batch, "; ".join(filter(None, (each, interval))))
-
-
-def _interval(run: Run, name: str, label: str) -> Iterator[Line]:
-    text = _every(run, name)
-    if text:
-        yield Line(label, "", text)
-
-
-def _every(run: Run, name: str) -> str:
-    """Return how often something is done: `every 100 steps = 12,800 samples`, `every epoch`, `never`; nothing where nothing says."""
-    size = run.geometry.get(name)
-    if isinstance(size, Quantity):
-        steps = f"every {number(size.value)} steps" if size.value != 1 else "every step"
-        steps += " by default" if size.origin == Origin.DEFAULT else ""
-        return f"{steps}{_samples(run, size.value)}"
-    return _other_interval(run, name)
-
-
-def _samples(run: Run, steps: int) -> str:
-    """Return how many samples so many optimizer steps take: ` = 12,800 samples`, ` = 1600 samples per GPU`."""
-    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
-    if found is None or (found.coefficient * steps).denominator != 1:
-        return ""
-    samples = f" = {number(int(found.coefficient * steps))} {run.framework.unit}"
-    if found.free == (Name.WORLD_SIZE,):
-        return f"{samples} per GPU"
-    return "" if found.free else samples
-
-
-def _other_interval(run: Run, name: str) -> str:
-    """Return what a recipe says where it does not count steps: the text of the key that would have to be `steps`."""
-    for row in run.framework.rows:
-        if row.name != name:
-            continue
-        for condition in row.when:
-            node = run.document.get(*map(str, condition.key))
-            if isinstance(node, Scalar):
-                written = escape(run.document.source.text[node.start : node.stop])
-                return "every epoch" if node.text == "epoch" else f"never, {escape('.'.join(map(str, condition.key)))}: {written}"
-        node = run.document.get(*map(str, row.key))
-        if row.ratio and isinstance(node, Scalar):
-            return f"{escape(row.key[-1] if isinstance(row.key[-1], str) else '')}: {escape(node.text)}, a share of the run"
-    return ""
 
 
 def _runs_on(run: Run, feasible: dict[str, Any]) -> str:

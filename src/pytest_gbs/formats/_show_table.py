@@ -10,7 +10,7 @@ from pytest_gbs.core.report import FileReport, Report
 from pytest_gbs.core.run import Run
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._show_recipe import batch_text
+from pytest_gbs.formats._show_steps import batch_text
 
 HEAD: Final = ("global batch", "micro", "accumulation", "GPUs", "tokens per step", "verdict", "framework", "recipe")
 RIGHT: Final = 5  # columns of numbers

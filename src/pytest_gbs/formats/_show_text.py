@@ -10,7 +10,8 @@ from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Options
 from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._show_recipe import Line, launcher_lines, lines, title
+from pytest_gbs.formats._show_recipe import launcher_lines, lines, title
+from pytest_gbs.formats._show_steps import Line
 from pytest_gbs.formats._show_table import HEAD, RIGHT, rows
 from pytest_gbs.formats._width import left, right, width
 

@@ -13,7 +13,7 @@ from pytest_gbs.parsing.owners import Block, Keys, Span, owners
 _new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
 
 # A `#` directly behind one of these can be a comment, if it is not part of a plain scalar; behind any other it cannot.
-_TOKEN_ENDS: Final = "\"'[]{},:?|>+-0123456789"
+_TOKEN_ENDS: Final = "\"'[]{},:?"
 
 
 def read_comments(flat: str, region: Span, opaque: list[Span], keys: Keys) -> tuple[CommentBlock, ...]:
@@ -60,9 +60,9 @@ def _read_lines(flat: str, region: Span, opaque: list[Span], root: Node | None) 
         end = find("\n", place, stop)
         if end < 0:
             end = stop
-        text = flat[place:end].lstrip("#").lstrip()
-        origin = end - len(text)
-        text = text.rstrip()
+        raw = flat[place:end].rstrip()
+        text = raw.lstrip("#").lstrip()
+        origin = place + len(raw) - len(text)
         line = flat.rfind("\n", 0, place) + 1
         own = place == line or flat[line:place].isspace()
         if own and line == next_line and (alone or place - line == column):

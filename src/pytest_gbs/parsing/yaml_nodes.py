@@ -24,9 +24,10 @@ _new: Final[Any] = tuple.__new__  # half the time that the constructor of a Name
 class Composer:
     """A parser at work on one text: the next event, and what the document at hand remembers between events.
 
-    `flat` is the text with one kind of line break.     `keyed` and `inner` index its entries by path, those within sequences in `inner`; `written` counts them with repetitions.
-    `opaque` are the spans of quoted and block scalars, in which `#` is no comment.
-    `indirect` is true once the loaders' index cannot be told from `keyed` alone: an alias of a mapping, or a key that is no scalar.
+    `flat` is the text with one kind of line break. `keyed` and `inner` index the entries by path, those within sequences in
+    `inner`; `written` counts them, repeated ones too. `opaque` are the spans of quoted and block scalars, in which `#` is no
+    comment. `indirect` is true once the loaders' index cannot be told from `keyed` alone: an alias of a mapping, or a key
+    that is no scalar.
     """
 
     __slots__ = ("anchors", "flat", "indirect", "inner", "keyed", "next_event", "opaque", "text", "written")
@@ -75,7 +76,7 @@ class Composer:
         if event.anchor or event.tag:
             start = self.content(start, stop)
         if style in ("|", ">"):
-            self.opaque.append((self.flat.find("\n", start), stop))
+            self.opaque.append((self.header_end(start, stop), stop))
             stop = start + len(self.text[start:stop].rstrip())
         elif style:
             self.opaque.append((start, stop))
@@ -84,6 +85,15 @@ class Composer:
             self.anchor(event)
             self.anchors[event.anchor] = node
         return node
+
+    def header_end(self, start: int, stop: int) -> int:
+        """Return where the first line of a block scalar ends: a comment may stand in it."""
+        end = self.flat.find("\n", start, stop)
+        end = stop if end < 0 else end
+        sign = self.flat.find("#", start, end)
+        if sign >= 0 and self.flat[sign - 1] not in " \t":
+            raise Refused(sign, "found '#' directly behind a block indicator")  # libyaml takes it, PyYAML's own scanner does not
+        return end
 
     def alias(self, event: Any) -> Alias:
         """Return the alias of `event`; without target where it stands within the node that it names."""
@@ -103,7 +113,7 @@ class Composer:
 
     def content(self, start: int, stop: int) -> int:
         """Return where the content of a node begins whose event, with anchor and tag, spans `start` to `stop`."""
-        match = _properties().match(self.text, start, stop)
+        match = _properties().match(self.flat, start, stop)
         return match.end() if match else start
 
 
@@ -235,4 +245,4 @@ def _flatten(text: str) -> str:
 @cache
 def _properties() -> re.Pattern[str]:
     """Return the pattern of anchors and tags, and of the comments and line breaks between them and the content."""
-    return re.compile(r"(?:[&!]\S*|\s|#[^\r\n]*)*")
+    return re.compile(r"(?:[&!]\S*|\s|#[^\n]*)*")

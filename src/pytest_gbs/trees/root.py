@@ -49,4 +49,3 @@ def has_settings(pyproject: bytes) -> bool:
     return b"gbs" in pyproject and re.search(_TABLE, pyproject) is not None
 
 
-_is_root = is_root

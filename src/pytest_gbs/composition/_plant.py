@@ -1,0 +1,135 @@
+"""A document as a tree of nodes, its scalars as OmegaConf loads them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
+from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch
+from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
+from pytest_gbs.core.document import Node as Written
+from pytest_gbs.core.framework import Loader
+from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.scalar import JSON, resolve
+
+_YAML: Final = "tag:yaml.org,2002:"
+_SCALARS: Final = frozenset(f"{_YAML}{kind}" for kind in ("null", "bool", "int", "float", "str"))
+
+
+class Refused(Exception):
+    """OmegaConf would not load this, and where."""
+
+    def __init__(self, message: str, at: Location) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+
+
+def plant(document: Document, budget: Budget) -> Node:
+    """Return the tree of `document`; an empty one is an empty mapping.
+
+    Raises: Refused: OmegaConf would not load it.
+            TooMuch: aliases make it too deep or too large.
+    """
+    if document.root is None:
+        return Branch(Location(document.source.path, 0, 0, ()))
+    return _Planter(document, budget).node(document.root, (), 0)
+
+
+class _Planter:
+    __slots__ = ("budget", "file", "loader")
+
+    def __init__(self, document: Document, budget: Budget) -> None:
+        self.file = document.source.path
+        self.budget = budget
+        self.loader = JSON if document.syntax == "json" else Loader.OMEGACONF
+
+    def node(self, written: Written, path: KeyPath, depth: int) -> Node:
+        at = Location(self.file, written.start, written.stop, path)
+        self.budget.spend()
+        if depth > DEEPEST:
+            raise TooMuch(f"nested deeper than {DEEPEST} levels")
+        if type(written) is Alias:
+            if written.target is None:
+                raise Refused(f"alias *{written.name} stands within what it names", at)
+            planted = self.node(written.target, path, depth + 1)
+            planted.at = at
+            return planted
+        if type(written) is Scalar:
+            return self.leaf(written, at)
+        if written.tag is not None and written.tag not in ("!", f"{_YAML}map", f"{_YAML}seq"):
+            raise Refused(f"OmegaConf has no constructor for {written.tag}", at)
+        if type(written) is Sequence:
+            items = Items(at)
+            for number, item in enumerate(written.items):
+                items.add(self.node(item, (*path, number), depth + 1))
+            return items
+        assert type(written) is Mapping
+        return self.branch(written, at, path, depth)
+
+    def leaf(self, scalar: Scalar, at: Location) -> Leaf:
+        if scalar.tag is not None and scalar.tag != "!" and scalar.tag not in _SCALARS:
+            raise Refused(f"OmegaConf has no constructor for {scalar.tag}", at)
+        leaf = Leaf(resolve(scalar, self.loader), at, scalar.text)
+        check_text(leaf)
+        return leaf
+
+    def branch(self, mapping: Mapping, at: Location, path: KeyPath, depth: int) -> Branch:
+        seen = set()
+        for key, _ in mapping.entries:
+            if type(key) is Scalar and not _is_merge(key) and type(resolve(key, self.loader)) is str:
+                if key.text in seen:
+                    raise Refused(f"key {key.text} stands here twice", Location(self.file, key.start, key.stop, path))
+                seen.add(key.text)
+        branch = Branch(at)
+        for key, value in self.flatten(mapping, depth):
+            name = self.key(key)
+            node = self.node(value, (*path, str(name)), depth + 1)
+            node.parent = branch
+            branch.content[name] = node
+        return branch
+
+    def key(self, written: Written) -> Any:
+        node = written.target if type(written) is Alias else written
+        name = resolve(node, self.loader) if type(node) is Scalar else None
+        if name is None:
+            raise Refused("a key is no text and no number", Location(self.file, written.start, written.stop))
+        return name
+
+    def flatten(self, mapping: Mapping, depth: int) -> list[tuple[Written, Written]]:
+        """Return the entries of `mapping` with those of its merge keys first, as `flatten_mapping` of PyYAML orders them."""
+        merged: list[tuple[Written, Written]] = []
+        own = []
+        for entry in mapping.entries:
+            if _is_merge(entry[0]):
+                if depth > DEEPEST:
+                    raise TooMuch(f"merge keys nested deeper than {DEEPEST} levels")
+                for parent in reversed(self.parents(entry[1])):
+                    merged += self.flatten(parent, depth + 1)
+                    self.budget.spend(len(merged))
+            else:
+                own.append(entry)
+        return merged + own
+
+    def parents(self, value: Written) -> list[Mapping]:
+        node = value.target if type(value) is Alias else value
+        found = []
+        for each in node.items if type(node) is Sequence else (node,):
+            parent = each.target if type(each) is Alias else each
+            if type(parent) is not Mapping:
+                raise Refused("a merge key needs a mapping or a list of mappings", Location(self.file, value.start, value.stop))
+            found.append(parent)
+        return found
+
+
+def check_text(leaf: Leaf) -> None:
+    """Raise Refused where `leaf` looks like an interpolation and is none."""
+    if leaf.interpolates:
+        try:
+            parse_text(leaf.value)
+        except NotAnInterpolation as error:
+            raise Refused(f"OmegaConf can't parse {leaf.value[:80]!r}: {error}", leaf.at) from error
+
+
+def _is_merge(key: Written) -> bool:
+    return type(key) is Scalar and ((key.text == "<<" and key.plain and key.tag is None) or key.tag == f"{_YAML}merge")

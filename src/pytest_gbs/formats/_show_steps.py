@@ -1,0 +1,115 @@
+"""What goes by with each optimizer step: tokens, and the samples between evaluations, saves and log lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from pytest_gbs.core.document import Scalar
+from pytest_gbs.core.equation import law
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import called, law_text
+from pytest_gbs.formats._arithmetic import arithmetic, number
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._places import Places
+
+_INTERVALS: Final = ((Name.SAVE_STEPS, "saves"), (Name.LOGGING_STEPS, "log lines"))
+
+
+class Line(NamedTuple):
+    """One line: what it is about, its number (aligned to the right, "" for none) and the words behind it."""
+
+    label: str
+    value: str
+    text: str = ""
+
+
+def steps(run: Run, places: Places) -> Iterator[Line]:
+    """Yield the lines about what goes by with each optimizer step of `run`."""
+    yield from _tokens(run, places)
+    yield from _evaluation(run)
+    for name, label in _INTERVALS:
+        yield from _interval(run, name, label)
+
+
+def batch_text(run: Run) -> str:
+    """Return the global batch size: `128`, `16 x GPUs`, or `unknown`."""
+    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    if isinstance(size, Quantity):
+        return number(size.value)
+    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    return law_text(found) if found and found.free else "unknown"
+
+
+def _tokens(run: Run, places: Places) -> Iterator[Line]:
+    length = run.geometry.get(Name.SEQUENCE_LENGTH)
+    if not isinstance(length, Quantity):
+        return
+    size = run.geometry.get(Name.TOKENS_PER_STEP)
+    where = "the default" if length.origin == Origin.DEFAULT else places.line(length.at, run.path) if length.at else ""
+    each = f"{escape(length.key) or called(length.name)} {number(length.value)}{f' ({where})' if where else ''}"
+    samples = run.framework.sequences_per_sample
+    if isinstance(size, Quantity):
+        batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+        factors = f"{number(batch.value)} x {each}" if isinstance(batch, Quantity) else arithmetic(size, run.framework.equations)
+        sequences = f", {samples} sequences in each of {run.framework.unit}" if samples > 1 else ""
+        yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {factors}{sequences}")
+    else:
+        yield Line(called(Name.TOKENS_PER_STEP), "", f"at most: {batch_text(run)} x {each}")
+
+
+def _evaluation(run: Run) -> Iterator[Line]:
+    """Yield how large an evaluation batch is and how many samples lie between evaluations."""
+    size, micro = run.geometry.get(Name.EVAL_GLOBAL_BATCH_SIZE), run.geometry.get(Name.EVAL_MICRO_BATCH_SIZE)
+    interval = _every(run, Name.EVAL_STEPS)
+    if not isinstance(micro, Quantity):
+        if interval:
+            yield Line("evaluation", "-" if interval.startswith("never") else "", interval.removeprefix("never, "))
+        return
+    each = f"{number(micro.value)} on each GPU" + (" by default" if micro.origin == Origin.DEFAULT else "")
+    batch = number(size.value) if isinstance(size, Quantity) else ""
+    yield Line("evaluation", batch, "; ".join(filter(None, (each, interval))))
+
+
+def _interval(run: Run, name: str, label: str) -> Iterator[Line]:
+    text = _every(run, name)
+    if text:
+        yield Line(label, "", text)
+
+
+def _every(run: Run, name: str) -> str:
+    """Return how often something is done: `every 100 steps = 12,800 samples`, `every epoch`, `never`; nothing where nothing says."""
+    size = run.geometry.get(name)
+    if isinstance(size, Quantity):
+        steps = f"every {number(size.value)} steps" if size.value != 1 else "every step"
+        steps += " by default" if size.origin == Origin.DEFAULT else ""
+        return f"{steps}{_samples(run, size.value)}"
+    return _other_interval(run, name)
+
+
+def _samples(run: Run, steps: int) -> str:
+    """Return how many samples so many optimizer steps take: ` = 12,800 samples`, ` = 1600 samples per GPU`."""
+    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    if found is None or (found.coefficient * steps).denominator != 1:
+        return ""
+    samples = f" = {number(int(found.coefficient * steps))} {run.framework.unit}"
+    if found.free == (Name.WORLD_SIZE,):
+        return f"{samples} per GPU"
+    return "" if found.free else samples
+
+
+def _other_interval(run: Run, name: str) -> str:
+    """Return what a recipe says where it does not count steps: the text of the key that would have to be `steps`."""
+    for row in run.framework.rows:
+        if row.name != name:
+            continue
+        for condition in row.when:
+            node = run.document.get(*map(str, condition.key))
+            if isinstance(node, Scalar):
+                written = escape(run.document.source.text[node.start : node.stop])
+                return "every epoch" if node.text == "epoch" else f"never, {escape('.'.join(map(str, condition.key)))}: {written}"
+        node = run.document.get(*map(str, row.key))
+        if row.ratio and isinstance(node, Scalar):
+            return f"{escape(row.key[-1] if isinstance(row.key[-1], str) else '')}: {escape(node.text)}, a share of the run"
+    return ""

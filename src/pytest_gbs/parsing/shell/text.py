@@ -1,0 +1,119 @@
+"""A shell text whose characters know where they came from, and the syntax tree over it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cache
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from pytest_gbs.core.command import Part, hull
+from pytest_gbs.core.location import Location
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+Parts: TypeAlias = tuple[Part, ...]
+
+# Stands in a text for what is not known: a character of the private use area, which the grammar takes for one of a word.
+HOLE: Final = "\ue000"
+_ESCAPABLE: Final = '$`"\\\n'
+
+
+class Text:
+    """Parts one behind the other, read as one text; an unknown part is one hole in it."""
+
+    __slots__ = ("_bytes", "parts", "starts", "string")
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.starts: list[int] = []
+        pieces: list[str] = []
+        length = 0
+        for part in parts:
+            piece = HOLE if part.text is None else part.text
+            self.starts.append(length)
+            pieces.append(piece)
+            length += len(piece)
+        self.string = "".join(pieces)
+        self._bytes: list[int] | None = None if self.string.isascii() else _byte_offsets(self.string)
+
+    def span(self, node: Node) -> tuple[int, int]:
+        """Return where `node` starts and stops, in characters of this text."""
+        return self.offset(node.start_byte), self.offset(node.end_byte)
+
+    def offset(self, byte: int) -> int:
+        """Return the character that starts at `byte` of the text in UTF-8."""
+        return byte if self._bytes is None else bisect_right(self._bytes, byte) - 1
+
+    def slice(self, start: int, stop: int) -> Parts:
+        """Return the parts between two offsets."""
+        found: list[Part] = []
+        index = max(0, bisect_right(self.starts, start) - 1)
+        while index < len(self.parts) and self.starts[index] < stop:
+            part, base = self.parts[index], self.starts[index]
+            length = 1 if part.text is None else len(part.text)
+            if length and base + length > start:
+                found.append(part if part.text is None else part.cut(max(0, start - base), min(length, stop - base)))
+            index += 1
+        return tuple(found)
+
+    def location(self, start: int, stop: int) -> Location:
+        """Return where the characters between two offsets are written."""
+        place = hull([part.use for part in self.slice(start, stop)])
+        if place is not None:
+            return place
+        before = self.slice(max(0, start - 1), start)
+        end = before[-1].use if before else self.parts[0].use if self.parts else Location("", 0, 0)
+        return Location(end.source, end.stop, end.stop) if before else Location(end.source, end.start, end.start)
+
+    def literal(self, start: int, stop: int, quoted: bool) -> Parts:
+        """Return the parts between two offsets with their backslashes obeyed, as between double quotes or outside of quotes."""
+        if "\\" not in self.string[start:stop]:
+            return self.slice(start, stop)
+        found: list[Part] = []
+        place = start
+        while place < stop:
+            mark = self.string.find("\\", place, stop)
+            if mark < 0 or mark + 1 >= stop:
+                break
+            following = self.string[mark + 1]
+            if following == "\n":
+                found += self.slice(place, mark)
+                place = mark + 2
+            elif quoted and following not in _ESCAPABLE:
+                found += self.slice(place, mark + 2)
+                place = mark + 2
+            else:
+                found += [*self.slice(place, mark), *self.slice(mark + 1, mark + 2)]
+                place = mark + 2
+        return (*found, *self.slice(place, stop))
+
+
+def _byte_offsets(text: str) -> list[int]:
+    """Return the offset in UTF-8 at which each character of `text` starts, and its end."""
+    offsets, total = [], 0
+    for character in text:
+        offsets.append(total)
+        code = ord(character)
+        total += 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+    return [*offsets, total]
+
+
+def whole(path: str, text: str, start: int = 0, stop: int | None = None) -> Part:
+    """Return a part that is the text of a file between two offsets."""
+    at = Location(path, start, len(text) if stop is None else stop)
+    return Part(text[at.start : at.stop], at, at)
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def parse(text: Text) -> Node:
+    """Return the root of the syntax tree of `text`, which may have error nodes anywhere."""
+    tree = _parser().parse(text.string.encode("utf-8", "replace"))
+    return tree.root_node

@@ -1,0 +1,48 @@
+"""What the tests of the reading layer share: short ways to read a text and to say what was read."""
+
+from __future__ import annotations
+
+from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar
+from pytest_gbs.core.location import KeyPath, Source, Unreadable
+from pytest_gbs.parsing import read
+
+
+def documents(text: str, path: str = "recipe.yaml") -> list[Document]:
+    """Return the documents of `text`, all of which must be readable."""
+    found = read(Source(path, text))
+    assert not [each.reason for each in found if isinstance(each, Unreadable)]
+    return [each for each in found if isinstance(each, Document)]
+
+
+def document(text: str, path: str = "recipe.yaml") -> Document:
+    """Return the one document of `text`."""
+    (found,) = documents(text, path)
+    return found
+
+
+def refusal(text: str, path: str = "recipe.yaml") -> Unreadable:
+    """Return why `text` cannot be read; nothing in it may be."""
+    (found,) = read(Source(path, text))
+    assert isinstance(found, Unreadable)
+    return found
+
+
+def written(found: Document, node: Node | None) -> str:
+    """Return the span of `node` as it stands in the file."""
+    assert node is not None
+    return found.source.text[node.start : node.stop]
+
+
+def texts(found: Document) -> dict[KeyPath, str | None]:
+    """Return the text of every indexed scalar by key path, aliases followed; None for other values."""
+    values = {}
+    for path, (_, value) in found.keyed.items():
+        target = value.target if isinstance(value, Alias) else value
+        values[path] = target.text if isinstance(target, Scalar) else None
+    return values
+
+
+def mapping(node: Node | None) -> Mapping:
+    """Return `node`, which must be a mapping."""
+    assert isinstance(node, Mapping)
+    return node
