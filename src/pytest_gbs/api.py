@@ -155,8 +155,9 @@ class _Check:
 
     def _recipe(self, document: Document, framework: Framework, named: bool) -> _Pending:
         path = document.source.path
-        runs = build_runs(document, framework, self._context(path))
-        view = FileView(document, framework, read_sizes(document, framework), None, claimed(runs))
+        sizes = read_sizes(document, framework)
+        runs = build_runs(document, framework, sizes, self._context(path))
+        view = FileView(document, framework, sizes, None, claimed(runs))
         pending = _Pending(path, Role.RECIPE, named, judge_recipe(runs, view, self.rules), document.source)
         pending.framework = framework.name
         pending.runs = runs
@@ -206,7 +207,8 @@ class _Check:
                 for document in self.repository.documents(path, named=False)[1]:
                     framework = recognise(document) if isinstance(document, Document) else None
                     if isinstance(document, Document) and framework is not None:
-                        value = build_runs(document, framework, self._context(path))[0].geometry.value(expectation.name)
+                        runs = build_runs(document, framework, read_sizes(document, framework), self._context(path))
+                        value = runs[0].geometry.value(expectation.name)
                         if value is not None:
                             values[path] = value
         if values:

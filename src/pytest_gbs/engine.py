@@ -18,7 +18,6 @@ from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Expectation, Settings
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
-from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.report import Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Claim, Judged, Policy, Run
@@ -41,9 +40,8 @@ class Context(NamedTuple):
     shared: tuple[Policy, ...] = ()
 
 
-def build_runs(document: Document, framework: Framework, context: Context) -> tuple[Run, ...]:
+def build_runs(document: Document, framework: Framework, sizes: dict[str, Size], context: Context) -> tuple[Run, ...]:
     """Return the recipe by itself, and one more run for each launch context that the settings state for it."""
-    sizes = read_sizes(document, framework)
     declarations = _declarations(document, framework)
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = Evidence(own, context.given, context.hardware, context.nearby)

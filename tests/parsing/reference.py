@@ -26,7 +26,7 @@ class Reference(yaml.SafeLoader):
             while self.peek() == " ":
                 self.forward()
             self.note_comment()
-            if self.scan_line_break():
+            if self.scan_line_break():  # type: ignore[no-untyped-call]
                 if not self.flow_level:
                     self.allow_simple_key = True
             else:
@@ -52,7 +52,7 @@ class Reference(yaml.SafeLoader):
             self.forward()
         self.comments.append((start, self.index))
 
-    def construct_untagged(self, suffix: str, node: yaml.Node) -> Any:
+    def construct_untagged(self, suffix: str, node: Any) -> Any:
         if isinstance(node, yaml.MappingNode):
             return self.construct_mapping(node, deep=True)
         if isinstance(node, yaml.SequenceNode):
@@ -72,7 +72,7 @@ def load(text: str) -> tuple[list[Any], list[tuple[int, int]]]:
     loader = Reference(text)
     loader.comments = []
     documents = []
-    while loader.check_data():
+    while loader.check_data():  # type: ignore[no-untyped-call]
         documents.append(loader.get_data())
     return documents, loader.comments
 
@@ -108,3 +108,14 @@ def _merge(into: dict[Any, Any], value: Node, document: Document) -> None:
     elif isinstance(target, Sequence):
         for item in reversed(target.items):
             into.update(_value(item, document))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two loaded values are equal, of equal types, in equal order; not-a-number equals itself."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - not a number

@@ -30,7 +30,7 @@ def test_text_in_every_encoding_of_yaml(encoding: str, mark: bytes) -> None:
     assert decode("a.yaml", mark + TEXT.encode(encoding)) == Source("a.yaml", TEXT, encoding, bool(mark))
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b"a", b"a: 1\r\nb: 2\r", "\u3000a".encode(), "ﻮ".encode(), "ï: 1".encode(), "a: \x1b[0m".encode()])
+@pytest.mark.parametrize("data", [b"", b"\n", b"a", b"a: 1\r\nb: 2\r", "\u3000a".encode(), "ﻮ".encode(), "ï: 1".encode(), b"a: \x1b[0m"])
 def test_utf_8_stays_as_it_is(data: bytes) -> None:
     assert decode("a.yaml", data) == Source("a.yaml", data.decode())
 
@@ -56,13 +56,26 @@ def test_a_mark_alone_is_an_empty_text(data: bytes) -> None:
         (b"\0\0\0\0", "not text: NUL at byte 0"),
         (b"\x7fELF\x02\x01\x01\0\0\0", "not text: NUL at byte 7"),
     ],
-    ids=["latin-1", "byte-of-latter-character", "after-mark", "nul", "nul-after-umlaut", "nul-utf-16", "odd-utf-16", "zero", "zeros", "program"],
+    ids=[
+        "latin-1",
+        "byte-of-latter-character",
+        "after-mark",
+        "nul",
+        "nul-after-umlaut",
+        "nul-utf-16",
+        "odd-utf-16",
+        "zero",
+        "zeros",
+        "program",
+    ],
 )
 def test_what_is_no_text_names_the_byte(data: bytes, reason: str) -> None:
     assert decode("a.yaml", data) == Unreadable("a.yaml", reason)
 
 
-@pytest.mark.parametrize(("data", "matters"), [(b"name: \xe9", False), (b"per_device_train_batch_size: 8 # \xe9", True)], ids=["other", "batch"])
+@pytest.mark.parametrize(
+    ("data", "matters"), [(b"name: \xe9", False), (b"per_device_train_batch_size: 8 # \xe9", True)], ids=["other", "batch"]
+)
 def test_bytes_matter_that_hold_a_batch_key(data: bytes, matters: bool) -> None:
     found = decode("a.yaml", data)
     assert isinstance(found, Unreadable)

@@ -122,7 +122,9 @@ def test_any_node_can_be_the_root(text: str, kind: type) -> None:
     assert type(document(text).root) is kind
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# only\n", "  # a\n\n# b", "%YAML 1.1\n"[:0]], ids=["empty", "blank", "comment", "comments", "nothing"])
+@pytest.mark.parametrize(
+    "text", ["", "\n\n", "# only\n", "  # a\n\n# b", "%YAML 1.1\n"[:0]], ids=["empty", "blank", "comment", "comments", "nothing"]
+)
 def test_a_text_without_nodes_is_a_document_without_root(text: str) -> None:
     found = document(text)
     assert (found.root, found.keyed, found.number) == (None, {}, 1)
@@ -161,7 +163,7 @@ def test_documents_before_an_error_stay() -> None:
         ("a: 'b\tc'\nd: x\ty\n", 13, "found a tab outside of quotes and comments"),
         ("a: |\t\n  b\n", 4, "found a tab outside of quotes and comments"),
         ("a: |#c\n  b\n", 4, "found '#' directly behind a block indicator"),
-        ("a: 1\n\t\nb: 2\n", 5, "found a tab outside of quotes and comments"),
+        ("a: 1\n\t\nb: 2\n", 5, "while scanning a plain scalar, found a tab character that violates indentation"),
     ],
 )
 def test_a_mistake_is_refused_in_its_place(text: str, offset: int, reason: str) -> None:

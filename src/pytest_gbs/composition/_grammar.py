@@ -160,7 +160,7 @@ class _Parser:
                 parts.append(key)
                 names.append(key)
             match = _end().match(self.string, self.place)
-            mark = match.group("mark") if match else ""
+            mark = match[1] or match[2] or match[3] if match else ""
             if match and mark in ("}", ":"):
                 self.place = match.end()
                 break
@@ -319,4 +319,4 @@ def _name() -> re.Pattern[str]:
 
 @cache
 def _end() -> re.Pattern[str]:
-    return re.compile(r"[ \t]*(?P<mark>\})|[ \t]*(?P<mark2>:)[ \t]*|(?P<mark3>[.\[])")
+    return re.compile(r"[ \t]*(?:(\})|(:)[ \t]*)|([.\[])")

@@ -25,24 +25,25 @@ class Refused(Exception):
         self.at = at
 
 
-def plant(document: Document, budget: Budget) -> Node:
-    """Return the tree of `document`; an empty one is an empty mapping.
+def plant(document: Document, budget: Budget, loader: str = Loader.OMEGACONF) -> Node:
+    """Return the tree of `document` as `loader` has it; an empty one is an empty mapping.
 
     Raises: Refused: OmegaConf would not load it.
             TooMuch: aliases make it too deep or too large.
     """
     if document.root is None:
         return Branch(Location(document.source.path, 0, 0, ()))
-    return _Planter(document, budget).node(document.root, (), 0)
+    return _Planter(document, budget, loader).node(document.root, (), 0)
 
 
 class _Planter:
-    __slots__ = ("budget", "file", "loader")
+    __slots__ = ("budget", "file", "interpolates", "loader")
 
-    def __init__(self, document: Document, budget: Budget) -> None:
+    def __init__(self, document: Document, budget: Budget, loader: str) -> None:
         self.file = document.source.path
         self.budget = budget
-        self.loader = JSON if document.syntax == "json" else Loader.OMEGACONF
+        self.loader = JSON if document.syntax == "json" else loader
+        self.interpolates = loader == Loader.OMEGACONF
 
     def node(self, written: Written, path: KeyPath, depth: int) -> Node:
         at = Location(self.file, written.start, written.stop, path)
@@ -57,30 +58,27 @@ class _Planter:
             return planted
         if type(written) is Scalar:
             return self.leaf(written, at)
+        assert not isinstance(written, Alias | Scalar)
         if written.tag is not None and written.tag not in ("!", f"{_YAML}map", f"{_YAML}seq"):
-            raise Refused(f"OmegaConf has no constructor for {written.tag}", at)
-        if type(written) is Sequence:
+            raise Refused(f"the loader has no constructor for {written.tag}", at)
+        if isinstance(written, Sequence):
             items = Items(at)
             for number, item in enumerate(written.items):
                 items.add(self.node(item, (*path, number), depth + 1))
             return items
-        assert type(written) is Mapping
         return self.branch(written, at, path, depth)
 
     def leaf(self, scalar: Scalar, at: Location) -> Leaf:
         if scalar.tag is not None and scalar.tag != "!" and scalar.tag not in _SCALARS:
-            raise Refused(f"OmegaConf has no constructor for {scalar.tag}", at)
+            raise Refused(f"the loader has no constructor for {scalar.tag}", at)
         leaf = Leaf(resolve(scalar, self.loader), at, scalar.text)
-        check_text(leaf)
+        if self.interpolates:
+            check_text(leaf)
         return leaf
 
     def branch(self, mapping: Mapping, at: Location, path: KeyPath, depth: int) -> Branch:
-        seen = set()
-        for key, _ in mapping.entries:
-            if type(key) is Scalar and not _is_merge(key) and type(resolve(key, self.loader)) is str:
-                if key.text in seen:
-                    raise Refused(f"key {key.text} stands here twice", Location(self.file, key.start, key.stop, path))
-                seen.add(key.text)
+        if self.interpolates:
+            self.check_keys(mapping, path)
         branch = Branch(at)
         for key, value in self.flatten(mapping, depth):
             name = self.key(key)
@@ -88,6 +86,15 @@ class _Planter:
             node.parent = branch
             branch.content[name] = node
         return branch
+
+    def check_keys(self, mapping: Mapping, path: KeyPath) -> None:
+        """Raise Refused where a key of text stands twice: OmegaConf's loader looks, PyYAML's does not."""
+        seen = set()
+        for key, _ in mapping.entries:
+            if type(key) is Scalar and not _is_merge(key) and type(resolve(key, self.loader)) is str:
+                if key.text in seen:
+                    raise Refused(f"key {key.text} stands here twice", Location(self.file, key.start, key.stop, path))
+                seen.add(key.text)
 
     def key(self, written: Written) -> Any:
         node = written.target if type(written) is Alias else written
@@ -105,8 +112,9 @@ class _Planter:
                 if depth > DEEPEST:
                     raise TooMuch(f"merge keys nested deeper than {DEEPEST} levels")
                 for parent in reversed(self.parents(entry[1])):
-                    merged += self.flatten(parent, depth + 1)
-                    self.budget.spend(len(merged))
+                    more = self.flatten(parent, depth + 1)
+                    self.budget.spend(len(more))
+                    merged += more
             else:
                 own.append(entry)
         return merged + own

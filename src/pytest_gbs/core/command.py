@@ -15,8 +15,9 @@ class Part(NamedTuple):
     `text` is None where it depends on the machine, the environment or the arguments; `name` says on what (`NNODES`, `1`, `@`,
     `$(nproc)`). `at` is where the characters were given, an assignment or a directive, say; `use` is where the word takes
     them (`$NNODES`). `default` is true where a user can set another value without editing the script (`${NNODES:-1}`).
-    `many` is true where the unknown may be any number of words (`"$@"`, an unquoted `$OPTIONS`). `folder` is the folder of
-    the tree that an unknown names (`$(dirname "$0")`), and `pattern` a file pattern that stands here (`*.yaml`).
+    An unknown that is a default is nothing when nobody sets it: an argument, a variable of the environment. `many` is true
+    where an unknown may be any number of words (`"$@"`, an unquoted `$OPTIONS`). `path` is the path in the tree that an
+    unknown names (`$(dirname "$0")`), and `pattern` a pattern of file names that stands here (`*.yaml`).
     `note` is what fixed the value where it is no assignment (`#SBATCH --nodes`).
     """
 
@@ -26,7 +27,7 @@ class Part(NamedTuple):
     name: str = ""
     default: bool = False
     many: bool = False
-    folder: str | None = None
+    path: str | None = None
     pattern: str = ""
     note: str = ""
 
@@ -93,6 +94,18 @@ class Word(NamedTuple):
             known.append(part.text)
         return "".join(known)
 
+    @property
+    def path(self) -> Folder:
+        """The path that it names: from the root of the tree, or from the folder where the command runs; None where unknown."""
+        if self.text is not None:
+            return Folder(self.text)
+        parts = [part for part in self.parts if part.text != ""]
+        rest = [part.text for part in parts[1:]]
+        start = parts[0].path
+        if start is None or None in rest:
+            return Folder(None)
+        return Folder(below(start, "".join(text or "" for text in rest).lstrip("/")), rooted=True)
+
     def after(self, count: int) -> Word:
         """Return the word without its first `count` characters, which must be known."""
         left, kept = count, list[Part]()
@@ -105,6 +118,19 @@ class Word(NamedTuple):
             left = 0
         at = hull([part.use for part in kept]) or Location(self.at.source, self.at.stop, self.at.stop)
         return Word(self.text[count:] if self.text is not None else None, self.raw, at, tuple(kept))
+
+
+def below(folder: str, path: str) -> str | None:
+    """Return `path` as seen from the folder above `folder`, without `.` and `..`; None where it is not below it."""
+    steps: list[str] = []
+    for step in [*folder.split("/"), *path.split("/")]:
+        if step == "..":
+            if not steps:
+                return None
+            steps.pop()
+        elif step not in ("", "."):
+            steps.append(step)
+    return "/".join(steps)
 
 
 def hull(places: list[Location]) -> Location | None:

@@ -15,7 +15,6 @@ from pytest_gbs.declarations._statements import Statement
 _BLANKS: Final = str.maketrans(dict.fromkeys("\n\t\r\"'`!#$%&()*,-./:;<=>?@[]^_{|}~–—’…", " "))
 
 
-
 def _phrases(text: str) -> tuple[str, ...]:
     """Return the phrases of `text`, which blanks separate; `_` stands for a blank within one, or for the border of a word."""
     return tuple(phrase.replace("_", " ") for phrase in text.split())
@@ -34,7 +33,9 @@ _ADVISES: Final = _phrases(
     "_best_results_ _recommend _suggest _at_least_ _at_most_ _minimum_ _ideal _lower_bound_ _upper_bound_ _depending_ _estimate _suitable_"
     " _compatible_"
 )
-_HISTORY: Final = _phrases("_paper_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_")
+_HISTORY: Final = _phrases(
+    "_paper_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_"
+)
 _HISTORY_BEFORE: Final = _phrases("_trained_ _published_")
 _OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _sibling_")
 _CONDITIONAL: Final = _phrases("_if_ _when_ _unless_")

@@ -6,19 +6,22 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from pytest_gbs.core.quantity import Name
-from pytest_gbs.declarations._arithmetic import Operand, Product
+from pytest_gbs.declarations._arithmetic import OPERATORS, Operand, Product
 from pytest_gbs.declarations._batch import Label
 from pytest_gbs.declarations._sizes import count_at, name_at
-from pytest_gbs.declarations._tokens import NUMBER, SIGN, Token
-from pytest_gbs.declarations.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS
+from pytest_gbs.declarations._tokens import NUMBER, SIGN, Token, text_at
+from pytest_gbs.declarations.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
 
 _EQUALS: Final = ("=", "->", "~")
-_LEADING: Final = ("is", "of", "should", "be", "will", "was", "at", "=", ":", "(", "target", "here", "~", "to")
+_LEADING: Final = words("is of should be will was at = : ( target here ~ to held fixed kept set")
+# Words behind a result that leave it what it is.
+_GOING_ON: Final = words("global effective total gbs batch per on for with in when if and which using across")
+_PER_STEP: Final = STEPS | words("/ per a optimizer global optim")
 _FAR: Final = 14
 
 
 class Result(NamedTuple):
-    """A number that arithmetic is said to give: its token, and its unit (`samples`, `tokens`, ..., or "")."""
+    """A number that arithmetic is said to give: its token, and its unit: `samples`, `tokens`, ..., "" or, for what is no batch, "?"."""
 
     at: int
     unit: str
@@ -27,13 +30,14 @@ class Result(NamedTuple):
 class Formula(NamedTuple):
     """Arithmetic with its operands named as well as can be.
 
-    `label` names the batch that it is said to be; `results` are the numbers it is said to give.
+    `label` names the batch that it is said to be; `results` are the numbers it is said to give. `equated` is false where its result
+    stands in front of a bracket or a colon, not of an equals sign.
     """
 
     product: Product
     label: Label | None
     results: tuple[Result, ...]
-    equated: bool = True  # an equals sign or an arrow stands between the arithmetic and its result
+    equated: bool = True
 
     @property
     def names(self) -> frozenset[str]:
@@ -49,20 +53,18 @@ def formulas(tokens: Sequence[Token], products: Sequence[Product], labels: Seque
         if product.first in used:
             continue
         label = _label(tokens, product, labels)
-        behind = starts.get(product.stop + 1) if _text(tokens, product.stop) == "=" else None
+        behind = starts.get(product.stop + 1) if text_at(tokens, product.stop) == "=" else None
         if behind is not None and all(operand.value is None for operand in product.operands):
             used.add(behind.first)
-            named = _lent(product, behind)
-            yield Formula(named, label, tuple(_results(tokens, named.stop, starts, used)))
-            continue
-        product, label = _unbound(tokens, product, label)
-        before = _result_before(tokens, product, label, labels)
-        results = (before,) if before else tuple(_results(tokens, product.stop, starts, used))
-        yield Formula(product, label, results, before is None or _text(tokens, product.first - 1) == "=")
-
-
-def _text(tokens: Sequence[Token], i: int) -> str:
-    return tokens[i].text if 0 <= i < len(tokens) else ""
+            yield Formula(_lent(product, behind), label, tuple(_results(tokens, behind.stop, starts, used)))
+        elif _names_another_size(tokens, product):
+            first = product.factors[0]
+            unnamed = product._replace(first=first.at, factors=(first._replace(name=""), *product.factors[1:]))
+            yield Formula(unnamed, None, tuple(_results(tokens, product.stop, starts, used)))
+        else:
+            before = _result_before(tokens, product, label, labels)
+            results = (before,) if before else tuple(_results(tokens, product.stop, starts, used))
+            yield Formula(product, label, results, before is None or text_at(tokens, product.first - 1) == "=")
 
 
 def _lent(names: Product, numbers: Product) -> Product:
@@ -74,84 +76,85 @@ def _lent(names: Product, numbers: Product) -> Product:
     return numbers._replace(first=names.first, factors=factors, divisors=divisors)
 
 
-def _unbound(tokens: Sequence[Token], product: Product, label: Label | None) -> tuple[Product, Label | None]:
-    """Return `product` without a name in front that names the result: `DP = 48 / (4*1*2) = 6`, but not `micro=1 * accum=4`."""
+def _names_another_size(tokens: Sequence[Token], product: Product) -> bool:
+    """Return whether the name in front is that of the result: `DP = 48 / (4*1*2) = 6`, but not `micro=1 * accum=4`."""
     first = product.factors[0]
-    if not first.name or first.value is None or first.at == product.first or _text(tokens, first.at - 1) not in ("=", ":"):
-        return product, label
-    if _text(tokens, product.stop) != "=" or any(operand.name for operand in product.operands[1:]):
-        return product, label
-    # What it names is a size of its own, so no batch.
-    return product._replace(first=first.at, factors=(first._replace(name=""), *product.factors[1:])), None
+    if not first.name or first.value is None or first.at == product.first or text_at(tokens, first.at - 1) not in ("=", ":"):
+        return False
+    return text_at(tokens, product.stop) == "=" and not any(operand.name for operand in product.operands[1:])
 
 
 def _label(tokens: Sequence[Token], product: Product, labels: Sequence[Label]) -> Label | None:
     """Return the label that the product belongs to: the nearest in front of it, with an equals sign or the like between."""
-    operators = ("x", "*", "/", "//")
-    own = [each for each in labels if _text(tokens, each.first - 1) not in operators and _text(tokens, each.stop) not in operators]
+    own = [each for each in labels if text_at(tokens, each.first - 1) not in OPERATORS and text_at(tokens, each.stop) not in OPERATORS]
     label = next((each for each in reversed(own) if each.stop <= product.first), None)
     if label is None or product.first - label.stop > _FAR:
         return None
     between = tokens[label.stop : product.first]
-    if not between and "/" in {token.text for token in tokens[product.first : product.first + 2]}:
-        return None  # `GBS512/ep8`: a list, no division
-    if not between or all(token.text in _LEADING or token.kind == NUMBER for token in between):
+    if not between:
+        # `GBS512/ep8` is a list, no division.
+        return None if "/" in (text_at(tokens, product.first), text_at(tokens, product.first + 1)) else label
+    if all(token.text in _LEADING or token.kind == NUMBER for token in between):
         return label
-    broken = (";", ".", "->") if between[0].text == "=" else (";", ".", "->", "/", "*", "x")
+    broken = (";", ".", "->") if between[0].text == "=" else (";", ".", "->", *OPERATORS)
     if between[-1].text not in ("=", ":") or any(token.text in broken for token in between[:-1]):
         return None
-    numbers = [token for token in between[:-1] if token.kind == NUMBER]
-    return label if not numbers or _result_of(tokens, label, product) or any(token.text in DEVICE_UNITS for token in between) else None
+    if not any(token.kind == NUMBER for token in between) or _result_of(tokens, label, product) is not None:
+        return label
+    return label if any(token.text in DEVICE_UNITS for token in between) else None
 
 
 def _result_of(tokens: Sequence[Token], label: Label, product: Product) -> Result | None:
     """Return the number that the label is given before a colon and arithmetic: `held at 1,048,576 tokens, as before: 4 * 8 * 32768`."""
     at = next((i for i in range(label.stop, product.first) if tokens[i].kind == NUMBER), None)
-    if at is None or not all(token.text in _LEADING or token.text in ("held", "fixed", "kept", "set") for token in tokens[label.stop : at]):
+    if at is None or not all(token.text in _LEADING for token in tokens[label.stop : at]):
         return None
     return Result(at, _unit(tokens, at + 1)[0])
 
 
 def _result_before(tokens: Sequence[Token], product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
     """Return the result in front of the arithmetic: `128 = 16 x 8`, `GBS 64 (8 x 8 GPUs)`, `global 128 = 8 * 16 dp`."""
-    if label is not None and _text(tokens, product.first - 1) == ":":
-        return _result_of(tokens, label, product) if _text(tokens, product.stop) not in _EQUALS else None
+    if label is not None and text_at(tokens, product.first - 1) == ":":
+        return _result_of(tokens, label, product) if text_at(tokens, product.stop) not in _EQUALS else None
     # `64 (8 x 8)`: the bracket belongs to the arithmetic.
-    i = product.first - 1 if _text(tokens, product.first) == "(" else product.first - 2
-    if _text(tokens, i + 1) not in ("=", "("):
-        return None
-    unit = UNITS.get(_text(tokens, i), "")
+    i = product.first - 1 if text_at(tokens, product.first) == "(" else product.first - 2
+    sign, unit = text_at(tokens, i + 1), UNITS.get(text_at(tokens, i), "")
     at = i - 1 if unit else i
-    if at < 0 or count_at(tokens, at) is None:
+    if sign not in ("=", "(") or at < 0 or count_at(tokens, at) is None:
         return None
     if label is not None and label.stop <= at:
         return Result(at, unit)
     # `128 = 1 x 2 x 64` by itself: what it stands behind decides whether it is a batch.
-    follows = any(at + 1 == each.first for each in labels) or (at == 0 and tokens[i + 1].text == "=")
-    return Result(at, unit) if follows or _text(tokens, at - 1) in ("global", "effective", "total") else None
+    follows = any(at + 1 == each.first for each in labels) or (at == 0 and sign == "=")
+    return Result(at, unit) if follows or text_at(tokens, at - 1) in ("global", "effective", "total") else None
 
 
 def _results(tokens: Sequence[Token], i: int, starts: dict[int, Product], used: set[int]) -> Iterator[Result]:
-    """Yield the numbers behind the arithmetic, each after an equals sign: `= 1536 seq = 12.58M tok/step`, `= 512*sequence_length = 1M tokens`."""
-    while _text(tokens, i) in _EQUALS:
+    """Yield the numbers behind the arithmetic: `= 1536 seq = 12.58M tok/step`, `= 512*sequence_length = 1M tokens`."""
+    while text_at(tokens, i) in _EQUALS:
         i += 1
         again = starts.get(i)
         if again is not None:
             used.add(again.first)
-            lone = _samples_of(again)
-            if lone is not None:
-                yield Result(lone.at, "samples")
+            samples = _samples_of(again)
+            if samples is not None:
+                yield Result(samples.at, "samples")
             i = again.stop
             continue
-        for _ in range(_FAR):
-            if i >= len(tokens) or tokens[i].kind == NUMBER or (tokens[i].kind == SIGN and tokens[i].text not in APPROXIMATELY):
-                break
-            i += 1
-        if i >= len(tokens) or count_at(tokens, i) is None:
+        i = _next_number(tokens, i)
+        if count_at(tokens, i) is None:
             return
         unit, stop = _unit(tokens, i + 1)
         yield Result(i, unit)
         i = stop
+
+
+def _next_number(tokens: Sequence[Token], i: int) -> int:
+    """Return the next number from token `i` on, past words and signs for "about"."""
+    for j in range(i, min(i + _FAR, len(tokens))):
+        if tokens[j].kind == NUMBER or (tokens[j].kind == SIGN and tokens[j].text not in APPROXIMATELY):
+            return j
+    return len(tokens)
 
 
 def _samples_of(product: Product) -> Operand | None:
@@ -164,38 +167,15 @@ def _samples_of(product: Product) -> Operand | None:
 
 def _unit(tokens: Sequence[Token], i: int) -> tuple[str, int]:
     """Return the unit behind a result, and where it ends; "?" where it is none of a batch: steps, GPUs, gigabytes."""
-    text = _text(tokens, i)
+    text = text_at(tokens, i)
     if text in UNITS:
         j = i + 1
-        while (
-            _text(tokens, j) in ("/", "per", "a")
-            or _text(tokens, j) in STEPS
-            or _text(tokens, j) in ("optimizer", "global", "optim", "update")
-        ):
+        while text_at(tokens, j) in _PER_STEP:
             j += 1
         return UNITS[text], j
-    if text in (
-        "global",
-        "effective",
-        "total",
-        "gbs",
-        "batch",
-        "(",
-        ")",
-        "per",
-        "on",
-        "for",
-        "with",
-        "in",
-        "when",
-        "if",
-        "and",
-        "which",
-        "using",
-        "across",
-    ):
-        return "", i
     if i >= len(tokens) or tokens[i].kind == SIGN:
-        return ("?" if text in ("%", "+", "x", "*", "/", "//") else ""), i
+        return ("?" if text in ("%", "+", *OPERATORS) else ""), i
+    if text in _GOING_ON:
+        return "", i
     named = name_at(tokens, i)
     return (f"?{named.name}" if named else "?"), i

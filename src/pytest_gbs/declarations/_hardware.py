@@ -8,17 +8,18 @@ from typing import Final, NamedTuple
 from pytest_gbs.core.admissible import GPUS_PER_NODE, MOST_GPUS
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._sizes import count_at
-from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token
-from pytest_gbs.declarations.words import COUNTED, DEVICES, NODES, SINGLE, is_chip
+from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token, text_at
+from pytest_gbs.declarations.words import COUNTED, DEVICES, NODES, SINGLE, is_chip, words
 
-_OF: Final = frozenset(("of", "with", "w", "x", "*", "@", "by", "each", "having", "has", "contain", "containing", "-", ",", "node"))
-_MAKERS: Final = frozenset(("nvidia", "amd", "geforce", "tesla", "sxm", "sxm4", "sxm5", "pcie", "nvl", "nvl72", "hbm3", "dgx", "hgx"))
-_FRAMES: Final = frozenset(
-    ("for", "on", "with", "across", "using", "use", "uses", "need", "needs", "require", "requires", "over", "assuming", "assumes", "assume", "target", "is",
-     "total", "all", "by", "set", "to", "expects", "expect", "whole", "than", "of", "have", "has", "at", "a", "an", "the", "these", "if")
-)  # fmt: skip
-_NUMBER_OF: Final = frozenset(("number", "num", "n", "total", "of", "nr", "#"))
-_LABELS: Final = _NUMBER_OF | {"world", "gpus", "devices", "accelerators", "nodes", "machines", "nnodes"}
+_OF: Final = words("of with w x * @ by each having has contain containing - , node")
+_MAKERS: Final = words("nvidia amd geforce tesla sxm sxm4 sxm5 pcie nvl nvl72 hbm3 dgx hgx")
+# Words that may stand in front of `4x8 GPUs`; behind others it may be a product of something else.
+_FRAMES: Final = words(
+    "for on with across using use uses need needs require requires over assuming assumes assume target is total all by set to expects"
+    " expect whole than of have has at a an the these if ( :"
+)
+_NUMBER_OF: Final = words("number num n total of nr #")
+_LABELS: Final = _NUMBER_OF | words("world gpus devices accelerators nodes machines nnodes")
 _OPERATORS: Final = ("x", "*", "/", "//")
 
 
@@ -57,29 +58,25 @@ def hardware(tokens: Sequence[Token]) -> tuple[Stated, ...]:
     return tuple(_settled(tokens, found))
 
 
-def _text(tokens: Sequence[Token], i: int) -> str:
-    return tokens[i].text if 0 <= i < len(tokens) else ""
-
-
 def _count(tokens: Sequence[Token], i: int) -> int | None:
     """Return the count at token `i`: exact, at most the largest cluster, and not "8+" (which is a minimum)."""
-    found = count_at(tokens, i, words=True)
+    found = count_at(tokens, i, spelt=True)
     if found is None or len(found.holds) != 1 or found.holds[0].low != found.holds[0].high or found.value > MOST_GPUS:
         return None
-    if _text(tokens, i + 1) in ("+", "%", "->") or (
-        tokens[i].kind == WORD and tokens[i].text in ("one",) and _text(tokens, i - 1) in ("this", "that")
+    if text_at(tokens, i + 1) in ("+", "%", "->") or (
+        tokens[i].kind == WORD and tokens[i].text in ("one",) and text_at(tokens, i - 1) in ("this", "that")
     ):
         return None
     return found.value
 
 
 def _single(tokens: Sequence[Token], i: int) -> int | None:
-    return 1 if _text(tokens, i) == "single" else _count(tokens, i)
+    return 1 if text_at(tokens, i) == "single" else _count(tokens, i)
 
 
 def _devices(tokens: Sequence[Token], i: int) -> _Devices | None:
     """Return where the words for GPUs end that start at token `i` (`x NVIDIA A100 80GB GPUs`); None where there are none."""
-    j = i + 1 if _text(tokens, i) in ("x", "*") else i
+    j = i + 1 if text_at(tokens, i) in ("x", "*") else i
     chip = device = False
     while j < len(tokens):
         text = tokens[j].text
@@ -99,40 +96,40 @@ def _memory(tokens: Sequence[Token], j: int) -> bool:
     """Return whether token `j` is the memory of a GPU: `80GB`, `80 GB`, `40gb`."""
     text = tokens[j].text
     if tokens[j].kind == NUMBER:
-        return _text(tokens, j + 1) in ("gb", "gib") and not is_chip(text)
+        return text_at(tokens, j + 1) in ("gb", "gib") and not is_chip(text)
     return tokens[j].kind == WORD and text[:1].isdigit() and text.rstrip("gib").isdigit()
 
 
 def _labelled(tokens: Sequence[Token], i: int) -> list[Stated]:
     """Return a size whose name stands first: `number of gpus: 256`, `world_size=8`, `Nodes: 4`, `GPUs per node: 8`."""
     j = i
-    while _text(tokens, j) in _NUMBER_OF:
+    while text_at(tokens, j) in _NUMBER_OF:
         j += 1
-    word = _text(tokens, j)
+    word = text_at(tokens, j)
     if word == "world":
-        name, j = Name.WORLD_SIZE, j + (2 if _text(tokens, j + 1) == "size" else 1)
+        name, j = Name.WORLD_SIZE, j + (2 if text_at(tokens, j + 1) == "size" else 1)
     elif word in ("gpus", "devices", "accelerators"):
         name, j = Name.WORLD_SIZE, j + 1
-        if _text(tokens, j) in ("per", "/") and _text(tokens, j + 1) in NODES:
+        if text_at(tokens, j) in ("per", "/") and text_at(tokens, j + 1) in NODES:
             name, j = Name.GPUS_PER_NODE, j + 2
     elif word in ("nodes", "machines", "nnodes"):
         name, j = Name.NUM_NODES, j + 1
     else:
         return []
-    if _text(tokens, j) in ("=", ":"):
+    if text_at(tokens, j) in ("=", ":"):
         j += 1
     elif not (word == "world" and tokens[j - 1].text == "size"):
         return []
     value = _count(tokens, j)
-    if value is None or (_text(tokens, j + 1) in _OPERATORS and _devices(tokens, j + 1) is None):
+    if value is None or (text_at(tokens, j + 1) in _OPERATORS and _devices(tokens, j + 1) is None):
         return []
-    if _devices(tokens, j + 1) is None and (_text(tokens, j + 1) in NODES or _next_is_list(tokens, j + 1)):
+    if _devices(tokens, j + 1) is None and (text_at(tokens, j + 1) in NODES or _next_is_list(tokens, j + 1)):
         return []
     return [Stated(name, value, j, i, j + 1, ambiguous=name == Name.WORLD_SIZE and word != "world" and value in GPUS_PER_NODE)]
 
 
 def _next_is_list(tokens: Sequence[Token], i: int) -> bool:
-    return _text(tokens, i) in (",", "or", "-") and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER
+    return text_at(tokens, i) in (",", "or", "-") and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER
 
 
 def _nodes(tokens: Sequence[Token], i: int) -> list[Stated]:
@@ -141,14 +138,14 @@ def _nodes(tokens: Sequence[Token], i: int) -> list[Stated]:
     if nodes is None or _in_product(tokens, i):
         return []
     j = i + 1
-    while _text(tokens, j) in _MAKERS or is_chip(_text(tokens, j)):
+    while text_at(tokens, j) in _MAKERS or is_chip(text_at(tokens, j)):
         j += 1
-    if _text(tokens, j) not in NODES:
+    if text_at(tokens, j) not in NODES:
         return []
     lone = tokens[i].kind == WORD and tokens[i].text in ("single", "one")
     found = [Stated(Name.NUM_NODES, nodes, i, i, j + 1, lone=lone)]
     k, linked = j + 1, False
-    while _text(tokens, k) in _OF or (_text(tokens, k) == "/" and tokens[k - 1].text == "w"):
+    while text_at(tokens, k) in _OF or (text_at(tokens, k) == "/" and tokens[k - 1].text == "w"):
         linked, k = linked or tokens[k].text not in (",", "-"), k + 1
     per_node = _count(tokens, k)
     if per_node not in GPUS_PER_NODE or per_node is None:
@@ -170,7 +167,7 @@ def _equals(tokens: Sequence[Token], i: int) -> list[Stated]:
         tokens[i].text in ("on", "(", ")") or tokens[i].text in _MAKERS or is_chip(tokens[i].text) or _memory(tokens, i)
     ):
         i += 1
-    if _text(tokens, i) not in ("=", "->"):
+    if text_at(tokens, i) not in ("=", "->"):
         return []
     total, devices = _count(tokens, i + 1), _devices(tokens, i + 2)
     return [Stated(Name.WORLD_SIZE, total, i + 1, i, devices.stop)] if total is not None and devices is not None else []
@@ -181,14 +178,14 @@ def _grid(tokens: Sequence[Token], i: int) -> list[Stated]:
     nodes = _count(tokens, i)
     if nodes is None or tokens[i].kind != NUMBER or _in_product(tokens, i):
         return []
-    j = i + 2 if _text(tokens, i + 1) in ("x", "*") else i + 1
+    j = i + 2 if text_at(tokens, i + 1) in ("x", "*") else i + 1
     per_node = _count(tokens, j)
     devices = _devices(tokens, j + 1) if per_node in GPUS_PER_NODE and per_node is not None else None
     if devices is None or per_node is None or is_chip(tokens[j].text):
         return []
-    of_nodes = _text(tokens, devices.stop) in NODES
-    close = _text(tokens, i + 1) == "x" and tokens[i + 1].start == tokens[i].stop and tokens[j].start == tokens[i + 1].stop
-    framed = i == 0 or tokens[i - 1].text in _FRAMES or tokens[i - 1].text in ("(", ":")
+    of_nodes = text_at(tokens, devices.stop) in NODES
+    close = text_at(tokens, i + 1) == "x" and tokens[i + 1].start == tokens[i].stop and tokens[j].start == tokens[i + 1].stop
+    framed = i == 0 or tokens[i - 1].text in _FRAMES
     if not (of_nodes if j == i + 1 else of_nodes or (framed and (close or devices.chip))):
         return []
     stop = devices.stop + of_nodes
@@ -197,7 +194,7 @@ def _grid(tokens: Sequence[Token], i: int) -> list[Stated]:
 
 def _in_product(tokens: Sequence[Token], i: int) -> bool:
     """Return whether token `i` is a later factor of a product."""
-    before = _text(tokens, i - 2)
+    before = text_at(tokens, i - 2)
     return (
         i > 1
         and tokens[i - 1].text in _OPERATORS
@@ -209,13 +206,13 @@ def _in_product(tokens: Sequence[Token], i: int) -> bool:
 
 def _each(tokens: Sequence[Token], i: int) -> int:
     """Return how many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "each"; 0 where none do."""
-    text = _text(tokens, i)
+    text = text_at(tokens, i)
     if text == "each":
-        return 2 if _text(tokens, i + 1) in NODES else 1
+        return 2 if text_at(tokens, i + 1) in NODES else 1
     if text in ("per", "/"):
-        return 2 if _text(tokens, i + 1) in NODES else 0
-    if text in ("on", "in", "a") and _text(tokens, i + 1) in ("each", "every", "node"):
-        return 3 if _text(tokens, i + 2) in NODES else 2 if text == "a" else 0
+        return 2 if text_at(tokens, i + 1) in NODES else 0
+    if text in ("on", "in", "a") and text_at(tokens, i + 1) in ("each", "every", "node"):
+        return 3 if text_at(tokens, i + 2) in NODES else 2 if text == "a" else 0
     return 0
 
 
@@ -226,19 +223,19 @@ def _devices_stated(tokens: Sequence[Token], i: int) -> list[Stated]:
         return []
     devices = _devices(tokens, i + 1)
     if devices is None or (
-        tokens[i].kind == NUMBER and is_chip(tokens[i].text) and devices.stop == i + 2 and _text(tokens, i + 1) in DEVICES and count > 999
+        tokens[i].kind == NUMBER and is_chip(tokens[i].text) and devices.stop == i + 2 and text_at(tokens, i + 1) in DEVICES and count > 999
     ):
         return []
     stop = devices.stop
     if each := _each(tokens, stop):
         return [Stated(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []
-    if _text(tokens, stop) in NODES:
+    if text_at(tokens, stop) in NODES:
         return _node_of(tokens, i, count, stop)
     lone = tokens[i].kind == WORD and count == 1
     total = (
-        _text(tokens, i - 1) in ("total", "=", "all")
-        or _text(tokens, stop) in ("total", "across", "over", "altogether")
-        or _text(tokens, stop + 1) == "total"
+        text_at(tokens, i - 1) in ("total", "=", "all")
+        or text_at(tokens, stop) in ("total", "across", "over", "altogether")
+        or text_at(tokens, stop + 1) == "total"
     )
     return [Stated(Name.WORLD_SIZE, count, i, i, stop, ambiguous=not total and not lone and count in GPUS_PER_NODE, lone=lone)]
 
@@ -246,10 +243,10 @@ def _devices_stated(tokens: Sequence[Token], i: int) -> list[Stated]:
 def _node_of(tokens: Sequence[Token], i: int, count: int, stop: int) -> list[Stated]:
     """Return what `8xH100 node` says: GPUs per node; or `32 x H100 nodes`, which may as well count nodes, with the total behind it."""
     if not tokens[stop].text.endswith("s"):
-        single = _text(tokens, i - 1) in SINGLE or (_text(tokens, i - 1) in NODES and _text(tokens, i - 2) in ("single", "one"))
+        single = text_at(tokens, i - 1) in SINGLE or (text_at(tokens, i - 1) in NODES and text_at(tokens, i - 2) in ("single", "one"))
         per_node = Stated(Name.GPUS_PER_NODE, count, i, i, stop + 1)
         return [per_node, *([Stated(Name.NUM_NODES, 1, i, i, stop + 1)] if single else [])] if count in GPUS_PER_NODE else []
-    total = _count(tokens, stop + 2) if _text(tokens, stop + 1) in ("(", "=", ",") else None
+    total = _count(tokens, stop + 2) if text_at(tokens, stop + 1) in ("(", "=", ",") else None
     if total is not None and total > count and total % count == 0 and _devices(tokens, stop + 3) is not None:
         return [Stated(Name.NUM_NODES, count, i, i, stop + 1)]
     return []
@@ -275,6 +272,6 @@ def _are_alternatives(tokens: Sequence[Token], one: Stated, other: Stated) -> bo
 
 def _repeats(tokens: Sequence[Token], stated: Stated) -> bool:
     """Return whether the number is told for that hardware only: `8 for 8xH100`, `4 is suitable for 4 GPUs`."""
-    if _text(tokens, stated.first - 1) != "for":
+    if text_at(tokens, stated.first - 1) != "for":
         return False
     return any(_count(tokens, i) == stated.value for i in range(max(0, stated.first - 4), stated.first - 1))

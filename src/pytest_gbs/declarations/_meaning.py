@@ -4,72 +4,86 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.quantity import Name
-from pytest_gbs.declarations._arithmetic import Product
+from pytest_gbs.declarations._arithmetic import OPERATORS, Product
 from pytest_gbs.declarations._batch import labels
 from pytest_gbs.declarations._formula import Formula, Result
 from pytest_gbs.declarations._hardware import hardware
 from pytest_gbs.declarations._owner import is_accumulation, is_batch, is_global_batch
 from pytest_gbs.declarations._sizes import EXPERTS
-from pytest_gbs.declarations._statements import Statement
+from pytest_gbs.declarations._statements import Passage
+from pytest_gbs.declarations._tokens import text_at
+from pytest_gbs.declarations.words import OTHER_BATCH, PART_OF_BATCH, words
 
-RANKS: Final = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, Name.DATA_PARALLEL_SIZE)
-PARALLEL: Final = (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE, Name.SEQUENCE_PARALLEL_SIZE)
-OPERATORS: Final = ("x", "*", "/", "//")
-_CALLED: Final = ("batch", "size", "gbs", "global", "effective")
-_UNCOUNTED: Final = frozenset("samples sample epoch epochs steps step hours days experts layers rows layer heads mib gib gb s".split())
+RANKS: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, Name.DATA_PARALLEL_SIZE))
+PARALLEL: Final = frozenset(
+    (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE, Name.SEQUENCE_PARALLEL_SIZE)
+)
+_SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+_DIVIDING: Final = PARALLEL | {EXPERTS}
+# What is multiplied with these is no batch.
+_UNCOUNTED: Final = words("samples sample epoch epochs steps step hours days experts layers rows layer heads mib gib gb s")
 
 
-def is_batch_formula(block: CommentBlock, statement: Statement, formula: Formula) -> bool:
+def is_batch_formula(passage: Passage, formula: Formula) -> bool:
     """Return whether the arithmetic gives a batch, by its label, its result, its factors, or the key it stands behind."""
-    names, results = formula.names, formula.results
-    if _is_part(statement, formula.product):
+    product, results = formula.product, formula.results
+    if _goes_on(passage, product) or any(operand.unit in _UNCOUNTED for operand in product.operands):
         return False
-    if any(result.unit.startswith("?") for result in results) or any(o.unit in _UNCOUNTED for o in formula.product.operands):
+    if any(result.unit.startswith("?") for result in results):
         return False
-    if formula.label is not None:
+    if formula.label is not None or _is_called(passage, results):
         return True
-    if _is_called(statement, results):
-        return True
-    divided = {operand.name for operand in formula.product.divisors}
-    if not divided <= {*PARALLEL, EXPERTS}:
+    if not all(operand.name in _DIVIDING for operand in product.divisors):
         return False
-    ranks = bool(names & set(RANKS))
-    sizes = (Name.MICRO_BATCH_SIZE in names) + (Name.GRADIENT_ACCUMULATION_STEPS in names)
-    if is_global_batch(block.owner) and block.placement == "trailing" and not results:
-        return ranks or sizes > 0
     if not results:
-        return False
-    beside = block.placement == "trailing" and (is_global_batch(block.owner) or is_accumulation(block.owner))
-    if sizes + ranks > 1 or (beside and not divided and results[0].unit in ("", "samples")):
+        beside = passage.block.placement == "trailing" and is_global_batch(passage.block.owner)
+        return beside and not formula.names.isdisjoint((*RANKS, *_SETTINGS))
+    return _by_factors(passage, formula) or _follows_hardware(passage, product)
+
+
+def _by_factors(passage: Passage, formula: Formula) -> bool:
+    """Return whether the factors of arithmetic with a result are those of a batch, or the comment stands behind one."""
+    owner, names = passage.block.owner, formula.names
+    unit = formula.results[0].unit
+    ranks = not names.isdisjoint(RANKS)
+    if sum(name in names for name in _SETTINGS) + ranks > 1:
+        return True
+    if passage.block.placement == "trailing" and (is_global_batch(owner) or is_accumulation(owner)) and not formula.product.divisors:
+        return True
+    if is_batch(owner) and unit == "tokens":
         return True
     unnamed = sum(not operand.name for operand in formula.product.factors)
-    if ranks and unnamed >= (1 if {Name.NUM_NODES, Name.GPUS_PER_NODE} <= names or is_batch(block.owner) else 2):
-        return True
-    return _follows_hardware(statement, formula) or (is_batch(block.owner) and results[0].unit == "tokens")
+    enough = 1 if {Name.NUM_NODES, Name.GPUS_PER_NODE} <= names or is_batch(owner) else 2
+    return ranks and unnamed >= enough
 
 
-def _is_part(statement: Statement, product: Product) -> bool:
+def _goes_on(passage: Passage, product: Product) -> bool:
     """Return whether the arithmetic goes on where it could not be read: `num_steps * micro * accum`."""
-    tokens = statement.tokens
-    before = tokens[product.first - 1].text if product.first else ""
-    behind = tokens[product.stop].text if product.stop < len(tokens) else ""
-    return before in (*OPERATORS, "+") or behind in (*OPERATORS, "+")
+    signs = (*OPERATORS, "+")
+    return text_at(passage.tokens, product.first - 1) in signs or text_at(passage.tokens, product.stop) in signs
 
 
-def _is_called(statement: Statement, results: tuple[Result, ...]) -> bool:
+def _is_called(passage: Passage, results: tuple[Result, ...]) -> bool:
     """Return whether a result is called the batch, in front or behind: `-> effective batch 32`, `= 128 global batch size`."""
-    tokens = statement.tokens
-    if any(result.at > 0 and tokens[result.at - 1].text in _CALLED for result in results):
-        return True
-    behind = {result.at + 1 for result in results}
-    return bool(behind) and any(label.first in behind for label in labels(statement.text, tokens))
-
-
-def _follows_hardware(statement: Statement, formula: Formula) -> bool:
-    """Return whether the arithmetic stands behind hardware that is one of its factors: `64 GPUs: 64 * 1 * 2 = 128`."""
-    if formula.product.first == 0 or statement.tokens[formula.product.first - 1].text != ":" or len(formula.product.factors) < 3:
+    if not results:
         return False
-    counts = {stated.value for stated in hardware(statement.tokens) if stated.stop == formula.product.first - 1}
-    return any(operand.value in counts for operand in formula.product.factors)
+    tokens = passage.tokens
+    called = labels(passage.statement.text, tokens)
+    for result in results:
+        if any(label.stop == result.at or label.first == result.at + 1 for label in called):
+            return True
+        if text_at(tokens, result.at - 1) in ("global", "effective"):
+            return True
+        i = result.at - 1 - (text_at(tokens, result.at - 1) == "size")
+        if text_at(tokens, i) == "batch" and text_at(tokens, i - 1) not in PART_OF_BATCH | OTHER_BATCH:
+            return True
+    return False
+
+
+def _follows_hardware(passage: Passage, product: Product) -> bool:
+    """Return whether the arithmetic stands behind hardware that is one of its factors: `64 GPUs: 64 * 1 * 2 = 128`."""
+    if text_at(passage.tokens, product.first - 1) != ":" or len(product.factors) < 3:
+        return False
+    counts = {stated.value for stated in hardware(passage.tokens) if stated.stop == product.first - 1}
+    return any(operand.value in counts for operand in product.factors)

@@ -12,7 +12,7 @@ from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name
-from pytest_gbs.declarations._owner import is_batch, is_evaluation
+from pytest_gbs.declarations._owner import is_evaluation
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
 _HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))

@@ -9,37 +9,38 @@ from typing import Final, NamedTuple
 from pytest_gbs.core.declaration import Interval
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token
-from pytest_gbs.declarations.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number
+from pytest_gbs.declarations.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number, words
 
-# Words that name no size of ours but may stand in a formula.
+# Experts are shared among the ranks that are data-parallel: they neither multiply a batch nor divide it.
 EXPERTS: Final = "expert_parallel_size"
-GENERATIONS: Final = Name.NUM_GENERATIONS
 
 _CALLED: Final = {
     Name.MICRO_BATCH_SIZE: (
-        "micro batch size,micro batch,microbatch size,microbatch,micro bs,micro,mbs,lbs,local batch size,local batch,local bs,local,per device batch size,"
-        "per device train batch size,per device train bs,per device batch,per device bs,per device,per gpu batch size,per gpu train batch size,per gpu batch,"
-        "per gpu bs,per gpu,device batch size,device train batch size,batch size per gpu,batch size per device,batch size per rank,batch per gpu,"
-        "batch per device,bs per gpu,bs per device,samples per gpu,samples per device,per rank batch size,micro batch size per gpu,per gpu micro batch size,"
-        "train micro batch size per gpu,device train microbatch size,per device micro batch size"
+        "micro batch size,micro batch,microbatch size,microbatch,micro bs,micro,mbs,lbs,local batch size,local batch,local bs,local"
+        ",per device batch size,per device train batch size,per device train bs,per device batch,per device bs,per device"
+        ",per device micro batch size,per gpu batch size,per gpu train batch size,per gpu batch,per gpu bs,per gpu"
+        ",per gpu micro batch size,per rank batch size,device batch size,device train batch size,device train microbatch size"
+        ",batch size per gpu,batch size per device,batch size per rank,batch per gpu,batch per device,bs per gpu,bs per device"
+        ",samples per gpu,samples per device,micro batch size per gpu,train micro batch size per gpu"
     ),
     Name.GRADIENT_ACCUMULATION_STEPS: (
-        "gradient accumulation steps,gradient accumulation,gradient accumulations,grad accumulation steps,grad accumulation,grad accum steps,grad accum,"
-        "grad accums,gradient accum,gradient accum steps,grad acc,grad acc steps,gradient acc steps,accumulation steps,accumulation,accum steps,accum,acc,acc steps,"
-        "accumulate steps,accumulate grad batches,batch accumulation per replica,batch accumulation,ga,gas,ga steps,gradient accumulation step,accumulate"
+        "gradient accumulation steps,gradient accumulation step,gradient accumulation,gradient accumulations,gradient accum"
+        ",gradient accum steps,gradient acc steps,grad accumulation steps,grad accumulation,grad accum steps,grad accum,grad accums"
+        ",grad acc,grad acc steps,accumulation steps,accumulation,accum steps,accum,acc,acc steps,accumulate steps,accumulate"
+        ",accumulate grad batches,batch accumulation per replica,batch accumulation,ga,gas,ga steps"
     ),
     Name.DATA_PARALLEL_SIZE: (
-        "dp,dp size,dp world size,dp ranks,dp rank,data parallel size,data parallel,data parallel ranks,data parallel world size,data parallelism,dp degree,"
-        "data parallel degree,dp replicas"
+        "dp,dp size,dp world size,dp ranks,dp rank,dp degree,dp replicas,data parallel size,data parallel,data parallel ranks"
+        ",data parallel world size,data parallelism,data parallel degree"
     ),
     Name.WORLD_SIZE: (
-        "gpus,gpu,num gpus,n gpus,num gpu,number of gpus,total gpus,world size,world,devices,num devices,number of devices,ranks,num ranks,processes,"
-        "num processes,number of processes,nproc,nprocs,cards,accelerators,workers,num workers"
+        "gpus,gpu,num gpus,n gpus,num gpu,number of gpus,total gpus,world size,world,devices,num devices,number of devices,ranks"
+        ",num ranks,processes,num processes,number of processes,nproc,nprocs,cards,accelerators,workers,num workers"
     ),
     Name.NUM_NODES: "nodes,node,num nodes,n nodes,nnodes,number of nodes,machines,num machines,number of machines,machine",
     Name.GPUS_PER_NODE: (
-        "gpus per node,num gpus per node,n gpus per node,number of gpus per node,devices per node,nproc per node,gpus per machine,processes per node,"
-        "gpus each,gpu per node,ranks per node"
+        "gpus per node,gpu per node,gpus each,num gpus per node,n gpus per node,number of gpus per node,gpus per machine"
+        ",devices per node,nproc per node,processes per node,ranks per node"
     ),
     Name.TENSOR_PARALLEL_SIZE: "tp,tp size,tensor parallel size,tensor parallel,tensor model parallel size",
     Name.PIPELINE_PARALLEL_SIZE: "pp,pp size,pipeline parallel size,pipeline parallel,pipeline model parallel size",
@@ -47,37 +48,22 @@ _CALLED: Final = {
     Name.SEQUENCE_PARALLEL_SIZE: "sp,sp size,sequence parallel size",
     EXPERTS: "ep,ep size,expert parallel size,expert model parallel size",
     Name.SEQUENCE_LENGTH: (
-        "sequence length,seq length,seq len,seqlen,seq,max length,max seq length,max seq len,context length,max sequence length,context,block size,"
-        "tokens per sequence,tokens per sample"
+        "sequence length,seq length,seq len,seqlen,seq,max length,max seq length,max seq len,context length,max sequence length,context"
+        ",block size,tokens per sequence,tokens per sample"
     ),
-    GENERATIONS: "num generations,generations,samples per prompt,rollouts per prompt,completions per prompt,group size,generations per prompt",
+    Name.NUM_GENERATIONS: (
+        "num generations,generations,samples per prompt,rollouts per prompt,completions per prompt,group size,generations per prompt"
+    ),
 }
 _LONGEST: Final = 6
 # Names too short or too common to name a size in prose, outside a formula.
-_ONLY_IN_FORMULAS: Final = frozenset(
-    (
-        "micro",
-        "local",
-        "per device",
-        "per gpu",
-        "ga",
-        "gas",
-        "acc",
-        "acc steps",
-        "accumulate",
-        "world",
-        "workers",
-        "num workers",
-        "seq",
-        "context",
-        "group size",
-    )
-)
+_COMMON: Final = "micro,local,per device,per gpu,ga,gas,acc,acc steps,accumulate,world,workers,num workers,seq,context,group size"
+_ONLY_IN_FORMULAS: Final = frozenset(_COMMON.split(","))
 
 
 @cache
 def _names() -> dict[str, str]:
-    return {word: name for name, words in _CALLED.items() for word in words.split(",")}
+    return {called: name for name, calling in _CALLED.items() for called in calling.split(",")}
 
 
 @cache
@@ -100,15 +86,15 @@ def name_at(tokens: Sequence[Token], i: int) -> Named | None:
     if tokens[i].text not in _first_words():
         return _chips(tokens, i) if is_chip(tokens[i].text) else None
     names = _names()
-    words: list[str] = []
+    called: list[str] = []
     best: Named | None = None
     for j in range(i, min(i + _LONGEST, len(tokens))):
         if tokens[j].kind != WORD:
             break
-        words.append(tokens[j].text)
-        called = " ".join(words)
-        if called in names:
-            best = Named(names[called], j + 1, called in _ONLY_IN_FORMULAS)
+        called.append(tokens[j].text)
+        name = " ".join(called)
+        if name in names:
+            best = Named(names[name], j + 1, name in _ONLY_IN_FORMULAS)
     return best
 
 
@@ -124,15 +110,15 @@ def _is_memory(text: str) -> bool:
     return text[:1].isdigit() and text.rstrip("gib").isdigit() and text[-1:] in "gb"
 
 
-def count_at(tokens: Sequence[Token], i: int, words: bool = False) -> Numeral | None:
-    """Return the positive number at token `i`; also one that is spelt out, where `words`."""
+def count_at(tokens: Sequence[Token], i: int, spelt: bool = False) -> Numeral | None:
+    """Return the positive number at token `i`; also one that is spelt out, where `spelt`."""
     if i >= len(tokens):
         return None
     token = tokens[i]
     if token.kind == NUMBER:
         found = number(token.text, i > 0 and tokens[i - 1].text in APPROXIMATELY)
         return found if found is not None and found.value > 0 else None
-    return number(token.text) if words and token.text in COUNTED else None
+    return number(token.text) if spelt and token.text in COUNTED else None
 
 
 class Setting(NamedTuple):
@@ -153,7 +139,7 @@ _BESIDE: Final = frozenset(
 
 
 def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
-    """Yield the sizes beside the hardware that prose names with their number: `local_batch_size=8`, `accum 4`, `dp8`, `2 accumulation steps`."""
+    """Yield the sizes beside the hardware that prose names with their number: `local_batch_size=8`, `dp8`, `2 accumulation steps`."""
     i = 0
     while i < len(tokens):
         named = name_at(tokens, i)
@@ -193,8 +179,8 @@ def _counted(tokens: Sequence[Token], i: int) -> Setting | None:
     return Setting(named.name, value, i) if linked and behind not in ("=", ":", "(") else None
 
 
-_COUNTED: Final = frozenset(("per", "accumulation", "gradient", "grad", "accum"))
-_LINKED: Final = frozenset((",", "(", ";", ":", ".", "+", "with", "and", "at", "using", "plus", "by", "of", "over", "->"))
+_COUNTED: Final = words("per accumulation gradient grad accum")
+_LINKED: Final = words(", ( ; : . + with and at using plus by of over ->")
 
 
 def _goes_on(tokens: Sequence[Token], i: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -153,21 +153,19 @@ def _scalar() -> re.Pattern[str]:
 
 @cache
 def _command() -> re.Pattern[str]:
-    return re.compile(
-        r"\$ |SBATCH|CUDA_VISIBLE_DEVICES=|(?:[A-Z_\d]+=\S+ +)*(?:torchrun|accelerate launch|deepspeed|sbatch|srun|salloc|mpirun|python3?|bash|sh|uv|pip|"
-        r"cd|export|tune|ray|llamafactory-cli|axolotl|litgpt|automodel|oumi|swift|composer)\s+[\w./$-]*(?:\s--?\w|\.(?:py|sh|ya?ml|slurm)\b|\s+run\b|=)"
+    programs = (
+        "torchrun|accelerate launch|deepspeed|sbatch|srun|salloc|mpirun|python3?|bash|sh|uv|pip|cd|export|tune|ray|llamafactory-cli|axolotl"
+        "|litgpt|automodel|oumi|swift|composer"
     )
+    arguments = r"(?:--?\w|[\w./$-]*(?:\s--?\w|\.(?:py|sh|ya?ml|slurm)\b|\s+run\b|=))"
+    return re.compile(rf"\$ |SBATCH|CUDA_VISIBLE_DEVICES=|(?:[A-Z_\d]+=\S+ +)*(?:{programs})\s+{arguments}")
 
 
 def is_command(line: str) -> bool:
     """Return whether a comment's line is a command, or part of one: `accelerate launch --num_processes 8 train.py`."""
-    return (
-        line.endswith("\\")
-        or line.startswith("--")
-        or " --" in line
-        and _flag().search(line) is not None
-        or _command().match(line) is not None
-    )
+    if line.endswith("\\") or line.startswith("--"):
+        return True
+    return (" --" in line and _flag().search(line) is not None) or _command().match(line) is not None
 
 
 @cache
@@ -175,18 +173,43 @@ def _flag() -> re.Pattern[str]:
     return re.compile(r"\s--[a-zA-Z]")
 
 
-def place(block: CommentBlock, source: str, token: Token) -> Location:
-    """Return where `token` stands in the file."""
-    return block.locate(source, token.start, token.stop)
-
-
 _SHOWN: Final = 80
 
 
-def shown(statement: Statement, token: Token) -> str:
-    """Return the statement on one line for people, cut to what stands around `token` where it is long."""
-    start, stop = statement.start, statement.stop
-    if stop - start > _SHOWN:
-        start = max(start, min(token.start - _SHOWN // 2, stop - _SHOWN))
-        stop = start + _SHOWN
-    return " ".join(statement.text[start:stop].split()).strip(" #")
+class Passage(NamedTuple):
+    """One statement where it stands: in `block` of file `source`."""
+
+    block: CommentBlock
+    source: str
+    statement: Statement
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The statement's tokens."""
+        return self.statement.tokens
+
+    def place(self, i: int) -> Location:
+        """Return where token `i` stands in the file."""
+        token = self.tokens[i]
+        return self.block.locate(self.source, token.start, token.stop)
+
+    def span(self, first: int, stop: int) -> Location:
+        """Return the place from token `first` to token `stop`, excluded."""
+        begin, end = self.place(first), self.place(stop - 1)
+        return begin._replace(stop=end.stop)
+
+    def shown(self, i: int) -> str:
+        """Return the statement on one line for people, cut to what stands around token `i` where it is long."""
+        start, stop = self.statement.start, self.statement.stop
+        if stop - start > _SHOWN:
+            start = max(start, min(self.tokens[i].start - _SHOWN // 2, stop - _SHOWN))
+            stop = start + _SHOWN
+        return " ".join(self.statement.text[start:stop].split()).strip(" #")
+
+
+def passages(block: CommentBlock, source: str, is_candidate: Callable[[str], bool]) -> Iterator[Passage]:
+    """Yield the statements of `block` that may state something, which `is_candidate` tells of a text in lower case."""
+    if is_candidate(block.text.lower()):
+        for statement in statements(block.text):
+            if is_candidate(statement.lower):
+                yield Passage(block, source, statement)

@@ -12,7 +12,7 @@ from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._batch import unit_at
 from pytest_gbs.declarations._hardware import hardware
 from pytest_gbs.declarations._sizes import count_at
-from pytest_gbs.declarations._tokens import tokenise
+from pytest_gbs.declarations._tokens import text_at, tokenise
 
 
 @cache
@@ -27,21 +27,29 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
 
 def _annotation(block: CommentBlock, source: str, start: int, stop: int) -> Iterator[Declaration]:
     tokens = tokenise(block.text, start, stop)
-    at = 1 if tokens and tokens[0].text == "~" else 0
+    at = 1 if text_at(tokens, 0) == "~" else 0
     number = count_at(tokens, at)
     if number is None:
         return
     unit, end = unit_at(tokens, at + 1)
-    stated = hardware(tokens[end + 1 :]) if end < len(tokens) and tokens[end].text == "on" else ()
-    rest = tokens[end + 1 + max(each.stop for each in stated) :] if stated else tokens[end:]
+    behind = end + 1
+    stated = hardware(tokens[behind:]) if text_at(tokens, end) == "on" else ()
+    rest = tokens[behind + max(each.stop for each in stated) :] if stated else tokens[end:]
     if any(token.text not in (".", ",") for token in rest):
         return
-    name = Name.TOKENS_PER_STEP if unit == "tokens" else Name.GLOBAL_BATCH_SIZE
-    places = tuple(block.locate(source, tokens[end + 1 + each.at].start, tokens[end + 1 + each.at].stop) for each in stated)
-    where = block.locate(source, tokens[at].start, tokens[at].stop)
-    text = "gbs: " + " ".join(block.text[start:stop].split())
-    conditions = tuple((each.name, each.value) for each in stated)
-    yield Declaration(name, number.value, number.holds, where, text, GRAMMAR.name, unit, "states", conditions, places, exact=True)
+    read_at = [tokens[behind + each.at] for each in stated]
+    yield Declaration(
+        Name.TOKENS_PER_STEP if unit == "tokens" else Name.GLOBAL_BATCH_SIZE,
+        number.value,
+        number.holds,
+        block.locate(source, tokens[at].start, tokens[at].stop),
+        f"gbs: {' '.join(block.text[start:stop].split())}",
+        GRAMMAR.name,
+        unit,
+        conditions=tuple((each.name, each.value) for each in stated),
+        condition_places=tuple(block.locate(source, token.start, token.stop) for token in read_at),
+        exact=True,
+    )
 
 
 GRAMMAR = Grammar(

@@ -2,64 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.core.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.core.document import CommentBlock
+from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._candidate import counts
 from pytest_gbs.declarations._force import hardware_force
 from pytest_gbs.declarations._hardware import Stated, hardware
-from pytest_gbs.declarations._statements import Statement, place, shown, statements
+from pytest_gbs.declarations._statements import Passage, passages
 
 _CHIPS: Final = ("h100", "a100", "h200", "b200", "b300", "mi300", "mi250", "v100", "h800", "a800", "l40", "h20", "4090", "3090")
 _UNITS: Final = ("gpu", "node", "device", "machine", "card", "accelerator", *_CHIPS)
 _LABELS: Final = (
-    "gpus:",
-    "gpus=",
-    "gpus =",
-    "gpus :",
-    "nodes:",
-    "nodes=",
-    "nodes =",
-    "devices:",
-    "devices=",
-    "machines:",
-    "world",
-    "per node",
-    "/node",
+    *(
+        "gpus:",
+        "gpus=",
+        "gpus =",
+        "gpus :",
+        "nodes:",
+        "nodes=",
+        "nodes =",
+        "devices:",
+        "devices=",
+        "machines:",
+        "world",
+        "per node",
+        "/node",
+    ),
 )
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return the nodes, GPUs per node and GPUs in all that `block` states."""
-    found: list[Declaration] = []
-    if not _is_candidate(block.text.lower()):
-        return ()
-    for statement in statements(block.text):
-        if not _is_candidate(statement.lower):
-            continue
-        stated = hardware(statement.tokens)
-        several = any(not other.lone for other in stated)
-        found.extend(
-            _declared(block, source, statement, each) for each in stated if not each.lone or (several and each.name == "num_nodes")
-        )
-    return tuple(found)
+    return tuple(declaration for passage in passages(block, source, _is_candidate) for declaration in _read(passage))
 
 
 def _is_candidate(text: str) -> bool:
     return counts(text, _UNITS) or any(label in text for label in _LABELS)
 
 
-def _declared(block: CommentBlock, source: str, statement: Statement, stated: Stated) -> Declaration:
-    tokens = statement.tokens
-    token = tokens[stated.at]
-    force = hardware_force(statement, tokens[stated.first].start, tokens[stated.stop - 1].stop)
+def _read(passage: Passage) -> Iterator[Declaration]:
+    stated = hardware(passage.tokens)
+    # "a single GPU" by itself says little; "a single node" does with the GPUs it has.
+    several = any(not each.lone for each in stated)
+    for each in stated:
+        if not each.lone or (several and each.name == Name.NUM_NODES):
+            yield _declared(passage, each)
+
+
+def _declared(passage: Passage, stated: Stated) -> Declaration:
+    tokens = passage.tokens
+    force = hardware_force(passage.statement, tokens[stated.first].start, tokens[stated.stop - 1].stop)
     return Declaration(
         stated.name,
         stated.value,
         (Interval(stated.value, stated.value),),
-        place(block, source, token),
-        shown(statement, token),
+        passage.place(stated.at),
+        passage.shown(stated.at),
         GRAMMAR.name,
         force=force,
         ambiguous=stated.ambiguous and force != Force.OTHER,

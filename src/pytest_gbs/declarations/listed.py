@@ -13,8 +13,8 @@ from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._batch import labels
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._sizes import EXPERTS, count_at, name_at
-from pytest_gbs.declarations._statements import Statement, place, statements
-from pytest_gbs.declarations._tokens import NUMBER, SIGN
+from pytest_gbs.declarations._statements import Passage, statements
+from pytest_gbs.declarations._tokens import NUMBER, text_at
 from pytest_gbs.declarations.words import DEVICE_UNITS, UNITS
 
 _EQUATION: Final = (
@@ -25,13 +25,8 @@ _EQUATION: Final = (
 _SPLITS: Final = (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE, Name.SEQUENCE_PARALLEL_SIZE)
 
 
-def _is_candidate(text: str) -> bool:
-    """Return whether a line of a text of several lines names the batch and ends with a number."""
-    return "\n" in text and any(line[-1:].isdigit() and ("batch" in line or "gbs" in line) for line in text.lower().split("\n"))
-
-
 class _Line(NamedTuple):
-    statement: Statement
+    passage: Passage
     name: str
     value: int
     at: int
@@ -39,41 +34,46 @@ class _Line(NamedTuple):
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return the batches that `block` lists with their factors."""
-    found: list[Declaration] = []
     if not _is_candidate(block.text):
         return ()
+    found: list[Declaration] = []
     for _, paragraph in groupby(statements(block.text), key=lambda statement: statement.paragraph):
-        lines = [line for statement in paragraph if (line := _line(statement)) is not None]
+        lines = [line for statement in paragraph if (line := _line(Passage(block, source, statement))) is not None]
         if len(lines) > 1 and len({line.name for line in lines}) == len(lines):
-            found.extend(_listed(block, source, lines))
+            found.extend(_listed(lines))
     return tuple(found)
 
 
-def _line(statement: Statement) -> _Line | None:
+def _is_candidate(text: str) -> bool:
+    """Return whether a line of a text of several lines names the batch and ends with a number."""
+    return "\n" in text and any(line[-1:].isdigit() and ("batch" in line or "gbs" in line) for line in text.lower().split("\n"))
+
+
+def _line(passage: Passage) -> _Line | None:
     """Return the size that a statement of nothing else names: `batch size per gpu: 4`, `DP = 48 / (4*1*2) = 6`."""
-    tokens = statement.tokens
+    tokens = passage.tokens
     last = len(tokens) - 1
     while last > 0 and (tokens[last].text in (".", ",") or tokens[last].text in UNITS or tokens[last].text in DEVICE_UNITS):
         last -= 1
-    if last < 2 or tokens[last].kind != NUMBER or tokens[last - 1].kind != SIGN or tokens[last - 1].text not in (":", "="):
+    if last < 2 or tokens[last].kind != NUMBER or tokens[last - 1].text not in (":", "="):
         return None
-    number = count_at(tokens, last)
-    label = next(iter(labels(statement.text, tokens)), None)
+    label = next(iter(labels(passage.statement.text, tokens)), None)
     named = name_at(tokens, 0)
     name, stop = (label.name, label.stop) if label and label.first == 0 else (named.name, named.stop) if named else ("", 0)
-    if number is None or not name or tokens[stop].text not in (":", "="):
+    number = count_at(tokens, last)
+    if number is None or not name or text_at(tokens, stop) not in (":", "="):
         return None
-    return _Line(statement, name, number.value, last)
+    return _Line(passage, name, number.value, last)
 
 
-def _listed(block: CommentBlock, source: str, lines: list[_Line]) -> Iterator[Declaration]:
+def _listed(lines: list[_Line]) -> Iterator[Declaration]:
     total = next((line for line in lines if line.name == Name.GLOBAL_BATCH_SIZE), None)
-    number = count_at(total.statement.tokens, total.at) if total else None
+    number = count_at(total.passage.tokens, total.at) if total else None
     if total is None or number is None:
         return
     sizes = {line.name: line for line in lines if line is not total and line.name != EXPERTS}
-    places = {name: place(block, source, line.statement.tokens[line.at]) for name, line in sizes.items()}
-    found = claim(block, source, total.statement, total.at, total.name, number, GRAMMAR.name, known=sizes)
+    places = {name: line.passage.place(line.at) for name, line in sizes.items()}
+    found = claim(total.passage, total.at, total.name, number, grammar=GRAMMAR.name, known=sizes)
     found = found._replace(
         conditions=(*found.conditions, *((name, line.value) for name, line in sizes.items())),
         condition_places=(*found.condition_places, *places.values()),

@@ -12,29 +12,26 @@ from pytest_gbs.declarations._batch import per_device
 from pytest_gbs.declarations._candidate import counts
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._owner import is_accumulation, is_global_batch
-from pytest_gbs.declarations._statements import statements
-from pytest_gbs.declarations._tokens import NUMBER, SIGN, Token
-from pytest_gbs.declarations.words import APPROXIMATELY, OTHER_BATCH, STEPS, UNITS, Numeral, number
+from pytest_gbs.declarations._statements import passages
+from pytest_gbs.declarations._tokens import NUMBER, SIGN, Token, text_at
+from pytest_gbs.declarations.words import APPROXIMATELY, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, Numeral, number, words
 
 _PER: Final = ("per", "/", "a", "each")
-_STEP_KINDS: Final = ("optimizer", "optim", "optimization", "training", "train", "global", "gradient", "update", "effective")
-_LEAST: Final = 1000
+_STEP_KINDS: Final = words("optimizer optim optimization training train global gradient update effective")
 _LARGE: Final = {"million": "M", "mio": "M", "billion": "B", "thousand": "k"}
+_OF: Final = words("of = : is ~ about ( size approximately")
+_SIGNS: Final = ("x", "*", "/", "//", "+", "->")
+_LEAST: Final = 1000
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return the tokens per optimizer step that `block` states."""
-    found: list[Declaration] = []
     beside_batch = block.placement == "trailing" and (is_global_batch(block.owner) or is_accumulation(block.owner))
-    if not _is_candidate(block.text.lower()):
-        return ()
-    for statement in statements(block.text):
-        if not _is_candidate(statement.lower):
-            continue
-        tokens = statement.tokens
-        for at, numeral in _totals(tokens, beside_batch):
-            found.append(claim(block, source, statement, at, Name.TOKENS_PER_STEP, numeral, GRAMMAR.name, "tokens"))
-    return tuple(found)
+    return tuple(
+        claim(passage, at, Name.TOKENS_PER_STEP, numeral, grammar=GRAMMAR.name, unit="tokens")
+        for passage in passages(block, source, _is_candidate)
+        for at, numeral in _totals(passage.tokens, beside_batch)
+    )
 
 
 def _is_candidate(text: str) -> bool:
@@ -46,44 +43,36 @@ def _totals(tokens: Sequence[Token], beside_batch: bool) -> Iterator[tuple[int, 
     if any(token.text in OTHER_BATCH for token in tokens):
         return
     for i, token in enumerate(tokens):
-        if token.kind != NUMBER:
+        if token.kind != NUMBER or text_at(tokens, i - 1) in _SIGNS or text_at(tokens, i + 1) in _SIGNS:
             continue
-        large = _LARGE.get(_text(tokens, i + 1), "")
+        large = _LARGE.get(text_at(tokens, i + 1), "")
         unit = i + 1 + bool(large)
-        numeral = number(token.text + large, i > 0 and tokens[i - 1].text in APPROXIMATELY)
-        if numeral is None or numeral.value < _LEAST or _is_factor(tokens, i):
+        numeral = number(token.text + large, text_at(tokens, i - 1) in APPROXIMATELY)
+        if numeral is None or numeral.value < _LEAST:
             continue
-        if UNITS.get(_text(tokens, unit)) == "tokens":
-            if _per_step(tokens, unit + 1) or _of_batch(tokens, i) or (beside_batch and _stands_alone(tokens, unit + 1)):
-                yield i, numeral
-        elif _labelled(tokens, i):
+        if UNITS.get(text_at(tokens, unit)) == "tokens":
+            stated = _per_step(tokens, unit + 1) or _of_batch(tokens, i) or (beside_batch and _stands_alone(tokens, unit + 1))
+        else:
+            stated = _is_labelled(tokens, i)
+        if stated:
             yield i, numeral
 
 
-def _text(tokens: Sequence[Token], i: int) -> str:
-    return tokens[i].text if 0 <= i < len(tokens) else ""
-
-
-def _is_factor(tokens: Sequence[Token], i: int) -> bool:
-    """Return whether the number is part of arithmetic that goes on, or a change."""
-    return _text(tokens, i - 1) in ("x", "*", "/", "//", "+", "->") or _text(tokens, i + 1) in ("x", "*", "/", "//", "+", "->")
-
-
 def _per_step(tokens: Sequence[Token], i: int) -> bool:
-    if _text(tokens, i) not in _PER:
+    if text_at(tokens, i) not in _PER:
         return False
     i += 1
-    while _text(tokens, i) in _STEP_KINDS:
+    while text_at(tokens, i) in _STEP_KINDS:
         i += 1
-    return _text(tokens, i) in STEPS or _text(tokens, i - 1) == "update"
+    return text_at(tokens, i) in STEPS or text_at(tokens, i - 1) == "update"
 
 
 def _of_batch(tokens: Sequence[Token], i: int) -> bool:
     """Return whether "batch size of" or "batch:" stands in front of the number at token `i`."""
     j = i - 1
-    while _text(tokens, j) in ("of", "=", ":", "is", "~", "about", "(", "size", "approximately"):
+    while text_at(tokens, j) in _OF:
         j -= 1
-    return _text(tokens, j) == "batch" and j < i - 1 and _text(tokens, j - 1) not in ("micro", "mini", "local", "device", "gpu", "per")
+    return j < i - 1 and text_at(tokens, j) == "batch" and text_at(tokens, j - 1) not in PART_OF_BATCH | {"gpu"}
 
 
 def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
@@ -93,12 +82,13 @@ def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
     return tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ";", "(") and not per_device(tokens, i)
 
 
-def _labelled(tokens: Sequence[Token], i: int) -> bool:
+def _is_labelled(tokens: Sequence[Token], i: int) -> bool:
     """Return whether the number stands behind its name: `tokens per step: 4M`."""
     j = i - 1
-    while _text(tokens, j) in ("=", ":", "~", "is", "about"):
+    while text_at(tokens, j) in ("=", ":", "~", "is", "about"):
         j -= 1
-    return j < i - 1 and _text(tokens, j) in STEPS and _text(tokens, j - 1) in ("per", "/") and UNITS.get(_text(tokens, j - 2)) == "tokens"
+    named = text_at(tokens, j) in STEPS and text_at(tokens, j - 1) in ("per", "/")
+    return j < i - 1 and named and UNITS.get(text_at(tokens, j - 2)) == "tokens"
 
 
 GRAMMAR = Grammar(

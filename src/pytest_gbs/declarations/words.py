@@ -32,7 +32,8 @@ SEPARATE: Final = NODES | DEVICES  # words that may stand right behind a digit: 
 OTHER_BATCH: Final = words(
     "eval evals evaluate evaluation val valid validation test testing dev inference infer rollout rollouts generation generate gen decode"
     " prefill logprob logprobs prob probs encoder vae vit vision image map mapping dataloader loader tokenization tokenisation tokenizer"
-    " preprocessing prefetch profile profiling fused bucket bucketing harness embedding teacher critic reward judge draft calibration warmup"
+    " preprocessing prefetch profile profiling fused bucket bucketing harness embedding teacher critic reward judge draft calibration"
+    " warmup"
 )
 # A batch of one device, or of one pass.
 PART_OF_BATCH: Final = words("micro mini local per device microbatch minibatch single sub each")

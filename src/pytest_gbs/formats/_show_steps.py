@@ -53,7 +53,7 @@ def _tokens(run: Run, places: Places) -> Iterator[Line]:
     if isinstance(size, Quantity):
         batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
         factors = f"{number(batch.value)} x {each}" if isinstance(batch, Quantity) else arithmetic(size, run.framework.equations)
-        sequences = f", {samples} sequences in each of {run.framework.unit}" if samples > 1 else ""
+        sequences = f", {samples} sequences in each {run.framework.unit.removesuffix('s')}" if samples > 1 else ""
         yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {factors}{sequences}")
     else:
         yield Line(called(Name.TOKENS_PER_STEP), "", f"at most: {batch_text(run)} x {each}")

@@ -9,7 +9,6 @@ from typing import Any, Final
 from pytest_gbs.core.document import CommentBlock, Mapping, Node, Scalar, Sequence
 from pytest_gbs.parsing.owners import Block, Keys, Span, owners
 
-
 _new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
 
 # A `#` directly behind one of these can be a comment, if it is not part of a plain scalar; behind any other it cannot.

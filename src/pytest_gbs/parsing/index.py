@@ -27,7 +27,7 @@ def text_of_key(key: Node) -> str | None:
 
 def is_merge(key: Node) -> bool:
     """Return whether `key` is the merge key `<<` of YAML 1.1."""
-    return type(key) is Scalar and ((key.text == "<<" and key.plain and key.tag is None) or key.tag == _MERGE_TAG)
+    return type(key) is Scalar and key.text == "<<" and key.plain and key.tag in (None, _MERGE_TAG)
 
 
 def duplicates(file: str, root: Node | None) -> tuple[Duplicate, ...]:

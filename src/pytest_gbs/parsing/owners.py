@@ -51,7 +51,7 @@ def owners(blocks: Iterable[Block], keys: Keys) -> list[Owner]:
     """Return the owner and placement of each block.
 
     A comment behind something belongs to the last key before it. One on lines of its own belongs to the next key below it,
-    but to the key of the sequence or other value around it where no other key follows in there.
+    but to the key of the value around it where no other key follows in there: between the plain items of a sequence.
     """
     keyed, inner, root, repeated = keys
     outer = _written(root) if repeated else ordered(keyed)

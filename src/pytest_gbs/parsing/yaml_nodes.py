@@ -27,10 +27,10 @@ class Composer:
     `flat` is the text with one kind of line break. `keyed` and `inner` index the entries by path, those within sequences in
     `inner`; `written` counts them, repeated ones too. `opaque` are the spans of quoted and block scalars, in which `#` is no
     comment. `indirect` is true once the loaders' index cannot be told from `keyed` alone: an alias of a mapping, or a key
-    that is no scalar.
+    that is no scalar. `may_merge` tells whether the text holds `<<` at all.
     """
 
-    __slots__ = ("anchors", "flat", "indirect", "inner", "keyed", "next_event", "opaque", "text", "written")
+    __slots__ = ("anchors", "flat", "indirect", "inner", "keyed", "may_merge", "next_event", "opaque", "text", "written")
 
     def __init__(self, text: str) -> None:
         next_event = _Parser(text).get_event
@@ -38,6 +38,7 @@ class Composer:
         self.next_event: Callable[[], Any] = next_event if len(text) < MOST_EVENTS // 4 else _counted(next_event)
         self.text = text
         self.flat = _flatten(text)
+        self.may_merge = "<<" in text
         self.begin()
 
     def begin(self) -> None:
@@ -140,19 +141,14 @@ def _collection(composer: Composer, opening: Any, depth: int) -> Node:  # noqa: 
             start = event.start_mark.index
             stop = event.end_mark.index
             text = event.value
-            if stop - start == len(text):
-                key = new(scalar, (start, stop, text, True, None))
-            else:
-                key = composer.scalar(event, start, stop, text)
+            plain = stop - start == len(text)
+            key = new(scalar, (start, stop, text, True, None)) if plain else composer.scalar(event, start, stop, text)
             if not in_mapping:
                 entries.append(key)
                 continue
             place = path + (text,)  # noqa: RUF005 - measured: faster than unpacking
         elif kind is mapping_end or kind is SequenceEndEvent:
-            if opening.flow_style or not entries:
-                stop = event.end_mark.index
-            else:
-                stop = entries[-1][1].stop if in_mapping else entries[-1].stop
+            stop = _stop(opening, event, entries, in_mapping)
             node: Node = new(Mapping if in_mapping else Sequence, (begun, stop, tuple(entries), opening.tag))
             if in_mapping:
                 composer.written += len(entries)
@@ -201,6 +197,14 @@ def _collection(composer: Composer, opening: Any, depth: int) -> Node:  # noqa: 
         in_mapping = kind is MappingStartEvent
         if not in_mapping:
             into = inner
+
+
+def _stop(opening: Any, event: Any, entries: list[Any], in_mapping: bool) -> int:
+    """Return where a collection ends: at its bracket, else with its last node, not where the next one starts."""
+    if opening.flow_style or not entries:
+        return int(event.end_mark.index)
+    last = entries[-1][1] if in_mapping else entries[-1]
+    return int(last.stop)
 
 
 # What stands in the index for a collection that is being read.

@@ -71,6 +71,6 @@ def _document(source: Source, number: int, composer: Composer, root: Node | None
     tab = stray_tab(flat, region, composer.opaque, comments)
     if tab is not None:
         raise Refused(tab, "found a tab outside of quotes and comments")
-    if repeated or composer.indirect or ("<<" in source.text and any(path[-1] == "<<" for path in keyed)):
+    if repeated or composer.indirect or (composer.may_merge and any(path[-1] == "<<" for path in keyed)):
         keyed = follow(root, len(keyed) + MOST_FOLLOWED)
     return Document(source, number, "yaml", root, keyed, comments, duplicates(source.path, root) if repeated else ())

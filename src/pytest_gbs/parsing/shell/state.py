@@ -61,7 +61,7 @@ def shape(parts: Parts) -> tuple[object, ...]:
     text = text_of(parts)
     if text is not None:
         return (text,)
-    return tuple(part.text if part.text is not None else (part.name, part.folder) for part in parts if part.text != "")
+    return tuple(part.text if part.text is not None else (part.name, part.path, part.default) for part in parts if part.text != "")
 
 
 def lowered(parts: Parts) -> Parts:
@@ -79,17 +79,23 @@ def text_of(parts: Iterable[Part]) -> str | None:
     return "".join(found)
 
 
-def unknown(name: str, at: Location, *, many: bool = False) -> Part:
-    """Return a part of which only the name is known."""
-    return Part(None, at, at, name, many=many)
+def unknown(name: str, at: Location, *, many: bool = False, default: bool = False) -> Part:
+    """Return a part of which only the name is known; a default where it is nothing when nobody sets it."""
+    return Part(None, at, at, name, default, many)
+
+
+def emptiness(parts: Parts) -> tuple[bool | None, bool]:
+    """Return whether `parts` are nothing (None: unknown), and whether a user can change that."""
+    if any(part.text for part in parts):
+        return False, all(part.default for part in parts if part.text)
+    holes = [part for part in parts if part.text is None]
+    if not holes:
+        return True, any(part.default for part in parts)
+    return (True, True) if all(part.default for part in holes) else (None, False)
 
 
 class State:
-    """The variables, the arguments (None: unknown), the folder of a shell, and how it ended, if it did.
-
-    `surroundings` is true while a variable that the script never set may come from the environment; `sealed` names those of
-    which a new shell must not suppose that they are empty.
-    """
+    """The variables, the arguments (None: unknown), the folder of a shell, and how it ended, if it did."""
 
     __slots__ = ("arguments", "exporting", "folder", "forgotten", "over", "variables")
 
@@ -138,11 +144,11 @@ class State:
     def child(self) -> State:
         """Return the state in which a new shell starts: what is exported, everything else unknown; no arguments."""
         other = State()
-        other.variables = {
-            name: variable if variable.exported or variable.unset else Variable(tuple(p for p in (_hidden(name, variable),) if p))
-            for name, variable in self.variables.items()
-            if variable.items is None or not variable.exported
-        }
+        for name, variable in self.variables.items():
+            if variable.unset or (variable.exported and variable.items is None):
+                other.variables[name] = variable
+            elif hidden := _hidden(name, variable):
+                other.variables[name] = Variable((hidden,))
         other.folder, other.forgotten, other.arguments = self.folder, self.forgotten, ()
         return other
 
@@ -174,7 +180,8 @@ def join(state: State, branches: list[tuple[State, bool]], at: Location) -> None
         for name in result.changed(branch):
             mine, other = result.variables.get(name), branch.variables.get(name)
             if chosen is not None:
-                result.variables[name] = mine.lowered() if mine else _maybe(name, at)
+                if mine is not None:
+                    result.variables[name] = mine.lowered()
             else:
                 kept = _kept(mine, other)
                 result.variables[name] = kept or _maybe(name, at, exported=bool((mine and mine.exported) or (other and other.exported)))

@@ -1,0 +1,407 @@
+"""A Hydra defaults list worked out: which files are merged, in which order, into which packages."""
+
+# After hydra/_internal/defaults_list.py and hydra/core/default_element.py of Hydra 1.3; names there in brackets.
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from pytest_gbs.composition._folder import Entry, Folder, Loaded, Stopped
+from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch, from_data
+from pytest_gbs.composition._override_grammar import ADD, DELETE, FORCE, Parsed
+from pytest_gbs.composition._resolve import Failed, Interpolations
+from pytest_gbs.core.composed import ComposeProblem, ProblemKind
+from pytest_gbs.core.location import Location
+
+MOST_FILES: Final = 500
+DEEPEST: Final = 50
+_LONGEST_PACKAGE: Final = 400
+_HYDRA: Final = "hydra"
+
+
+class Part(NamedTuple):
+    """A file to merge, and the package it goes into."""
+
+    loaded: Loaded
+    package: str
+
+
+class Given(NamedTuple):
+    """An override of the command line that chooses an option, and where it stands."""
+
+    parsed: Parsed
+    at: Location
+
+
+class Default:
+    """An entry of a defaults list at its place in the tree [ConfigDefault, GroupDefault]."""
+
+    __slots__ = (
+        "appended", "at", "children", "deleted", "entry", "group", "header", "optional", "override", "package", "parent", "parent_group",
+        "parent_package", "value",
+    )  # fmt: skip
+
+    def __init__(self, entry: Entry, parent: Default | None, appended: bool = False) -> None:
+        self.entry = entry
+        self.group = entry.group
+        self.value = entry.value
+        self.package = "" if entry.package == "_here_" else entry.package
+        self.optional = entry.optional
+        self.override = entry.override
+        self.at = entry.at
+        self.parent = parent
+        self.appended = appended
+        self.header: str | None = None
+        self.deleted = False
+        self.children: list[Default | None] | None = None  # None among them is `_self_`
+        self.parent_group = ""
+        self.parent_package = ""
+
+    def place(self, group: str, package: str) -> None:
+        """Say what group and package the list stands in [update_parent]."""
+        self.parent_group = group
+        self.parent_package = package
+        if self.package is not None and "_group_" in self.package:
+            self.package = f"_global_.{self.package.replace('_group_', self.group_path.replace('/', '.'))}"
+
+    @property
+    def relative_group(self) -> str:
+        """The group as the entry names it [_relative_group_path]."""
+        name = self.group if self.group is not None else self.value.rpartition("/")[0] if self.value.strip("/") else ""
+        return name.removeprefix("/")
+
+    @property
+    def group_path(self) -> str:
+        """The group from the folder down [get_group_path]."""
+        whole = self.group if self.group is not None else self.value
+        relative = self.relative_group
+        if whole.startswith("/") or not self.parent_group:
+            return relative
+        return f"{self.parent_group}/{relative}" if relative else self.parent_group
+
+    @property
+    def name(self) -> Any:
+        """The option, or the last part of a plain file's path; None where nothing is chosen [get_name]."""
+        return self.value if self.group is not None else str(self.value).rpartition("/")[2]
+
+    @property
+    def config(self) -> str:
+        """The file from the folder down, without suffix [get_config_path]."""
+        if self.group is not None:
+            return f"{self.group_path}/{self.value}"
+        path = str(self.value)
+        if path.startswith("/"):
+            return path[1:]
+        return f"{self.parent_group}/{path}" if self.parent_group else path
+
+    def final_package(self, with_header: bool = True) -> str:
+        """Return the package that the file goes into [get_final_package]."""
+        package = self.header if self.package is None and with_header else self.package
+        if package is None:
+            package = self.relative_group.replace("/", ".")
+        whole = ".".join(part for part in (self.parent_package, package) if part)
+        if len(whole) > _LONGEST_PACKAGE:
+            raise TooMuch("a package of hundreds of characters")
+        place = whole.rfind("_global_")
+        return whole if place < 0 else whole[place + len("_global_") + 1 :]
+
+    @property
+    def key(self) -> str:
+        """What an override calls this entry [get_override_key]."""
+        package = self.final_package(with_header=False)
+        path = self.group_path
+        return path if path.replace("/", ".") == package else f"{path}@{package or '_global_'}"
+
+    @property
+    def interpolates(self) -> bool:
+        """Tell whether the option is to be worked out from the others."""
+        text = self.value if self.group is not None else self.config
+        return type(text) is str and "${" in text
+
+
+class Choices:
+    """What the command line and `override` entries choose [Overrides]."""
+
+    def __init__(self, given: tuple[Given, ...]) -> None:
+        self.problems: list[ComposeProblem] = []
+        self.chosen: dict[str, Any] = {}
+        self.places: dict[str, Location] = {}
+        self.external: set[str] = set()
+        self.used: set[str] = set()
+        self.appended: list[Entry] = []
+        self.deletions: dict[str, tuple[Any, Location]] = {}
+        self.deleted: set[str] = set()
+        self.known: dict[str, Any] = {}
+        for parsed, at in given:
+            if not self._is_hydra(parsed.key) and (wrong := self._take(parsed, at)):
+                self.problems.append(ComposeProblem(ProblemKind.OVERRIDE, wrong, at))
+
+    @staticmethod
+    def _is_hydra(key: str) -> bool:
+        return key.startswith((f"{_HYDRA}/", f"{_HYDRA}."))
+
+    def _take(self, parsed: Parsed, at: Location) -> str:
+        """Take one override in; return what is wrong with it, or nothing."""
+        if parsed.kind == FORCE:
+            return f"++ does not work for a group: {parsed.key}"
+        if parsed.kind == DELETE:
+            if parsed.value is not None and type(parsed.value) is not str:
+                return f"an option of {parsed.key} must be text"
+            self.deletions[parsed.group_key] = parsed.value, at
+            return ""
+        value = parsed.value
+        if not (type(value) is str or (isinstance(value, list) and all(type(item) is str for item in value))):
+            return f"an option of {parsed.key} must be text or a list of texts"
+        if parsed.kind == ADD:
+            self.appended.append(Entry(parsed.key, value, parsed.package, False, False, at))
+            return ""
+        self.chosen[parsed.group_key] = value
+        self.places[parsed.group_key] = at
+        self.external.add(parsed.group_key)
+        return ""
+
+    def add(self, default: Default) -> None:
+        """Take in an `override` entry; what was chosen before stays [add_override]."""
+        key = default.key
+        if key not in self.chosen:
+            self.chosen[key] = default.value
+            self.places[key] = default.at
+
+    def choose(self, default: Default) -> None:
+        """Give `default` the option that was chosen for it [override_default_option]."""
+        if default.group is not None and (key := default.key) in self.chosen:
+            default.value = self.chosen[key]
+            default.at = self.places[key]
+            self.used.add(key)
+
+    def deletes(self, default: Default) -> bool:
+        """Return whether the command line takes `default` away [is_deleted]."""
+        if default.group is None or (key := default.key) not in self.deletions:
+            return False
+        wanted = self.deletions[key][0]
+        if wanted is not None and wanted != default.name:
+            return False
+        self.deleted.add(key)
+        return True
+
+    def know(self, default: Default) -> None:
+        """Remember what was chosen for a group [set_known_choice].
+
+        Raises: Stopped: something else was chosen before.
+        """
+        if default.group is None:
+            return
+        key = default.key
+        if self.known.setdefault(key, default.name) != default.name:
+            message = f"{key} is both {self.known[key]} and {default.name}; without override, a group has one option"
+            raise Stopped(ProblemKind.DEFAULTS, message, default.at)
+
+    def unused(self) -> list[ComposeProblem]:
+        """Return a problem for each choice that nothing took up [ensure_overrides_used, ensure_deletions_used]."""
+        found = []
+        for key in self.chosen:
+            if key not in self.used and not self._is_hydra(key.removeprefix("/")):
+                kind = ProblemKind.OVERRIDE if key in self.external else ProblemKind.DEFAULTS
+                found.append(ComposeProblem(kind, f"no defaults list has {key} to override", self.places[key]))
+        for key, (_, at) in self.deletions.items():
+            if key not in self.deleted:
+                found.append(ComposeProblem(ProblemKind.OVERRIDE, f"no defaults list has {key} to delete", at))
+        return found
+
+
+class DefaultsTree:
+    """The tree of all entries under a primary configuration, as Hydra builds it [_create_defaults_tree_impl]."""
+
+    def __init__(self, folder: Folder, choices: Choices, budget: Budget) -> None:
+        self.folder = folder
+        self.choices = choices
+        self.budget = budget
+        self.problems: list[ComposeProblem] = []
+        self.count = 0
+
+    def parts(self, config_name: str, at: Location) -> list[Part]:
+        """Return what is to be merged, in order.
+
+        Raises: Stopped: Hydra would stop, and nothing can be composed.
+                TooMuch: the lists go beyond our bounds.
+        """
+        root = Default(Entry(None, config_name, None, False, False, at), None)
+        root.place("", "")
+        self._grow(root, is_root=True, deferred=False)
+        found: list[Part] = []
+        self._collect(root, found)
+        self._check_twice(root, set())
+        return found
+
+    def _grow(self, node: Default, *, is_root: bool = False, deferred: bool) -> None:
+        """Add the entries below `node`."""
+        self._enter(node)
+        missing = node.name == "???"
+        loaded = None if missing or type(node.name) is not str else self.folder.load(node.config)
+        if loaded is not None:
+            self._set_header(node, loaded)
+        if self.choices.deletes(node):
+            node.deleted = True
+            return
+        self.choices.know(node)
+        if node.name is None:
+            return
+        if missing:
+            self._report_missing(node)
+            return
+        if loaded is None:
+            self._report_absent(node, is_root)
+            return
+        children = self._entries(node, loaded, is_root)
+        if children is None:
+            return
+        self._update_overrides(node, children, deferred)
+        node.children = self._expand(node, children, deferred) or None
+
+    def _enter(self, node: Default) -> None:
+        self.count += 1
+        if self.count > MOST_FILES:
+            raise TooMuch(f"more than {MOST_FILES} entries of defaults lists")
+        depth, above = 0, node.parent
+        while above is not None:
+            depth += 1
+            if type(node.name) is str and type(above.name) is str and above.config == node.config and not above.deleted:
+                raise Stopped(ProblemKind.DEFAULTS, f"the defaults list of {node.config} leads back to itself", node.at)
+            above = above.parent
+        if depth > DEEPEST:
+            raise TooMuch(f"defaults lists nested deeper than {DEEPEST} levels")
+
+    def _set_header(self, node: Default, loaded: Loaded) -> None:
+        """Take the package of the file's header [set_package_header]."""
+        package = loaded.package
+        if package is None or (self.folder.legacy and package == "_group_"):
+            return
+        if package != "_global_" and not package.startswith("_global_."):
+            package = f"_global_.{package}"
+        if self.folder.legacy:
+            package = package.replace("_group_", node.group_path.replace("/", ".")).replace("_name_", str(node.name))
+        node.header = package
+
+    def _report_missing(self, node: Default) -> None:
+        options = ", ".join(self.folder.options(node.group_path)) if node.group is not None else ""
+        message = f"an option for {node.key} must be given" + (f": {options}" if options else "")
+        self.problems.append(ComposeProblem(ProblemKind.DEFAULTS, message, node.at))
+        node.deleted = True
+
+    def _report_absent(self, node: Default, is_root: bool) -> None:
+        """Leave out an entry without file; only an optional one may lack it."""
+        node.deleted = True
+        if is_root:
+            raise Stopped(ProblemKind.NOT_FOUND, f"there is no {node.config}.yaml in {self.folder.folder or 'the root'}", node.at)
+        if not node.optional and not node.config.startswith(f"{_HYDRA}/"):
+            options = ", ".join(self.folder.options(node.group_path)) if node.group is not None else ""
+            message = f"there is no {node.config}.yaml" + (f"; options are {options}" if options else "")
+            self.problems.append(ComposeProblem(ProblemKind.NOT_FOUND, message, node.at))
+
+    def _entries(self, node: Default, loaded: Loaded, is_root: bool) -> list[Default | None] | None:
+        """Return the entries of the file's own list with its `_self_` (None), or None where there is no list [_validate_self]."""
+        appended = [Default(entry, node, appended=True) for entry in self.choices.appended] if is_root else []
+        if not loaded.defaults and not appended:
+            return None
+        found: list[Default | None] = []
+        for entry in loaded.defaults:
+            if entry.group is None and entry.value == "_self_":
+                if None in found or entry.package is not None:
+                    raise Stopped(ProblemKind.DEFAULTS, "_self_ stands here twice or with a package", entry.at)
+                found.append(None)
+            else:
+                found.append(Default(entry, node))
+        # Without `_self_` a file's own values come last, as in Hydra 1.1 and later for all but the primary, and for it too.
+        if None not in found and (any(child is not None and not child.override for child in found) or not found):
+            found.append(None)
+        return [*found, *appended]
+
+    def _update_overrides(self, node: Default, children: list[Default | None], deferred: bool) -> None:
+        """Take in the `override` entries, which must come last [_update_overrides]."""
+        seen = False
+        for child in children:
+            if child is None:
+                continue
+            child.place(node.group_path, node.final_package())
+            legacy = self.folder.legacy and child.group is not None and not child.override and child.group.startswith(f"{_HYDRA}/")
+            if seen and not (child.override or child.appended or legacy):
+                raise Stopped(ProblemKind.DEFAULTS, "an override entry stands before this one; overrides come last", child.at)
+            if child.override:
+                seen = True
+                if deferred:
+                    raise Stopped(ProblemKind.DEFAULTS, "an override entry below an option that is worked out", child.at)
+                self.choices.add(child)
+
+    def _expand(self, node: Default, children: list[Default | None], deferred: bool) -> list[Default | None]:
+        """Return the entries as they will be merged, each with what is below it; from the last to the first, as Hydra goes."""
+        found: list[Default | None] = []
+        for child in reversed(children):
+            if child is None:
+                found.append(None)
+            elif not child.override:
+                self.choices.choose(child)
+                if isinstance(child.value, list):
+                    found += self._options(node, child, deferred)
+                else:
+                    if not child.interpolates:
+                        self._grow(child, deferred=deferred)
+                    found.append(child)
+        known = self._known(children)
+        for child in found:
+            if child is not None and child.interpolates and child.children is None and not child.deleted:
+                self._work_out(child, known)
+                self._grow(child, deferred=True)
+        return found[::-1]
+
+    def _options(self, node: Default, child: Default, deferred: bool) -> list[Default | None]:
+        """Return an entry for each option of a list, the last first."""
+        found: list[Default | None] = []
+        for option in reversed(child.value):
+            if "${" in option:
+                raise Stopped(ProblemKind.DEFAULTS, "an option of a list can't be worked out", child.at)
+            each = Default(Entry(None, f"{child.group}/{option}", child.package, child.optional, False, child.at), node)
+            each.place(node.group_path, node.final_package())
+            self._grow(each, deferred=deferred)
+            found.append(each)
+        return found
+
+    def _known(self, children: list[Default | None]) -> dict[str, Any]:
+        entries: list[Any] = []
+        for child in children:
+            if child is not None:
+                entries.append(child.config if child.group is None else {child.key: child.value})
+        return {**self.choices.known, "defaults": entries}
+
+    def _work_out(self, child: Default, known: dict[str, Any]) -> None:
+        """Give `child` the option that its interpolation stands for [resolve_interpolation]."""
+        root = from_data(known, child.at, self.budget)
+        text = child.value if child.group is not None else child.config
+        leaf = Leaf(text, child.at)
+        assert isinstance(root, Branch)
+        leaf.parent = root
+        try:
+            found = Interpolations(root, {}, {}, self.budget).node(leaf)
+        except Failed as error:
+            raise Stopped(ProblemKind.DEFAULTS, f"{text} can't be worked out: {error.message}", child.at) from error
+        if not isinstance(found, Leaf) or type(found.value) is not str:
+            raise Stopped(ProblemKind.DEFAULTS, f"{text} is no option", child.at)
+        child.value = found.value
+
+    def _collect(self, node: Default, found: list[Part]) -> None:
+        """Add the files of `node` and of all below it to `found`, in the order of merging."""
+        for child in node.children if node.children is not None else [None]:
+            if child is not None:
+                self._collect(child, found)
+            elif not node.deleted and type(node.name) is str and (loaded := self.folder.load(node.config)) is not None:
+                found.append(Part(loaded, node.final_package()))
+
+    def _check_twice(self, node: Default, seen: set[str]) -> None:
+        """Raise Stopped where one group comes twice [ensure_no_duplicates_in_list]."""
+        for child in node.children or ():
+            if child is None or child.deleted:
+                continue
+            if child.group is not None and child.name is not None and child.children is None:
+                if child.key in seen:
+                    raise Stopped(ProblemKind.DEFAULTS, f"{child.key} comes twice in the defaults lists", child.at)
+                seen.add(child.key)
+            self._check_twice(child, seen)

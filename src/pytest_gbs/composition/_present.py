@@ -1,0 +1,157 @@
+"""A composed tree as values: each scalar resolved, with its places, and a document that frameworks' tables can read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from typing import Any, Final
+
+from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch
+from pytest_gbs.composition._resolve import Found, Interpolations, Resolver
+from pytest_gbs.core.composed import Composed, ComposedValue, ComposeProblem, ProblemKind, Unresolved, Why
+from pytest_gbs.core.document import Document, Mapping, Scalar, Sequence
+from pytest_gbs.core.document import Node as Written
+from pytest_gbs.core.location import KeyPath, Location, Source
+from pytest_gbs.core.scalar import Value
+
+_MOST_TEXT: Final = 2_000_000
+
+
+def present(
+    root: Branch,
+    path: str,
+    problems: list[ComposeProblem],
+    sources: list[str],
+    *,
+    environment: Map[str, str],
+    resolvers: Map[str, Resolver] | None,
+) -> Composed:
+    """Return the values of `root`, a configuration whose primary file is at `path`."""
+    budget = Budget()
+    interpolations = Interpolations(root, environment, resolvers, budget)
+    writer = _Writer(interpolations, Interpolations(root, environment, resolvers, budget, complete=True))
+    try:
+        node, data = writer.branch(root, (), 0)
+    except TooMuch as error:
+        problems = [*problems, ComposeProblem(ProblemKind.LIMIT, str(error), root.at)]
+        node, data = Mapping(0, 0, ()), {}
+    text = "".join(writer.text)
+    document = Document(Source(path, text), 1, "yaml", node, writer.keyed, (), ())
+    return Composed(writer.values, data, document, tuple(problems), tuple(dict.fromkeys(sources)))
+
+
+class _Writer:
+    """The values found so far, and the text of the made-up document: a line for each scalar."""
+
+    def __init__(self, interpolations: Interpolations, complete: Interpolations) -> None:
+        self.interpolations = interpolations
+        self.complete = complete
+        self.values: dict[KeyPath, ComposedValue] = {}
+        self.keyed: dict[KeyPath, tuple[Written, Written]] = {}
+        self.text: list[str] = []
+        self.length = 0
+        self.within: list[int] = []
+
+    def write(self, text: str) -> tuple[int, int]:
+        """Add `text` to the document and return its span."""
+        start = self.length
+        self.length += len(text)
+        if self.length > _MOST_TEXT:
+            raise TooMuch(f"more than {_MOST_TEXT:,} characters of values")
+        self.text.append(text)
+        return start, self.length
+
+    def branch(self, branch: Branch, path: KeyPath, depth: int, keyed: bool = True) -> tuple[Mapping, dict[Any, Any]]:
+        """Return `branch` as a node of the document and as plain data."""
+        start = self.length
+        entries = []
+        data = {}
+        self.within.append(id(branch))
+        for key, value in branch.content.items():
+            place = (*path, str(key))
+            name = Scalar(*self.write(str(key)), str(key), type(key) is not str)
+            self.write(": ")
+            if keyed:
+                self.keyed[place] = (name, name)  # keeps its rank before the keys within
+            node, data[key] = self.node(value, place, depth, keyed)
+            self.write("\n")
+            entries.append((name, node))
+            if keyed:
+                self.keyed[place] = (name, node)
+        self.within.pop()
+        return Mapping(start, self.length, tuple(entries)), data
+
+    def node(self, node: Node, path: KeyPath, depth: int, keyed: bool) -> tuple[Written, Any]:
+        """Return `node`, what it refers to taken in, as a node of the document and as plain data."""
+        self.interpolations.budget.spend()
+        if isinstance(node, Leaf):
+            found = self.interpolations.resolve(node)
+            if isinstance(found.node, Unresolved | Leaf):
+                return self.scalar(node, found, path)
+            if id(found.node) in self.within or depth >= DEEPEST:
+                looped = Unresolved(Why.LOOP, f"{node.text[:80]} holds itself", node.at)
+                return self.scalar(node, Found(looped), path)
+            return self.node(found.node, path, depth + 1, keyed)
+        if depth >= 2 * DEEPEST:
+            raise TooMuch(f"nested deeper than {2 * DEEPEST} levels")
+        if isinstance(node, Branch):
+            return self.branch(node, path, depth + 1, keyed)
+        return self.items(node, path, depth)
+
+    def items(self, items: Items, path: KeyPath, depth: int) -> tuple[Sequence, list[Any]]:
+        """Return `items` as a node of the document and as plain data."""
+        start = self.length
+        self.within.append(id(items))
+        found = []
+        for number, item in enumerate(items.content):
+            self.write("- ")
+            found.append(self.node(item, (*path, number), depth + 1, keyed=False))
+            self.write("\n")
+        self.within.pop()
+        return Sequence(start, self.length, tuple(node for node, _ in found)), [data for _, data in found]
+
+    def scalar(self, leaf: Leaf, found: Found, path: KeyPath) -> tuple[Scalar, Value | Unresolved]:
+        """Return the scalar that `leaf` stands for, and note it in the values."""
+        value: Value | Unresolved
+        if isinstance(found.node, Unresolved):
+            value = self.otherwise(leaf, found.node)
+        else:
+            assert isinstance(found.node, Leaf)
+            value = found.node.value
+            if found.node.missing and not self.interpolations.literal:
+                value = Unresolved(Why.MISSING, "??? must be given", found.node.at)
+        self.values[path] = ComposedValue(value, leaf.at, leaf.text, _overrode(leaf), found.through)
+        text, plain = _spelled(value, leaf)
+        return Scalar(*self.write(text), text, plain), value
+
+    def otherwise(self, leaf: Leaf, unresolved: Unresolved) -> Unresolved:
+        """Return `unresolved` with what holds where none of the unknown environment variables is set."""
+        if unresolved.reason != Why.ENVIRONMENT:
+            return unresolved
+        found = self.complete.resolve(leaf).node
+        return unresolved._replace(otherwise=(found.value,)) if isinstance(found, Leaf) and not found.missing else unresolved
+
+
+def _overrode(leaf: Leaf) -> tuple[Location, ...]:
+    """Return the places of what `leaf`, or the nearest container around it that overrode anything, took the place of."""
+    node: Node | None = leaf
+    while node is not None and not node.overrode:
+        node = node.parent
+    return () if node is None else node.overrode
+
+
+def _spelled(value: Value | Unresolved, leaf: Leaf) -> tuple[str, bool]:
+    """Return `value` as any YAML loader reads it back, and whether it is plain; as written where it is not known."""
+    if isinstance(value, Unresolved):
+        return leaf.text, True
+    if isinstance(value, str):
+        return value, False
+    if value is None:
+        return "null", True
+    if isinstance(value, bool):
+        return str(value).lower(), True
+    if isinstance(value, int):
+        return str(value), True
+    text = repr(value)
+    if "n" in text:  # inf, -inf and nan
+        return text.replace("inf", ".inf").replace("nan", ".nan"), True
+    return (text if "." in text else text.replace("e", ".0e")), True

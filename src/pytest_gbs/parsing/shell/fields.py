@@ -1,0 +1,119 @@
+"""The words that come out of one written word: what is quoted stays together, what is expanded bare falls apart at blanks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_gbs.core.command import Part, Word, hull
+from pytest_gbs.core.location import Location
+from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, MOST_TURNS
+from pytest_gbs.parsing.shell.state import text_of, unknown
+from pytest_gbs.parsing.shell.text import Parts
+
+BLANKS: Final = " \t\n"
+
+
+class Fields:
+    """Fields as they grow, part by part."""
+
+    __slots__ = ("done", "growing", "separators")
+
+    def __init__(self, separators: str = BLANKS) -> None:
+        self.done: list[Parts] = []
+        self.growing: list[Part] | None = None
+        self.separators = separators
+
+    def add(self, parts: Parts) -> None:
+        """Add to the field at hand, which is there from now on even if it is empty."""
+        self.growing = [*(self.growing or ()), *parts]
+
+    def close(self) -> None:
+        """End the field at hand."""
+        if self.growing is not None:
+            self.done.append(tuple(self.growing))
+        self.growing = None
+
+    def add_each(self, elements: tuple[Parts, ...]) -> None:
+        """Add elements that are fields of their own, the first and last grown together with what stands around them."""
+        for number, element in enumerate(elements):
+            if number:
+                self.close()
+            self.add(element)
+
+    def add_split(self, parts: Parts, at: Location) -> None:
+        """Add what an expansion at `at` gives, fallen apart at blanks; what is unknown may be any number of words."""
+        pieces = list(self._pieces(parts))
+        single = sum(1 for piece in pieces if piece is None) == 0
+        for piece in pieces:
+            if piece is None:
+                self.close()
+            else:
+                self.add((piece._replace(use=at) if single else piece,))
+
+    def _pieces(self, parts: Parts) -> list[Part | None]:
+        """Return the parts between blanks, and None for a run of blanks."""
+        found: list[Part | None] = []
+        for part in parts:
+            if part.text is None:
+                found.append(part._replace(many=True))
+                continue
+            start = 0
+            for place, character in enumerate(part.text):
+                if character in self.separators:
+                    if place > start:
+                        found.append(part.cut(start, place))
+                    found.append(None)
+                    start = place + 1
+            if start < len(part.text):
+                found.append(part.cut(start, len(part.text)))
+        return found
+
+    def finish(self) -> tuple[Parts, ...]:
+        """Return all fields."""
+        self.close()
+        return tuple(self.done)
+
+
+def word(parts: Parts, raw: str, at: Location) -> Word:
+    """Return a word of these parts; one that is longer than any option is unknown."""
+    if sum(len(part.text or "") for part in parts) > LONGEST_VALUE:
+        parts = (unknown("too long", at),)
+    return Word(text_of(parts), raw, at, parts)
+
+
+def place(parts: Parts, otherwise: Location) -> Location:
+    """Return where parts are used."""
+    return hull([part.use for part in parts]) or otherwise
+
+
+def braces(parts: Parts) -> list[Parts]:
+    """Return the words of a bare literal with one `{a,b}` or `{1..4}`; itself where there is none."""
+    text = text_of(parts)
+    if text is None or "{" not in text or len(parts) != 1:
+        return [parts]
+    start, stop = text.find("{"), text.find("}")
+    inside = text[start + 1 : stop] if stop > start else ""
+    if "{" in inside or text.count("{") > 1:
+        return [parts]
+    choices = _range(inside) if ".." in inside else inside.split(",") if "," in inside else []
+    if not choices or len(choices) > MOST_TURNS:
+        return [parts]
+    head, tail, middle = parts[0].cut(0, start), parts[0].cut(stop + 1, len(text)), parts[0].cut(start, stop + 1)
+    kept = [middle._replace(text=choice) for choice in choices]
+    return [tuple(part for part in (head, choice, tail) if part.text) for choice in kept]
+
+
+def _range(inside: str) -> list[str]:
+    """Return the numbers of `1..4` or `1..9..2`; none where it is something else."""
+    bounds = inside.split("..")
+    if not 2 <= len(bounds) <= 3 or not all(_whole(bound) for bound in bounds) or any(len(bound) > 9 for bound in bounds):
+        return []
+    first, last = int(bounds[0]), int(bounds[1])
+    step = abs(int(bounds[2])) if len(bounds) == 3 else 1
+    if step == 0 or abs(last - first) // step > MOST_TURNS or any(len(b) > 1 and b.lstrip("-")[0] == "0" for b in bounds):
+        return []
+    return [str(number) for number in range(first, last + (1 if last >= first else -1), step if last >= first else -step)]
+
+
+def _whole(text: str) -> bool:
+    return text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()
