@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from pytest_gbs.cli._command import Command, Formatter, Parser
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._plain import plain
 from pytest_gbs.core.errors import GbsError
 
 
@@ -78,10 +79,15 @@ def _dispatch(arguments: list[str]) -> int:
         return no_command(name)
     # `--strict` takes a value only behind `=`: the next word is a path.
     given = ["--strict=claims" if argument == "--strict" else argument for argument in arguments[1:]]
+    arguments_given = plain(command, given)
+    if arguments_given is not None:
+        return command.run(arguments_given)
+    from pytest_gbs.cli._parser import Formatter, Parser
+
     usage = None if command.usage is None else f"gbs {name} {command.usage}"
     parser = Parser(prog=f"gbs {name}", usage=usage, description=command.summary, allow_abbrev=False, formatter_class=Formatter)
     command.add_arguments(parser)
-    return command.run(parser.parse_args(given))
+    return command.run(parser.parse_intermixed_args(given))
 
 
 def _one_line(error: Exception) -> str:

@@ -1,11 +1,12 @@
-"""What a sub-command is, and a parser that says what is wrong in one line."""
+"""What a sub-command is."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
 
 
 class Command(NamedTuple):
@@ -15,21 +16,3 @@ class Command(NamedTuple):
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
     usage: str | None = None
-
-
-class Formatter(argparse.HelpFormatter):
-    """Help of one width everywhere: asking the terminal for its own imports modules for archives."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=26, width=110)
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line, and exit with 2."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the call."""
-        from pytest_gbs.formats._escape import escape
-
-        print(f"{self.prog}: {escape(message)} ({self.prog} --help)", file=sys.stderr)
-        sys.exit(2)

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.cli._output import slashed
 from pytest_gbs.core.admissible import MOST_GPUS
@@ -22,6 +21,9 @@ from pytest_gbs.settings import Overrides, load_settings
 from pytest_gbs.trees.overlay import OverlayTree
 from pytest_gbs.trees.root import is_root
 from pytest_gbs.trees.worktree import WorkTree, find_root
+
+if TYPE_CHECKING:
+    import argparse
 
 STDIN: Final = "-"
 
@@ -97,6 +99,8 @@ def job(arguments: argparse.Namespace) -> Job:
 
 def _number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9 or not 1 <= int(text) <= MOST_GPUS:
+        import argparse
+
         raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 to {MOST_GPUS}")
     return int(text)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.formats import Options
 from pytest_gbs.formats._escape import escape
+
+if TYPE_CHECKING:
+    import argparse
 
 _FORMATS: Final = "text, concise, github, gitlab, json, junit, markdown, sarif"
 

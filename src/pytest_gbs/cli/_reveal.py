@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import emit, options
@@ -10,6 +10,9 @@ from pytest_gbs.core.location import Location
 from pytest_gbs.core.report import Report
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def reveal(asked: Job, arguments: argparse.Namespace) -> int:

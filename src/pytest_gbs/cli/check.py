@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import Job, add_input, job
@@ -10,6 +10,11 @@ from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.report import Report, Role, Verdict
 from pytest_gbs.formats import find
+
+if TYPE_CHECKING:
+    import argparse
+
+_NOT_IN_HELP: Final = "==SUPPRESS=="  # argparse.SUPPRESS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--strict", nargs="?", const="claims", choices=("claims", "all"), metavar="=all", help=words)
     group.add_argument("--require-verified", type=int, default=0, metavar="N", help="fail unless N recipes are verified")
     group.add_argument("--exit-zero", action="store_true", help="findings do not fail")
-    group.add_argument("--hook", action="store_true", help=argparse.SUPPRESS)
+    group.add_argument("--hook", action="store_true", help=_NOT_IN_HELP)
     group = add_output(parser)
     group.add_argument("--statistics", action="store_true", help="only count how often each rule fired")
     group.add_argument("--show-files", action="store_true", help="list the files that would be read, and stop")

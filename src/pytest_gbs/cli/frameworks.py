@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
@@ -12,6 +11,9 @@ from pytest_gbs.core.equation import Equation, Rounding
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.wording import called, short
+
+if TYPE_CHECKING:
+    import argparse
 
 _HEAD = ("framework", "a batch counts", "global batch size", "ranks", "read from")
 

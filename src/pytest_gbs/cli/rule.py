@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.rule import Example, Rule
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
+
+if TYPE_CHECKING:
+    import argparse
 
 _HEAD = ("code", "name", "severity", "default", "what it finds")
 

@@ -254,18 +254,29 @@ def _called(name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
         if any(isinstance(value, Sweep) for value in values):
             return Sweep(name)
         return _cast(cast, values[0])
-    if name in ("sort", "shuffle"):
-        if len(arguments) != 1 or isinstance(arguments[0], Sweep):
-            return Sweep(name)
-        if not isinstance(arguments[0], list):
-            return [arguments[0]] if name == "shuffle" else arguments[0]
-        if name == "shuffle":
+    if name == "sort":
+        return _sorted(arguments, named)
+    if name == "shuffle":
+        if len(arguments) == 1 and isinstance(arguments[0], list):
             raise NotAnOverride("shuffle gives another order each time")
-        try:
-            return sorted(arguments[0], reverse=bool(named.get("reverse", False)))
-        except TypeError as error:
-            raise NotAnOverride("sort of values that have no order") from error
+        return [arguments[0]] if len(arguments) == 1 and not isinstance(arguments[0], Sweep) else Sweep(name)
     raise NotAnOverride(f"no function {name}")
+
+
+def _sorted(arguments: list[Any], named: dict[str, Any]) -> Any:
+    single = len(arguments) == 1
+    if single and isinstance(arguments[0], Sweep):
+        return arguments[0]
+    if single and not isinstance(arguments[0], list):
+        return arguments[0]
+    values = arguments[0] if single else arguments
+    if not arguments or (not single and any(isinstance(value, list | dict | Sweep) or value is None for value in values)):
+        raise NotAnOverride("sort takes values or a list")
+    try:
+        found = sorted(values, reverse=bool(named.get("reverse", False)))
+    except TypeError as error:
+        raise NotAnOverride("sort of values that have no order") from error
+    return found if single else Sweep("sort")
 
 
 def _cast(cast: Callable[[Any], Any], value: Any) -> Any:

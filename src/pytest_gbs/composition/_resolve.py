@@ -209,7 +209,7 @@ class Interpolations:
             inner = self._step(base, step, key)
             if isinstance(inner, Leaf) and inner.interpolates:
                 inner = self.node(inner)
-            if inner is None and absent:
+            if absent and (inner is None or isinstance(inner, Leaf)):
                 return None
             if inner is None or isinstance(inner, Leaf):
                 where = ".".join(steps[: number + 1])
@@ -238,6 +238,8 @@ class Interpolations:
         return target
 
     def _step(self, base: Container, step: str, key: str) -> Node | None:
+        if isinstance(base, Items) and not _is_index(step):
+            raise Failed(Why.TYPE, f"{step} in {key} is no index of a list", base.at)
         found = child(base, step)
         if isinstance(found, Leaf) and found.missing:
             raise Failed(Why.TO_MISSING, f"{key} is ???", found.at)
@@ -316,6 +318,14 @@ class Interpolations:
             return list(found.content)
         prefix = ".".join(map(str, path_of(found)))
         return [f"${{{prefix}.{name}}}" for name in found.content]
+
+
+def _is_index(step: str) -> bool:
+    try:
+        int(step)
+    except ValueError:
+        return False
+    return True
 
 
 def split_key(key: str) -> list[str]:

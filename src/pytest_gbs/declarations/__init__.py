@@ -7,7 +7,7 @@ from functools import cache
 from pytest_gbs.core.declaration import Declaration, Grammar
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.plugins import modules
-from pytest_gbs.declarations._candidate import has_digit
+from pytest_gbs.declarations._candidate import digit
 
 
 @cache
@@ -19,6 +19,7 @@ def grammars() -> tuple[Grammar, ...]:
 
 def read_declarations(blocks: tuple[CommentBlock, ...], source: str) -> tuple[Declaration, ...]:
     """Return what the comments of one file state, in the order of the file; each number once."""
+    has_digit = digit().search
     found = [(block, read) for block in blocks if has_digit(block.text) and (read := _read(block, source))]
     if not found:
         return ()

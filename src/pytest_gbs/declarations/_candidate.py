@@ -12,7 +12,8 @@ _SIGNS: Final = ("*", "×", "/", "x", "÷", "✕", "⨯", "∗", "⋅", "✖", "
 
 
 @cache
-def _digit() -> re.Pattern[str]:
+def digit() -> re.Pattern[str]:
+    """Return the pattern that finds a digit."""
     return re.compile("[0-9]")
 
 
@@ -23,7 +24,7 @@ def _count() -> re.Pattern[str]:
 
 def has_digit(text: str) -> bool:
     """Return whether `text` holds a digit."""
-    return _digit().search(text) is not None
+    return digit().search(text) is not None
 
 
 def counts(text: str, words: tuple[str, ...]) -> bool:
@@ -42,7 +43,7 @@ def multiplies(text: str) -> bool:
     for sign in _SIGNS:
         at = text.find(sign)
         while at >= 0:
-            if _is_operator(text, at) and _digit().search(text, max(0, at - _AROUND), at + _AROUND):
+            if _is_operator(text, at) and digit().search(text, max(0, at - _AROUND), at + _AROUND):
                 return True
             at = text.find(sign, at + 1)
     return False

@@ -19,6 +19,7 @@ _FRAMES: Final = words(
     " expect whole than of have has at a an the these if ( :"
 )
 _NUMBER_OF: Final = words("number num n total of nr #")
+_COUNTS: Final = frozenset((*COUNTED, "single"))
 _LABELS: Final = _NUMBER_OF | words("world gpus devices accelerators nodes machines nnodes")
 _OPERATORS: Final = ("x", "*", "/", "//")
 
@@ -48,11 +49,14 @@ def hardware(tokens: Sequence[Token]) -> tuple[Stated, ...]:
     found: list[Stated] = []
     i = 0
     while i < len(tokens):
-        token = tokens[i]
-        if token.kind == NUMBER or (token.kind == WORD and (token.text in COUNTED or token.text == "single")):
+        kind, text = tokens[i].kind, tokens[i].text
+        if kind == NUMBER or text in _COUNTS:
             read = _nodes(tokens, i) or _grid(tokens, i) or _devices_stated(tokens, i)
+        elif text in _LABELS:
+            read = _labelled(tokens, i)
         else:
-            read = _labelled(tokens, i) if token.text in _LABELS else []
+            i += 1
+            continue
         found.extend(read)
         i = max([i + 1, *(stated.stop for stated in read)])
     return tuple(_settled(tokens, found))

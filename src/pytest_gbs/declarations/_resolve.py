@@ -145,7 +145,7 @@ def _setup(batch: Declaration, names: frozenset[str]) -> tuple[tuple[str, int], 
 
 def _switched_off(blocks: Iterable[CommentBlock]) -> frozenset[KeyPath]:
     """Return the keys above which a comment that says nothing else switches off what stands behind them."""
-    return frozenset(block.owner for block in blocks if block.owner and _OFF in block.text and _own_lines(block) is None)
+    return frozenset(block.owner for block in blocks if _OFF in block.text and block.owner and _own_lines(block) is None)
 
 
 @cache

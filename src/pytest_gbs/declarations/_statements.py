@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location
 from pytest_gbs.declarations._candidate import counts, has_digit
+from pytest_gbs.declarations._lines import is_command, is_setting, prose
 from pytest_gbs.declarations._tokens import Token, tokenise
 
 # A line as long as this was broken because it was full, not because the statement ended.
@@ -17,15 +18,15 @@ _FULL: Final = 60
 # Longer comments are data or licences; what they say of a batch stands at their beginning.
 _MOST_CHARACTERS: Final = 20_000
 _HARDWARE: Final = ("gpu", "node", "device")
+_SHOWN: Final = 80
 
 
 class Statement(NamedTuple):
-    """One sentence of a block: characters `start` to `stop` of its text, in lower case, with the paragraph it belongs to."""
+    """One sentence of a block: characters `start` to `stop` of its `text`; `lower` is the sentence in lower case."""
 
     text: str
     start: int
     stop: int
-    paragraph: int
     lower: str
 
     @property
@@ -47,47 +48,48 @@ def _tokens(text: str, start: int, stop: int) -> tuple[Token, ...]:
     return tokenise(text, start, stop)
 
 
-@lru_cache(maxsize=8)
-def statements(text: str) -> tuple[Statement, ...]:
-    """Return the statements of a block's text that hold a number (as digits, or as a word in front of GPUs or nodes), in order."""
+def paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the paragraphs of a block's text, which blank lines part, start and stop."""
+    start, end = 0, min(len(text), _MOST_CHARACTERS)
+    while start < end:
+        stop = text.find("\n\n", start, end)
+        yield start, end if stop < 0 else stop
+        start = end if stop < 0 else stop + 2
+
+
+@lru_cache(maxsize=16)
+def statements(text: str, start: int, stop: int) -> tuple[Statement, ...]:
+    """Return the statements of a paragraph that hold a number (as digits, or as a word in front of GPUs or nodes), in order."""
     found: list[Statement] = []
-    for start, stop, paragraph in _passages(text[:_MOST_CHARACTERS]):
-        begin = start
-        for end in (*(match.end() for match in _sentence_end().finditer(text, start, stop)), stop):
+    for first, last in _joined(text, start, stop):
+        begin = first
+        for end in (*(match.end() for match in _sentence_end().finditer(text, first, last)), last):
             lower = text[begin:end].lower()
             if has_digit(lower) or counts(lower, _HARDWARE):
-                found.append(Statement(text, begin, end, paragraph, lower))
+                found.append(Statement(text, begin, end, lower))
             begin = end
     return tuple(found)
 
 
-def _passages(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield lines that belong together, as start, stop, and number of the paragraph."""
-    start = stop = paragraph = offset = 0
-    last = ""
-    command = False
-    for line in text.split("\n"):
-        body = line.strip(" \t#\r")
-        if "gbs:" in body:
-            body = _own().split(body, maxsplit=1)[0].rstrip(" \t#")
-        begin = offset + line.find(body)
+def _joined(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield where lines that belong together start and stop."""
+    offset, command, last = start, False, ""
+    begin = end = start
+    for line in text[start:stop].split("\n"):
+        body = prose(line)
+        at = offset + line.find(body)
         offset += len(line) + 1
         command = bool(body) and (command or is_command(body))
-        if not body or command or is_setting(body):
-            if last:
-                yield start, stop, paragraph
-            paragraph += not body
-            command = command and body.endswith("\\")
+        skipped = not body or command or is_setting(body)
+        command = command and body.endswith("\\")
+        if last and (skipped or not _continues(last, body)):
+            yield begin, end
             last = ""
-            continue
-        if last and not _continues(last, body):
-            yield start, stop, paragraph
-            last = ""
-        if not last:
-            start = begin
-        last, stop = body, begin + len(body)
+        if not skipped:
+            begin = begin if last else at
+            last, end = body, at + len(body)
     if last:
-        yield start, stop, paragraph
+        yield begin, end
 
 
 def _continues(last: str, line: str) -> bool:
@@ -97,12 +99,6 @@ def _continues(last: str, line: str) -> bool:
     if last[-1] in ".!?:;。" or _fresh().match(line):
         return False
     return len(last) >= _FULL or last[-1] in ",(+*/=-" or not (line[0].isupper() or line[0].isdigit())
-
-
-@cache
-def _own() -> re.Pattern[str]:
-    """Return what starts a comment to this tool that states nothing."""
-    return re.compile(r"(?:^|#\s*)gbs:\s*(?:ignore|not-a-claim)")
 
 
 @cache
@@ -121,59 +117,6 @@ def _sentence_end() -> re.Pattern[str]:
     # "e.g. 8 GPUs", "(w. parallel)" and "approx. 128" go on.
     going_on = "".join(rf"(?<!{short}\.)" for short in (r"\b[a-zA-Z]", "vs", "ca", "prox", "etc", "cf", "incl"))
     return re.compile(rf"[.!?;；。](?:(?<=[;；。])\s*|{going_on}\s+(?=[^\W\d_]|[\"'(`]))")
-
-
-def is_setting(line: str) -> bool:
-    """Return whether a comment's line is a setting that was commented out: `gradient_accumulation_steps: 16  # 8 GPUs`."""
-    match = _setting().match(line)
-    if match is None:
-        return False
-    key, value = match["key"], match["value"].strip()
-    if key.lower() == "gbs" or key.lower().startswith("effective"):
-        return False
-    scalar = _scalar().match(value) is not None
-    if match["sign"] == "=":
-        return scalar and ("_" in key or key.islower())
-    if "_" in key:
-        return scalar or not value[:1].isdigit()
-    return scalar and key.islower()
-
-
-@cache
-def _setting() -> re.Pattern[str]:
-    return re.compile(
-        r"(?:- |export )?[\"']?(?P<key>--?[\w-]+|[A-Za-z_][\w./]*)[\"']?\s*(?P<sign>:(?=\s|$)|=(?!=))(?P<value>.*)", re.DOTALL
-    )
-
-
-@cache
-def _scalar() -> re.Pattern[str]:
-    return re.compile(r"(?:[\"'\[{$&*!|>].*|[^\s#]*,?)(?:\s+#.*)?$", re.DOTALL)
-
-
-@cache
-def _command() -> re.Pattern[str]:
-    programs = (
-        "torchrun|accelerate launch|deepspeed|sbatch|srun|salloc|mpirun|python3?|bash|sh|uv|pip|cd|export|tune|ray|llamafactory-cli|axolotl"
-        "|litgpt|automodel|oumi|swift|composer"
-    )
-    arguments = r"(?:--?\w|[\w./$-]*(?:\s--?\w|\.(?:py|sh|ya?ml|slurm)\b|\s+run\b|=))"
-    return re.compile(rf"\$ |SBATCH|CUDA_VISIBLE_DEVICES=|(?:[A-Z_\d]+=\S+ +)*(?:{programs})\s+{arguments}")
-
-
-def is_command(line: str) -> bool:
-    """Return whether a comment's line is a command, or part of one: `accelerate launch --num_processes 8 train.py`."""
-    if line.endswith("\\") or line.startswith("--"):
-        return True
-    return (" --" in line and _flag().search(line) is not None) or _command().match(line) is not None
-
-
-@cache
-def _flag() -> re.Pattern[str]:
-    return re.compile(r"\s--[a-zA-Z]")
-
-
-_SHOWN: Final = 80
 
 
 class Passage(NamedTuple):
@@ -209,7 +152,9 @@ class Passage(NamedTuple):
 
 def passages(block: CommentBlock, source: str, is_candidate: Callable[[str], bool]) -> Iterator[Passage]:
     """Yield the statements of `block` that may state something, which `is_candidate` tells of a text in lower case."""
-    if is_candidate(block.text.lower()):
-        for statement in statements(block.text):
-            if is_candidate(statement.lower):
-                yield Passage(block, source, statement)
+    text = block.text
+    for start, stop in paragraphs(text):
+        if is_candidate(text[start:stop].lower()):
+            for statement in statements(text, start, stop):
+                if is_candidate(statement.lower):
+                    yield Passage(block, source, statement)

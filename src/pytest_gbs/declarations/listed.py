@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from math import prod
 from typing import Final, NamedTuple
 
@@ -13,7 +12,7 @@ from pytest_gbs.core.quantity import Name
 from pytest_gbs.declarations._batch import labels
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._sizes import EXPERTS, count_at, name_at
-from pytest_gbs.declarations._statements import Passage, statements
+from pytest_gbs.declarations._statements import Passage, paragraphs, statements
 from pytest_gbs.declarations._tokens import NUMBER, text_at
 from pytest_gbs.declarations.words import DEVICE_UNITS, UNITS
 
@@ -37,8 +36,9 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     if not _is_candidate(block.text):
         return ()
     found: list[Declaration] = []
-    for _, paragraph in groupby(statements(block.text), key=lambda statement: statement.paragraph):
-        lines = [line for statement in paragraph if (line := _line(Passage(block, source, statement))) is not None]
+    for start, stop in paragraphs(block.text):
+        read_here = (_line(Passage(block, source, statement)) for statement in statements(block.text, start, stop))
+        lines = [line for line in read_here if line is not None]
         if len(lines) > 1 and len({line.name for line in lines}) == len(lines):
             found.extend(_listed(lines))
     return tuple(found)

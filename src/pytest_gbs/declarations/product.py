@@ -9,30 +9,34 @@ from typing import Final
 from pytest_gbs.core.declaration import Declaration, Factor, Grammar, Interval, Sum
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.quantity import Name
-from pytest_gbs.declarations._arithmetic import OPERATORS, Operand, Product, products
+from pytest_gbs.declarations._arithmetic import Operand, Product, products
 from pytest_gbs.declarations._batch import labels
 from pytest_gbs.declarations._candidate import multiplies
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._formula import Formula, Result, formulas
 from pytest_gbs.declarations._hardware import hardware
 from pytest_gbs.declarations._meaning import PARALLEL, RANKS, is_batch_formula
+from pytest_gbs.declarations._owner import is_batch
 from pytest_gbs.declarations._sizes import EXPERTS, count_at
 from pytest_gbs.declarations._statements import Passage, passages
-from pytest_gbs.declarations._tokens import SIGN
 from pytest_gbs.declarations.words import Numeral
 
 _CONDITIONS: Final = RANKS | PARALLEL
 _SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 
 
+# Arithmetic that gives a batch says so: by a sign that gives, by the batch's name, or by the key it stands behind.
+_GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs")
+
+
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return the batches that `block` works out."""
-    return tuple(
-        declaration
-        for passage in passages(block, source, multiplies)
-        if any(token.kind == SIGN and token.text in OPERATORS for token in passage.tokens)
-        for declaration in _read(passage)
-    )
+    is_candidate = multiplies if is_batch(block.owner) else _is_candidate
+    return tuple(declaration for passage in passages(block, source, is_candidate) for declaration in _read(passage))
+
+
+def _is_candidate(text: str) -> bool:
+    return any(map(text.__contains__, _GIVES)) and multiplies(text)
 
 
 def _read(passage: Passage) -> Iterator[Declaration]:

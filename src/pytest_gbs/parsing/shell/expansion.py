@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.core.command import Part, Word
 from pytest_gbs.core.location import Location
-from pytest_gbs.parsing.shell.fields import Fields, braces
+from pytest_gbs.parsing.shell.fields import BLANKS, Fields, braces
 from pytest_gbs.parsing.shell.limits import DEEPEST
 from pytest_gbs.parsing.shell.state import unknown
 from pytest_gbs.parsing.shell.text import Parts
@@ -159,10 +159,10 @@ class _Reader:
         self.machine.budget.write(sum(len(part.text or "") for part in parts) + len(parts))
         if self.split and not quoted:
             self.fields.add_split(parts, at)
-        elif len(parts) == 1:
-            self.fields.add((parts[0]._replace(use=at),))
+        elif any(character in BLANKS for part in parts for character in part.text or ""):
+            self.fields.add(parts)  # several words, perhaps a command: each keeps its place
         else:
-            self.fields.add(parts)
+            self.fields.add(tuple(part._replace(use=at) for part in parts))
 
 
 def _glob(part: Part) -> Part:

@@ -61,17 +61,25 @@ class Fields:
             for place, character in enumerate(part.text):
                 if character in self.separators:
                     if place > start:
-                        found.append(part.cut(start, place))
+                        found.append(_pattern(part.cut(start, place)))
                     found.append(None)
                     start = place + 1
             if start < len(part.text):
-                found.append(part.cut(start, len(part.text)))
+                found.append(_pattern(part.cut(start, len(part.text))))
         return found
 
     def finish(self) -> tuple[Parts, ...]:
         """Return all fields."""
         self.close()
         return tuple(self.done)
+
+
+def _pattern(part: Part) -> Part:
+    """Return text with a pattern of file names as what it is: nobody knows which files there are."""
+    text = part.text
+    if text is None or "*" not in text or "=" in text:
+        return part
+    return Part(None, part.at, part.use, text, many=True, pattern=text)
 
 
 def word(parts: Parts, raw: str, at: Location) -> Word:

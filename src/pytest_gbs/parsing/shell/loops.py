@@ -176,9 +176,6 @@ def _any_turns(machine: Machine, body: Node, start: Callable[[], None], *, none:
         start()
         _turn(machine, body, frame)
         _leave(machine, body, frame)
-    if machine.state.over:
-        machine.state.over = ""
-    _forget(machine, changing, body)
     join(machine.state, [(before, none), (machine.state.copy(), False)], machine.at(body))
 
 

@@ -65,6 +65,11 @@ class Machine:
     # Words
 
     @property
+    def at_start(self) -> Location:
+        """The first character of the file."""
+        return Location(self.text_path, 0, 0)
+
+    @property
     def separators(self) -> str:
         """The characters at which an expansion falls apart."""
         variable = self.state.variables.get("IFS")

@@ -79,8 +79,7 @@ def _list(machine: Machine, node: Node) -> Truth:
     taken = machine.state.copy()
     likely = left.value == wanted if left.default else None
     at = machine.at(node)
-    ways = [(taken, likely is True), (skipped, likely is False)]
-    join(machine.state, ways if taken.over or likely is not False else ways[::-1], at)
+    join(machine.state, [(taken, likely is True), (skipped, likely is False)], at)
     if left.hoped:
         return left
     return conditions.both(left, right) if wanted else conditions.either(left, right)

@@ -1,0 +1,25 @@
+"""A parser that says what is wrong in one line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+
+class Formatter(argparse.HelpFormatter):
+    """Help of one width everywhere: asking the terminal for its own imports modules for archives."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=110)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line, and exit with 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the call."""
+        from pytest_gbs.formats._escape import escape
+
+        print(f"{self.prog}: {escape(message)} ({self.prog} --help)", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,131 @@
+"""Commands that run the command behind them: where the inner one starts."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from pytest_gbs.core.command import Word
+
+
+class Prefix(NamedTuple):
+    """A command before another one: its sub-commands, options with a value, options without, and words before the inner command.
+
+    Where `greedy`, a long option not listed in `switches` takes the next word as its value.
+    """
+
+    after: tuple[str, ...] = ()
+    valued: frozenset[str] = frozenset()
+    switches: frozenset[str] = frozenset()
+    words: int = 0
+    greedy: bool = False
+
+
+_SRUN: Final = frozenset(
+    "--label --unbuffered --pty --verbose --quiet --kill-on-bad-exit --overlap --no-kill --overcommit --oversubscribe --exclusive "
+    "--exact --contiguous --disable-status --hold --preserve-env --spread-job --use-min-nodes --mpi-combine --multi-prog --wait-all-nodes "
+    "--container-writable --container-readonly --container-mount-home --no-container-mount-home --container-remap-root "
+    "--no-container-remap-root --no-container-entrypoint --container-entrypoint -l -u -v -Q -K -k -O -s -X -H -E".split()
+)
+_CONTAINER: Final = frozenset(
+    "-B --bind --env --env-file --pwd -H --home --overlay -S --scratch -W --workdir --mount --hostname --network --nv-ccl --cwd --app "
+    "--fakeroot-uid --security --dns --add-caps --drop-caps --apply-cgroups".split()
+)
+_DOCKER: Final = frozenset(
+    "-v --volume -e --env --env-file -w --workdir --name --gpus --shm-size --ulimit --network --net --ipc -u --user -p --publish -m --memory "
+    "--mount --entrypoint --cpus --device --hostname -h --pid --runtime --label -l --privileged-mode --cap-add --security-opt".split()
+)
+_UV: Final = frozenset("--extra --group --with --python -p --directory --project --env-file --only-group --index-url --with-requirements --package".split())
+_TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
+    "srun": (Prefix(greedy=True, switches=_SRUN),),
+    "nohup": (Prefix(),),
+    "time": (Prefix(valued=frozenset(("-o", "-f"))),),
+    "command": (Prefix(),),
+    "builtin": (Prefix(),),
+    "exec": (Prefix(valued=frozenset(("-a",))),),
+    "setsid": (Prefix(),),
+    "caffeinate": (Prefix(),),
+    "timeout": (Prefix(valued=frozenset(("-k", "--kill-after", "-s", "--signal")), words=1),),
+    "nice": (Prefix(valued=frozenset(("-n", "--adjustment"))),),
+    "ionice": (Prefix(valued=frozenset(("-c", "-n", "--class", "--classdata"))),),
+    "stdbuf": (Prefix(valued=frozenset(("-i", "-o", "-e"))),),
+    "taskset": (Prefix(words=1),),
+    "chrt": (Prefix(words=1),),
+    "numactl": (Prefix(valued=frozenset(("-N", "-m", "-C", "-i", "-p"))),),
+    "sudo": (Prefix(valued=frozenset(("-u", "-g", "--user", "--group"))),),
+    "env": (Prefix(valued=frozenset(("-u", "--unset", "-C", "--chdir"))),),
+    "apptainer": (Prefix(("exec",), _CONTAINER, words=1), Prefix(("run",), _CONTAINER, words=1)),
+    "singularity": (Prefix(("exec",), _CONTAINER, words=1), Prefix(("run",), _CONTAINER, words=1)),
+    "docker": (Prefix(("run",), _DOCKER, words=1), Prefix(("exec",), _DOCKER, words=1)),
+    "podman": (Prefix(("run",), _DOCKER, words=1), Prefix(("exec",), _DOCKER, words=1)),
+    "uv": (Prefix(("run",), _UV),),
+    "poetry": (Prefix(("run",)),),
+    "pipenv": (Prefix(("run",)),),
+    "pdm": (Prefix(("run",), frozenset(("-p",))),),
+    "hatch": (Prefix(("run",)),),
+    "rye": (Prefix(("run",)),),
+    "pixi": (Prefix(("run",), frozenset(("-e", "--environment", "--manifest-path"))),),
+    "conda": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
+    "mamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
+    "micromamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
+    "nsys": (Prefix(("profile",), frozenset("-o --output -t --trace -w -s --sample -c --capture-range -f --force-overwrite -x".split())),),
+    "coverage": (Prefix(("run",), frozenset(("--source", "-m")), frozenset(("-p", "--parallel-mode"))),),
+}
+# What may stand behind a switch that we do not know without being its value.
+_PROGRAMS: Final = frozenset("accelerate torchrun deepspeed python python3 bash sh trl tune axolotl llamafactory-cli apptainer singularity uv env".split())
+SHELLS: Final = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
+
+
+def name_of(word: Word) -> str:
+    """Return the program that a word names, without its folder; nothing where it is unknown."""
+    if word.text is not None:
+        return word.text.rsplit("/", 1)[-1]
+    last = word.parts[-1].text
+    return last.rsplit("/", 1)[-1] if last and "/" in last else ""
+
+
+def inner(words: tuple[Word, ...]) -> int:
+    """Return the index of the command that `words` run; 0 where they run none, the number of words where it is missing."""
+    for prefix in _TABLE.get(name_of(words[0]), ()):
+        start = 1 + len(prefix.after)
+        if tuple(word.text for word in words[1:start]) == prefix.after:
+            return _behind(words, start, prefix)
+    return 0
+
+
+def _behind(words: tuple[Word, ...], start: int, prefix: Prefix) -> int:
+    """Return the index behind the options and the words of a prefix."""
+    index, left = start, prefix.words
+    while index < len(words):
+        known = words[index].starts_with
+        if words[index].text == "--":
+            index += 1
+            if not left:
+                break
+        elif known.startswith("-") and len(known) > 1:
+            index += 1 + _takes_value(words, index, prefix)
+        elif left:
+            left -= 1
+            index += 1
+        elif _is_open(words[index]) and index + 1 < len(words):
+            index += 1  # `srun $OPTIONS torchrun ...`
+        else:
+            break
+    return index
+
+
+def _is_open(word: Word) -> bool:
+    """Return whether a word is an unknown that may be any number of words, or nothing."""
+    return word.many and all(part.text is None for part in word.parts)
+
+
+def _takes_value(words: tuple[Word, ...], index: int, prefix: Prefix) -> bool:
+    """Return whether the option at `index` has its value in the next word."""
+    known = words[index].text
+    following = name_of(words[index + 1]) if index + 1 < len(words) else "-"
+    if known is None or "=" in known or known in prefix.switches or following in _PROGRAMS:
+        return False
+    if known in prefix.valued:
+        return True
+    if not prefix.greedy:
+        return False
+    return (known.startswith("--") or len(known) == 2) and not following.startswith("-")

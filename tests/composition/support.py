@@ -1,0 +1,99 @@
+"""What the tests of composition share: trees in memory, Hydra itself, and what both say in the same shape."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from pytest_gbs.composition import compose
+from pytest_gbs.core.composed import Composed, Override, Unresolved, Why
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.parsing import read
+from pytest_gbs.trees.overlay import OverlayTree
+
+ERROR = "error"
+
+
+class _Empty(NamedTuple):
+    def paths(self) -> tuple[str, ...]:
+        return ()
+
+    def read(self, path: str) -> Source | Unreadable:
+        return Unreadable(path, "no such file")
+
+
+def tree(files: dict[str, str]) -> OverlayTree:
+    """Return a tree that holds `files` and nothing else."""
+    return OverlayTree(_Empty(), files)
+
+
+def composed(files: dict[str, str], *overrides: str, name: str = "config", **more: Any) -> Composed:
+    """Return what we compose from folder `conf` of `files`."""
+    return compose(tree(files), read, "conf", name, [Override(each) for each in overrides], **more)
+
+
+def plain(data: object) -> Any:
+    """Return `data` as OmegaConf shows it where no environment variable is set; `ERROR` for what it could not resolve."""
+    if isinstance(data, Unresolved):
+        if data.reason == Why.MISSING:
+            return "???"
+        return data.otherwise[0] if data.otherwise else ERROR
+    if isinstance(data, dict):
+        return {key: plain(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [plain(value) for value in data]
+    return data
+
+
+def leaves(data: object) -> Iterator[object]:
+    """Yield the scalars within `data`."""
+    if isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from leaves(value)
+    else:
+        yield data
+
+
+def verdict(found: Composed) -> Any:
+    """Return the configuration in order as the program would get it, or `ERROR`."""
+    data = plain(found.data)
+    unresolved = any(isinstance(value, Unresolved) and plain(value) == ERROR for value in leaves(found.data))
+    return ERROR if found.problems or unresolved else ordered(data)
+
+
+def ordered(data: Any) -> Any:
+    """Return `data` such that comparing it compares the order of keys, and types of numbers, too."""
+    if isinstance(data, dict):
+        return [(key, ordered(value)) for key, value in data.items()]
+    if isinstance(data, list | tuple):
+        return ("list", [ordered(value) for value in data])
+    return (type(data).__name__, repr(data))
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Write `files` below `folder`."""
+    for path, text in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+
+
+def hydra(folder: Path, config_dir: str, name: str, overrides: Sequence[str]) -> Any:
+    """Return what Hydra itself composes, or `ERROR`; skip where it is not installed."""
+    pytest.importorskip("hydra")
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+    from omegaconf import OmegaConf
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with initialize_config_dir(version_base=None, config_dir=str(folder / config_dir)):
+                found = hydra_compose(name, overrides=list(overrides))
+                return ordered(OmegaConf.to_container(found, resolve=True))
+        except Exception:  # whatever it raises is a refusal
+            return ERROR
