@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import pytest
@@ -138,7 +139,9 @@ def _omegaconf_says(data: dict[str, Any]) -> Any:
             return [(key, walk(node._get_node(key))) for key in keys]
         return value(node)
 
-    return walk(root)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return walk(root)
 
 
 def _we_say(data: dict[str, Any]) -> Any:

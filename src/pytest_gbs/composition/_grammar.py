@@ -301,6 +301,8 @@ class _Parser:
 def _single(tokens: list[Token]) -> int | float | bool | str | None:
     if len(tokens) > 1:
         return "".join(map(unescaped, tokens))
+    if tokens[0].kind == "ws":
+        raise NotAnInterpolation("a value of blanks alone")
     try:
         return typed(tokens[0])
     except ValueError as error:

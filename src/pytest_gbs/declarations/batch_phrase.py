@@ -54,6 +54,8 @@ def _claimed(passage: Passage, label: Label, at: int, number: Numeral) -> Declar
     """Return the claim that the batch of `label` is `number`, or what it is changed to: `32 -> 16`."""
     tokens = passage.tokens
     unit, stop = unit_at(tokens, at + 1)
+    if not unit and at < label.first:
+        unit = unit_at(tokens, label.first)[0]
     if not unit:
         unit = next((unit_at(tokens, j + 1)[0] for j in range(label.stop, at) if tokens[j].text == "in"), "")
     if unit == "tokens" or tokens[at].text[-1:] in "MB":

@@ -84,10 +84,18 @@ def _without_place(assumption: str) -> str:
 
 
 def _subject(report: Report, recipes: list[FileReport]) -> str:
-    """Return which recipes assume something: `verified and violated`, or `2 of 3 verified`."""
+    """Return which recipes assume something: `verified and violated`, or `2 of 3 verified and the violated one`."""
     words = []
     for verdict in _JUDGED:
         number, of = sum(file.verdict == verdict for file in recipes), report.number(verdict)
         if number:
-            words.append(verdict if number == of else f"{number:,} of {of:,} {verdict}")
-    return listing(words, last="and")
+            words.append((verdict, number, of))
+    if all(number == of for _, number, of in words):
+        return listing((verdict for verdict, _, _ in words), last="and")
+    return listing((_part(*each) for each in words), last="and")
+
+
+def _part(verdict: str, number: int, of: int) -> str:
+    if number < of:
+        return f"{number:,} of {of:,} {verdict}"
+    return f"the {verdict} one" if of == 1 else f"all {of:,} {verdict}"

@@ -29,15 +29,16 @@ def read_fields(machine: Machine, node: Node) -> tuple[Parts, ...]:
 
 def read_value(machine: Machine, node: Node) -> Parts:
     """Return what `node` gives where one value is wanted: behind `=`, in `[[ ]]`, in a heredoc."""
-    start, stop = machine.text.span(node)
-    return read_region(machine, node, start, stop)
+    fields = Fields(machine.separators)
+    _Reader(machine, fields, split=False).read(node, quoted=False)
+    return machine.bounded(fields.single())
 
 
 def read_region(machine: Machine, node: Node, start: int, stop: int, *, quoted: bool = False) -> Parts:
     """Return the value of the part of `node` between two offsets."""
     fields = Fields(machine.separators)
     _Reader(machine, fields, split=False).region(node, start, stop, quoted=quoted)
-    return machine.bounded(fields.finish()[0] if fields.growing or fields.done else ())
+    return machine.bounded(fields.single())
 
 
 def read_words(machine: Machine, node: Node) -> tuple[Word, ...]:

@@ -68,6 +68,10 @@ class Fields:
                 found.append(_pattern(part.cut(start, len(part.text))))
         return found
 
+    def single(self) -> Parts:
+        """Return all fields as one value."""
+        return tuple(part for field in self.finish() for part in field if part.text != "")
+
     def finish(self) -> tuple[Parts, ...]:
         """Return all fields."""
         self.close()

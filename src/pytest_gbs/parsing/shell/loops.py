@@ -100,6 +100,7 @@ def read_while(machine: Machine, node: Node) -> Truth:
 
 def _repeat(machine: Machine, body: Node, condition: Callable[[], Truth], after: Callable[[], None]) -> None:
     """Read a loop turn by turn while its condition is known, and for all turns at once from where it is not."""
+    before, count = machine.state.copy(), len(machine.commands)
     with _Loop(machine) as frame:
         for _ in range(MOST_TURNS):
             truth = condition()
@@ -111,6 +112,8 @@ def _repeat(machine: Machine, body: Node, condition: Callable[[], Truth], after:
             after()
         else:
             truth = UNKNOWN
+            machine.state.become(before)
+            del machine.commands[count:]
 
     def start() -> None:
         condition()

@@ -135,6 +135,12 @@ class Machine:
 
     # Arithmetic
 
+    def printed(self, node: Node) -> Parts:
+        """Return what `$(...)` gives."""
+        from pytest_gbs.parsing.shell.substitution import printed
+
+        return printed(self, node)
+
     def reckon_expansion(self, node: Node) -> Parts:
         """Return the value of `$(( ... ))`."""
         start, stop = self.text.span(node)
