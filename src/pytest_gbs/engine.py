@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any, Final, NamedTuple
 
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.declaration import Declaration, Force
@@ -21,6 +20,7 @@ from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.report import Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Claim, Judged, Policy, Run
+from pytest_gbs.core.typed import Any, Final, NamedTuple
 from pytest_gbs.core.worlds import HARDWARE, Evidence, Hardware, Nearby, Sizes, geometry, readings, shown, world
 from pytest_gbs.declarations import read_declarations
 from pytest_gbs.declarations.names import read_name
@@ -153,7 +153,7 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView, rules: Iterable[Rule]) -
         for rule in rules:
             if rule.scope == Scope.RUN and (not rule.frameworks or run.framework.name in rule.frameworks):
                 of_run.collect(rule, run)
-        collected.add(_one_cause(of_run))
+        collected.add(_named(_one_cause(of_run), run))
     return Judgement(collected.outcomes, tuple(collected.internal), tuple(_judged(runs[0])))
 
 
@@ -185,6 +185,17 @@ class _Collector:
         for code, outcomes in other.outcomes.items():
             self.outcomes.setdefault(code, []).extend(outcomes)
         self.internal.extend(other.internal)
+
+
+def _named(collected: _Collector, run: Run) -> _Collector:
+    """Return `collected` with each finding of a launch saying which launch it is about."""
+    if run.launch is not None:
+        words, at = f"launched as {run.launch.command}", run.launch.at if run.launch.at.stop else None
+        for code, outcomes in collected.outcomes.items():
+            collected.outcomes[code] = [
+                o._replace(launch=at, details=(*o.details, words)) if isinstance(o, Finding) else o for o in outcomes
+            ]
+    return collected
 
 
 def _one_cause(collected: _Collector) -> _Collector:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Final
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.errors import UsageError
@@ -14,12 +13,14 @@ from pytest_gbs.core.location import Lines, Source, Unreadable
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import Final
 from pytest_gbs.core.worlds import PARALLEL, Nearby
 from pytest_gbs.frameworks import tables
 from pytest_gbs.launchers import launchers
 from pytest_gbs.parsing import read
 
-SUFFIXES: Final = (".yaml", ".yml", ".json", ".toml")
+# No framework known so far has recipes in TOML.
+SUFFIXES: Final = (".yaml", ".yml", ".json")
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
 

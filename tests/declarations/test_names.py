@@ -1,0 +1,84 @@
+"""Sizes in the names of files and runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.declarations.names import read_name
+
+WORLD, NODES, PER_NODE, BATCH = "world_size", "num_nodes", "gpus_per_node", "global_batch_size"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mixtral-8x7b-sft",
+        "mixtral_8x22b",
+        "marblenet_3x2x64",
+        "conv_1x1",
+        "a100_80gb",
+        "llama-4bit",
+        "seq4k",
+        "512_v2",
+        "2_layer",
+        "gemma-3-gpu-offload",
+        "smollm2-1.7b",
+        "v2-gpu",
+        "tp4pp4",
+        "eval_bs64",
+        "micro_bs4",
+        "per_device_batch_size_4",
+        "batch3",
+        "p5x16",
+        "elie-48n-1704",
+        "trn1x4",
+        "abs128",
+        "2n8go",
+    ],
+)
+def test_says_nothing(name: str) -> None:
+    assert read_name(name, "f", 0, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("sft-2n8g", {NODES: 2, PER_NODE: 8}),
+        ("grpo-qwen3-8b-2n8g-fsdp2", {NODES: 2, PER_NODE: 8}),
+        ("SFT-2N8G", {NODES: 2, PER_NODE: 8}),
+        ("fsdp_2x8gpu", {NODES: 2, PER_NODE: 8}),
+        ("bench-4x8gb200", {NODES: 4, PER_NODE: 8}),
+        ("internvl_64gpu_full", {WORLD: 64}),
+        ("alst_ulysses_4gpu", {WORLD: 4}),
+        ("lora_8gpus", {WORLD: 8}),
+        ("m3_vl_lora_pp4ep8_8node", {NODES: 8}),
+        ("medpix_2node_100steps", {NODES: 2}),
+        ("llama-bs128", {BATCH: 128}),
+        ("1209_bsz128_13b", {BATCH: 128}),
+        ("gbs256_tpu", {BATCH: 256}),
+        ("run-batch-64", {BATCH: 64}),
+        ("rank_16_bs_128_lr_1e-5", {BATCH: 128}),
+        ("sft_batch_size_32", {BATCH: 32}),
+        ("data/llama-bs128/out", {BATCH: 128}),
+        ("b32x8", {BATCH: 256}),
+    ],
+)
+def test_reads_whole_words(name: str, sizes: dict[str, int]) -> None:
+    found = read_name(name, "f", 0, None)
+    assert {d.name: d.value for d in found} == sizes
+    assert all(d.weak for d in found)
+
+
+def test_a_batch_per_gpu_keeps_its_factors() -> None:
+    (found,) = read_name("b32x8", "f", 0, None)
+    assert found.conditions == (("micro_batch_size", 32), ("world_size", 8))
+
+
+def test_places_count_from_where_the_name_starts() -> None:
+    nodes, per_node = read_name("sft-2n8g", "runs.yaml", 100, ("run_name",))
+    assert (nodes.at.source, nodes.at.start, nodes.at.stop, nodes.at.path) == ("runs.yaml", 104, 105, ("run_name",))
+    assert (per_node.at.start, per_node.at.stop) == (106, 107)
+
+
+def test_an_endless_name_is_read_quickly() -> None:
+    assert read_name("bs" + "1" * 100_000, "f", 0, None) == ()
