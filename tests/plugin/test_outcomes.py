@@ -48,7 +48,7 @@ def test_strict_fails_what_cannot_be_decided(write: Write, pytester: pytest.Pyte
     write({"recipes/a.yaml": UNDETERMINED})
     result = run(pytester, "--gbs-strict", "-v")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["recipes/a.yaml::GBS101 FAILED*", "FAILED recipes/a.yaml::GBS101 - GBS101 recipes/a.yaml:1:8 can't be *"])
+    result.stdout.fnmatch_lines(["recipes/a.yaml::GBS101 FAILED*", "FAILED recipes/a.yaml::GBS101 - can't be *"])
 
 
 def test_strict_settings_for_all_fail_an_unclaimed_recipe(write: Write, pytester: pytest.Pytester) -> None:
@@ -84,7 +84,7 @@ def test_the_short_summary_says_what_is_wrong_in_one_line(
     write({"recipes/a.yaml": VIOLATED})
     result = run(pytester)
     start = next(number for number, line in enumerate(result.outlines) if line.startswith("FAILED"))
-    assert result.outlines[start].startswith("FAILED recipes/a.yaml::GBS101 - GBS101 recipes/a.yaml:1:8 ")
+    assert result.outlines[start].startswith("FAILED recipes/a.yaml::GBS101 - annotation says 128, settings give 256")
     assert "128" in result.outlines[start]
     assert "256" in result.outlines[start]
     assert result.outlines[start + 1].startswith("=")
@@ -92,7 +92,7 @@ def test_the_short_summary_says_what_is_wrong_in_one_line(
 
 def test_one_line_style_names_the_place(write: Write, pytester: pytest.Pytester) -> None:
     write({"recipes/a.yaml": VIOLATED})
-    run(pytester, "--tb=line").stdout.fnmatch_lines(["recipes/a.yaml:1: GBS101 recipes/a.yaml:1:8 *"])
+    run(pytester, "--tb=line").stdout.fnmatch_lines(["recipes/a.yaml:1: annotation says 128, settings give 256 (recipes/a.yaml:1:8)"])
 
 
 @pytest.mark.parametrize("style", ["auto", "long", "short", "line", "native", "no"])
@@ -206,7 +206,7 @@ def test_junit_has_the_line_as_message_and_the_text_once(write: Write, pytester:
     }
     failure = cases["recipes.a.yaml GBS101"].find("failure")
     assert failure is not None
-    assert failure.get("message", "").startswith("GBS101 recipes/a.yaml:1:8 ")
+    assert failure.get("message", "").endswith(" (recipes/a.yaml:1:8)")
     assert "\n" not in failure.get("message", "")
     assert (failure.text or "").startswith("recipes/a.yaml:1:8  error GBS101 stale-declaration\n")
     assert cases["recipes.b.yaml GBS101"].find("skipped") is not None

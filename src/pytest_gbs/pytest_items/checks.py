@@ -95,8 +95,8 @@ class View:
         return f"{code} {rule.name}" if rule else code
 
     def one_line(self, finding: Finding) -> str:
-        """Return a finding in one line, for short summaries."""
-        return f"{finding.code} {self._places.where(finding.at)} {escape(finding.message)}"
+        """Return a finding in one line, for short summaries, where pytest itself puts path and code in front and cuts the end."""
+        return f"{escape(finding.message)} ({self._places.where(finding.at)})"
 
     def finding(self, finding: Finding) -> str:
         """Return the text of `gbs check` for one finding."""
