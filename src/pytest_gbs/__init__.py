@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+# `import typing` would take longer than the whole rest of the way to one recipe: see pytest_gbs.core.typed.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from pytest_gbs.api import check
     from pytest_gbs.core.given import Given
     from pytest_gbs.core.preferences import Settings

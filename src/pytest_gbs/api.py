@@ -21,8 +21,7 @@ from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Judged, Policy, Run
-from pytest_gbs.core.suppression import Suppression
-from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import PARALLEL, Sizes
 from pytest_gbs.engine import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, verdict, worst
@@ -30,8 +29,10 @@ from pytest_gbs.frameworks import recognise
 from pytest_gbs.launchers import launchers
 from pytest_gbs.repository import Repository
 from pytest_gbs.rules import rules
-from pytest_gbs.settings import hardware_for
-from pytest_gbs.suppressions import apply, per_file_ignored, read_suppressions
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.suppression import Suppression
+    from pytest_gbs.core.tree import Tree
 
 _FLAGS = ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--gpus-per-node"), (Name.WORLD_SIZE, "--world-size"))
 _KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (Name.WORLD_SIZE, "world-size"))
@@ -170,6 +171,8 @@ class _Check:
     def _hardware(self, path: str) -> Sizes:
         if not self.settings.hardware:
             return {}
+        from pytest_gbs.settings.hardware import hardware_for
+
         stated = hardware_for(self.settings, path)
         if stated is None:
             return {}
@@ -258,11 +261,13 @@ class _Check:
 
     def _silence(self, pending: _Pending) -> tuple[dict[str, list[Outcome]], int]:
         """Return the outcomes that remain after severities, per-file ignores and suppression comments, and how many went."""
-        ignored = per_file_ignored(self.settings, pending.path)
+        ignored = self._ignored(pending.path)
         outcomes = {code: [self._remap(o) for o in each] for code, each in pending.judgement.outcomes.items() if code not in ignored}
         gone = sum(isinstance(o, Finding) for code, each in pending.judgement.outcomes.items() if code in ignored for o in each)
         if pending.suppressible is None:
             return outcomes, gone
+        from pytest_gbs.suppressions import apply, read_suppressions
+
         suppressions = read_suppressions(pending.suppressible, self.names)
         if not suppressions:
             return outcomes, gone
@@ -276,6 +281,14 @@ class _Check:
         for code, each in judge_file(unused, self.rules, Scope.SUPPRESSIONS).outcomes.items():
             remaining.setdefault(code, []).extend(self._remap(o) for o in each)
         return remaining, gone + len(silenced)
+
+    def _ignored(self, path: str) -> frozenset[str]:
+        """Return the codes of the rules that the settings switch off for the file at `path`."""
+        if not self.settings.per_file_ignores:
+            return frozenset()
+        from pytest_gbs.suppressions import per_file_ignored
+
+        return per_file_ignored(self.settings, path)
 
     def _remap(self, outcome: Outcome) -> Outcome:
         if self.severity and isinstance(outcome, Finding) and outcome.code in self.severity:
@@ -295,12 +308,14 @@ class _Check:
 
     def _is_silenced(self, finding: Finding) -> bool:
         path = finding.at.source
-        if finding.code in per_file_ignored(self.settings, path):
+        if finding.code in self._ignored(path):
             return True
         suppressions = self.suppressions.get(path, ())
         source = self.repository.tree.read(path) if suppressions else None
         if not isinstance(source, Source):
             return False
+        from pytest_gbs.suppressions import apply
+
         return not apply((finding,), suppressions, source, (), self.settings.require_ignore_reason)[0]
 
     def _with(self, file: FileReport, findings: list[Finding]) -> FileReport:

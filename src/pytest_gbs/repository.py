@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import cache
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.errors import UsageError
@@ -12,12 +13,14 @@ from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Lines, Source, Unreadable
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.tree import Tree
-from pytest_gbs.core.typed import Final
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.worlds import PARALLEL, Nearby
 from pytest_gbs.frameworks import tables
 from pytest_gbs.launchers import launchers
 from pytest_gbs.parsing import read
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.tree import Tree
 
 # No framework known so far has recipes in TOML.
 SUFFIXES: Final = (".yaml", ".yml", ".json")
@@ -31,7 +34,7 @@ class Repository:
     def __init__(self, tree: Tree, settings: Settings) -> None:
         self.tree = tree
         self.settings = settings
-        self.words = hints()
+        self._named: dict[str, Source] = {}
         self._paths: tuple[str, ...] | None = None
         self._launcher_files: dict[str, tuple[LauncherFile, str] | None] = {}
         self._nearby: dict[str, Nearby] = {}
@@ -63,6 +66,8 @@ class Repository:
         """Return the files below folder `target`, or None where it is a file itself."""
         if target in ("", "."):
             return [path for path in self.paths if not self._left_out(path, "")]
+        if self._is_file(target):
+            return None
         prefix = target.rstrip("/") + "/"
         inside = self._range(prefix)
         if inside or target.endswith("/"):
@@ -70,6 +75,13 @@ class Repository:
         if not target.endswith(SUFFIXES) and isinstance(self.tree.read(target), Unreadable):
             raise UsageError(f"no file or folder {target}, or no configuration file in it")
         return None
+
+    def _is_file(self, target: str) -> bool:
+        """Return whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
+        source = self.tree.read(target) if target.endswith(SUFFIXES) else None
+        if isinstance(source, Source):
+            self._named[target] = source
+        return isinstance(source, Source)
 
     def _range(self, prefix: str) -> list[str]:
         start = bisect_left(self.paths, prefix)
@@ -84,10 +96,10 @@ class Repository:
 
     def documents(self, path: str, named: bool) -> tuple[Source | None, tuple[Document | Unreadable, ...]]:
         """Return the documents of the file at `path`; none, without parsing, where its text has no key of any table."""
-        source = self.tree.read(path)
+        source = self._named.pop(path, None) or self.tree.read(path)
         if isinstance(source, Unreadable):
             return None, (source,)
-        if not named and not any(word in source.text for word in self.words):
+        if not named and not any(word in source.text for word in hints()):
             self._launcher_files.setdefault(path, None)
             return source, ()
         return source, read(source)
@@ -134,6 +146,7 @@ class Repository:
                     return
 
 
+@cache
 def hints() -> tuple[str, ...]:
     """Return words of which at least one occurs in every file that is anything to us; the others are never parsed."""
     words = {launcher.hint for launcher in launchers()}

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import Final
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.globs import matches
@@ -15,6 +14,7 @@ from pytest_gbs.core.location import Lines, Location, Source
 from pytest_gbs.core.outcome import Edit, Finding
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.suppression import Suppression
+from pytest_gbs.core.typed import Final
 
 _SIGN: Final = "gbs:"
 # The reason ends where another comment starts within the comment: `# gbs: ignore[GBS101] why  # yamllint`.

@@ -82,18 +82,15 @@ def write(folder: Path, files: dict[str, str]) -> None:
         target.write_text(text, encoding="utf-8")
 
 
-def hydra(folder: Path, config_dir: str, name: str, overrides: Sequence[str]) -> Any:
+def hydra_says(folder: Path, config_dir: str, name: str, overrides: Sequence[str]) -> Any:
     """Return what Hydra itself composes, or `ERROR`; skip where it is not installed."""
-    pytest.importorskip("hydra")
-    from hydra import compose as hydra_compose
-    from hydra import initialize_config_dir
-    from omegaconf import OmegaConf
-
+    hydra = pytest.importorskip("hydra")
+    omegaconf = pytest.importorskip("omegaconf").OmegaConf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            with initialize_config_dir(version_base=None, config_dir=str(folder / config_dir)):
-                found = hydra_compose(name, overrides=list(overrides))
-                return ordered(OmegaConf.to_container(found, resolve=True))
+            with hydra.initialize_config_dir(version_base=None, config_dir=str(folder / config_dir)):
+                found = hydra.compose(name, overrides=list(overrides))
+                return ordered(omegaconf.to_container(found, resolve=True))
         except Exception:  # whatever it raises is a refusal
             return ERROR

@@ -156,6 +156,7 @@ def test_n_gpus_without_more_words_are_ambiguous(text: str, ambiguous: bool) -> 
         ("the original run had a total batch size of 512", Force.HISTORY),
         ("OpenThinker3, the closest published model, used total batch 256 on 64 A100s", Force.HISTORY),
         ("trained with global batch size 512", Force.HISTORY),
+        ("was MBS=1 till GBS=784", Force.HISTORY),
         ("not a global batch size of 128", Force.OTHER),
         ("global batch size smaller than GBS 128", Force.OTHER),
         ("other.yaml is for a global batch size of 128", Force.OTHER),

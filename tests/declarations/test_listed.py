@@ -27,8 +27,8 @@ def test_each_factor_has_the_place_of_its_line() -> None:
     found = batch(FOUR_LINES.format(gpus=256, total=1024))
     assert found.sum is not None
     places = [factor.at.start for factor in found.sum.factors]
-    # Lines start at 0, 24, 48 and 83 of the file, the text four characters later.
-    assert places == [24 + 4 + len("batch size per gpu: "), 48 + 4 + len("gradient accumulation steps: "), 4 + len("number of gpus: ")]
+    # Lines start at 0, 24, 50 and 85 of the file, the text four characters later.
+    assert places == [24 + 4 + len("batch size per gpu: "), 50 + 4 + len("gradient accumulation steps: "), 4 + len("number of gpus: ")]
 
 
 def test_a_data_parallel_size_on_the_line_above_is_a_condition() -> None:

@@ -58,7 +58,11 @@ def test_reads_result_and_factors(text: str, result: int, factors: list[int]) ->
             512,
             [(4, ACCUMULATION), (8, MICRO), (16, DATA)],
         ),
-        ("per_device_train_batch_size=1 x gradient_accumulation_steps=2 x 64 GPUs = 128", 128, [(1, MICRO), (2, ACCUMULATION), (64, WORLD)]),
+        (
+            "per_device_train_batch_size=1 x gradient_accumulation_steps=2 x 64 GPUs = 128",
+            128,
+            [(1, MICRO), (2, ACCUMULATION), (64, WORLD)],
+        ),
     ],
 )
 def test_names_the_factors(text: str, result: int, factors: list[tuple[int, str]]) -> None:
@@ -150,6 +154,24 @@ def test_hardware_among_the_factors_is_a_condition(text: str, conditions: dict[s
     found = batch(text)
     assert dict(found.conditions) == conditions
     assert not found.ambiguous
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("total batch = 64 = 8(gpus) * 1(sft_per_device_train_batch_size) * 8(gradient_accumulation_steps)", 64),
+        ("GRPO total batch = 32(prompts)*8(num_generations) = 256 = 8(gpus) * 4(per_device_train_batch_size) * 8(accumulation)", 256),
+        ("GBS = 8 x 16 (see below) = 128", 128),
+    ],
+)
+def test_remarks_in_brackets_do_not_end_the_arithmetic(text: str, result: int) -> None:
+    stated = batch(text).sum
+    assert stated is not None
+    assert (stated.result, stated.value) == (result, result)
+
+
+def test_arithmetic_that_goes_on_where_it_cannot_be_read_is_not_judged() -> None:
+    assert batch("total batch = 64 = 8(gpus) * 1(a=3) * 8").sum is None
 
 
 def test_setups_for_different_hardware_are_advice() -> None:

@@ -14,13 +14,13 @@ from pytest_gbs.declarations import read_declarations
 from pytest_gbs.declarations.names import read_name
 from tests.declarations.support import BATCHES, SOURCE, block, declared
 
-WORDS = (
-    "gbs GBS global effective total batch size of is = : -> x * / // ( ) , . ; 8 16 128 1,024 2k 1M ~ about tokens per step GPUs GPU nodes node 8xH100"
-    " 4x8 GB200 micro accum grad_accum= dp8 dp_size(64) on with if paper at least 2**10 samples prompts gbs: not-a-claim + - 80GB eval # \n"
-).split(" ")
-TEXTS = st.one_of(
-    st.text(max_size=200), st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join), st.lists(st.sampled_from(WORDS), max_size=40).map("".join)
+_WORDS = (
+    "gbs GBS global effective total batch size of is = : -> x * / // ( ) , . ; 8 16 128 1,024 2k 1M ~ about tokens per step GPUs GPU nodes"
+    " node 8xH100 4x8 GB200 micro accum grad_accum= dp8 dp_size(64) on with if paper at least 2**10 samples prompts gbs: not-a-claim + -"
+    " 80GB eval # \n"
 )
+LISTS = st.lists(st.sampled_from(_WORDS.split(" ")), max_size=40)
+TEXTS = st.one_of(st.text(max_size=200), LISTS.map(" ".join), LISTS.map("".join))
 SIZES = st.integers(1, 4096)
 
 

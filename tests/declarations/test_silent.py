@@ -53,6 +53,7 @@ STEPS = {
     "would-mean": "open-r1/OpenR1-Math-220k has 93,733 samples, bsz=4 would mean 23,433 total steps",
     "divisor": "7.5k ex / global_batch 8 = ~934 steps/epoch",
     "total-steps": "(total steps: 1558, bs: 64)",
+    "steps-from-tokens": "llama: 1T tokens / 4M tokens_per_batch = 250000 steps",
 }
 COMMENTED_OUT = {
     "yaml": "per_device_train_batch_size: 4",
@@ -144,6 +145,9 @@ def test_states_no_hardware(text: str) -> None:
     [
         ("on 2 GPUs (1 trainer + 1 inference)", Force.OTHER),
         ("8 GPUs for SGLang inference, 8 GPUs for actor+ref", Force.OTHER),
+        ("8 GPUs (2 learners, 6 inference engines)", Force.OTHER),
+        ("matching the 4-node script", Force.OTHER),
+        ("derived from another run (4 nodes, 2 epochs)", Force.OTHER),
         ("OOMs on 8xH100 at step 1", Force.OTHER),
         ("sequences split across 2 GPUs", Force.OTHER),
         ("use ling_1t_lora_pp.yaml (32 GPUs) instead", Force.OTHER),

@@ -47,6 +47,11 @@ def test_a_true_claim_is_verified(tmp_path: Path, text: str) -> None:
     assert checked(tmp_path, text)[:2] == ("verified", [])
 
 
+def test_a_total_of_another_node_count_says_nothing(tmp_path: Path) -> None:
+    text = recipe(4, 2, "On one node: 8 GPUs, total batch size 64. On two nodes: total batch size 128")
+    assert checked(tmp_path, text).codes == []
+
+
 def test_nodes_without_gpus_say_which_number_would_make_it_true(tmp_path: Path) -> None:
     result = checked(tmp_path, recipe(header="Config for 8 nodes with GBS 128"))
     assert result.verdict == "undetermined"
@@ -71,8 +76,8 @@ def test_launcher_files_that_disagree_are_no_evidence(tmp_path: Path) -> None:
 
 
 def test_a_launcher_file_that_distributes_nothing_does_not_count(tmp_path: Path) -> None:
-    files = {"a_yaml": launcher(8), "one_yaml": launcher(1, kind='"NO"')}
-    assert checked(tmp_path, recipe(header="Config for 8 nodes with GBS 128"), **files).verdict == "verified"
+    text = recipe(header="Config for 8 nodes with GBS 128")
+    assert checked(tmp_path, text, a_yaml=launcher(8), one_yaml=launcher(1, kind='"NO"')).verdict == "verified"
 
 
 def test_settings_know_how_many_gpus_a_node_has(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.cli._output import slashed
 from pytest_gbs.core.admissible import MOST_GPUS
@@ -16,14 +15,15 @@ from pytest_gbs.core.given import Given
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.report import Report
-from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.settings import Overrides, load_settings
-from pytest_gbs.trees.overlay import OverlayTree
 from pytest_gbs.trees.root import is_root
 from pytest_gbs.trees.worktree import WorkTree, find_root
 
 if TYPE_CHECKING:
     import argparse
+
+    from pytest_gbs.core.tree import Tree
 
 STDIN: Final = "-"
 
@@ -92,6 +92,8 @@ def job(arguments: argparse.Namespace) -> Job:
     named = frozenset((*targets, *launch_files))
     tree: Tree = WorkTree(root, settings.max_file_size, settings.exclude, named)
     if STDIN in arguments.paths:
+        from pytest_gbs.trees.overlay import OverlayTree
+
         tree = OverlayTree(tree, {targets[arguments.paths.index(STDIN)]: _read_stdin(arguments, root, settings.max_file_size)})
     names_file = any(not os.path.isdir(path) for path in paths)
     return Job(root, folder, tree, targets, settings, given._replace(launch_files=launch_files), names_file)

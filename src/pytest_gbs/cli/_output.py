@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.formats import Options
 from pytest_gbs.formats._escape import escape
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+
+from pytest_gbs.core.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 class Formatter(argparse.HelpFormatter):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+
+from pytest_gbs.core.typed import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import argparse

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import Final, TextIO
 
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.formats._summary import count
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _PATIENCE: Final = 1.0  # seconds without a word
 _PACE: Final = 0.1  # seconds between words

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import emit, options
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.report import Report
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
+from pytest_gbs.core.typed import Final
 from pytest_gbs.formats._problems import open_claim
 
 _MISSING: Final = "GBS105"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.report import Report, Role, Verdict
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.formats import find
 
 if TYPE_CHECKING:
@@ -41,9 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
 
         return reveal(asked, arguments)
     report = _hooked(asked) if arguments.hook else asked.check()
-    from pytest_gbs.cli._strict import tighten
+    if asked.settings.strict or asked.settings.strict_all:
+        from pytest_gbs.cli._strict import tighten
 
-    report = tighten(report, asked.settings)
+        report = tighten(report, asked.settings)
     if not (arguments.hook and not _concerns(report)):
         emit(wanted.render(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
     return _exit_code(report, asked, arguments)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
 from pytest_gbs.core.equation import Equation, Rounding
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import TYPE_CHECKING, Any
 from pytest_gbs.core.wording import called, short
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.rule import Example, Rule
+from pytest_gbs.core.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.report import Role
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.formats import find, formats
 
 if TYPE_CHECKING:

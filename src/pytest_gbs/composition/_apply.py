@@ -7,10 +7,11 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
+from pytest_gbs.composition._interpolation import Failed
 from pytest_gbs.composition._merge import Clash, Merger, NotInStruct
-from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf, Node, child, from_data
-from pytest_gbs.composition._override_grammar import ADD, CHANGE, DELETE, FORCE, Parsed
-from pytest_gbs.composition._resolve import Failed, Interpolations, split_key
+from pytest_gbs.composition._nodes import DEEPEST, Branch, Container, Items, Leaf, Node, child, from_data
+from pytest_gbs.composition._override_grammar import ADD, CHANGE, DELETE, Parsed
+from pytest_gbs.composition._resolve import Interpolations, split_key
 from pytest_gbs.core.composed import Why
 from pytest_gbs.core.location import Location
 
@@ -62,6 +63,8 @@ def _check(value: Any) -> None:
 def _update(root: Branch, key: str, value: Node, merger: Merger, force: bool) -> None:
     """Set `key` to `value`, or merge it into the mapping or list that is there."""
     steps = split_key(key)
+    if len(steps) > DEEPEST:
+        raise Rejected(f"nested deeper than {DEEPEST} levels")
     node: Container = root
     for step in steps[:-1]:
         inner = child(node, step)
@@ -124,11 +127,3 @@ def _delete(root: Branch, parsed: Parsed, interpolations: Interpolations) -> Non
 
 def _short(found: Any) -> str:
     return "a mapping or a list" if isinstance(found, Branch | Items) else str(found)[:40]
-
-
-def fresh(root: Branch, budget: Budget) -> Interpolations:
-    """Return the interpolations of `root` as it stands now, the environment unknown."""
-    return Interpolations(root, {}, {}, budget)
-
-
-__all__ = ["FORCE", "Rejected", "apply", "fresh"]

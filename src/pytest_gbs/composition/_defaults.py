@@ -1,22 +1,22 @@
 """A Hydra defaults list worked out: which files are merged, in which order, into which packages."""
 
-# After hydra/_internal/defaults_list.py and hydra/core/default_element.py of Hydra 1.3; names there in brackets.
+# After hydra/_internal/defaults_list.py of Hydra 1.3; names there in brackets.
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from pytest_gbs.composition._choices import HYDRA, Choices
+from pytest_gbs.composition._default import Default
 from pytest_gbs.composition._folder import Entry, Folder, Loaded, Stopped
+from pytest_gbs.composition._interpolation import Failed
 from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch, from_data
-from pytest_gbs.composition._override_grammar import ADD, DELETE, FORCE, Parsed
-from pytest_gbs.composition._resolve import Failed, Interpolations
+from pytest_gbs.composition._resolve import Interpolations
 from pytest_gbs.core.composed import ComposeProblem, ProblemKind
 from pytest_gbs.core.location import Location
 
 MOST_FILES: Final = 500
 DEEPEST: Final = 50
-_LONGEST_PACKAGE: Final = 400
-_HYDRA: Final = "hydra"
 
 
 class Part(NamedTuple):
@@ -24,189 +24,6 @@ class Part(NamedTuple):
 
     loaded: Loaded
     package: str
-
-
-class Given(NamedTuple):
-    """An override of the command line that chooses an option, and where it stands."""
-
-    parsed: Parsed
-    at: Location
-
-
-class Default:
-    """An entry of a defaults list at its place in the tree [ConfigDefault, GroupDefault]."""
-
-    __slots__ = (
-        "appended", "at", "children", "deleted", "entry", "group", "header", "optional", "override", "package", "parent", "parent_group",
-        "parent_package", "value",
-    )  # fmt: skip
-
-    def __init__(self, entry: Entry, parent: Default | None, appended: bool = False) -> None:
-        self.entry = entry
-        self.group = entry.group
-        self.value = entry.value
-        self.package = "" if entry.package == "_here_" else entry.package
-        self.optional = entry.optional
-        self.override = entry.override
-        self.at = entry.at
-        self.parent = parent
-        self.appended = appended
-        self.header: str | None = None
-        self.deleted = False
-        self.children: list[Default | None] | None = None  # None among them is `_self_`
-        self.parent_group = ""
-        self.parent_package = ""
-
-    def place(self, group: str, package: str) -> None:
-        """Say what group and package the list stands in [update_parent]."""
-        self.parent_group = group
-        self.parent_package = package
-        if self.package is not None and "_group_" in self.package:
-            self.package = f"_global_.{self.package.replace('_group_', self.group_path.replace('/', '.'))}"
-
-    @property
-    def relative_group(self) -> str:
-        """The group as the entry names it [_relative_group_path]."""
-        name = self.group if self.group is not None else self.value.rpartition("/")[0] if self.value.strip("/") else ""
-        return name.removeprefix("/")
-
-    @property
-    def group_path(self) -> str:
-        """The group from the folder down [get_group_path]."""
-        whole = self.group if self.group is not None else self.value
-        relative = self.relative_group
-        if whole.startswith("/") or not self.parent_group:
-            return relative
-        return f"{self.parent_group}/{relative}" if relative else self.parent_group
-
-    @property
-    def name(self) -> Any:
-        """The option, or the last part of a plain file's path; None where nothing is chosen [get_name]."""
-        return self.value if self.group is not None else str(self.value).rpartition("/")[2]
-
-    @property
-    def config(self) -> str:
-        """The file from the folder down, without suffix [get_config_path]."""
-        if self.group is not None:
-            return f"{self.group_path}/{self.value}"
-        path = str(self.value)
-        if path.startswith("/"):
-            return path[1:]
-        return f"{self.parent_group}/{path}" if self.parent_group else path
-
-    def final_package(self, with_header: bool = True) -> str:
-        """Return the package that the file goes into [get_final_package]."""
-        package = self.header if self.package is None and with_header else self.package
-        if package is None:
-            package = self.relative_group.replace("/", ".")
-        whole = ".".join(part for part in (self.parent_package, package) if part)
-        if len(whole) > _LONGEST_PACKAGE:
-            raise TooMuch("a package of hundreds of characters")
-        place = whole.rfind("_global_")
-        return whole if place < 0 else whole[place + len("_global_") + 1 :]
-
-    @property
-    def key(self) -> str:
-        """What an override calls this entry [get_override_key]."""
-        package = self.final_package(with_header=False)
-        path = self.group_path
-        return path if path.replace("/", ".") == package else f"{path}@{package or '_global_'}"
-
-    @property
-    def interpolates(self) -> bool:
-        """Tell whether the option is to be worked out from the others."""
-        text = self.value if self.group is not None else self.config
-        return type(text) is str and "${" in text
-
-
-class Choices:
-    """What the command line and `override` entries choose [Overrides]."""
-
-    def __init__(self, given: tuple[Given, ...]) -> None:
-        self.problems: list[ComposeProblem] = []
-        self.chosen: dict[str, Any] = {}
-        self.places: dict[str, Location] = {}
-        self.external: set[str] = set()
-        self.used: set[str] = set()
-        self.appended: list[Entry] = []
-        self.deletions: dict[str, tuple[Any, Location]] = {}
-        self.deleted: set[str] = set()
-        self.known: dict[str, Any] = {}
-        for parsed, at in given:
-            if not self._is_hydra(parsed.key) and (wrong := self._take(parsed, at)):
-                self.problems.append(ComposeProblem(ProblemKind.OVERRIDE, wrong, at))
-
-    @staticmethod
-    def _is_hydra(key: str) -> bool:
-        return key.startswith((f"{_HYDRA}/", f"{_HYDRA}."))
-
-    def _take(self, parsed: Parsed, at: Location) -> str:
-        """Take one override in; return what is wrong with it, or nothing."""
-        if parsed.kind == FORCE:
-            return f"++ does not work for a group: {parsed.key}"
-        if parsed.kind == DELETE:
-            if parsed.value is not None and type(parsed.value) is not str:
-                return f"an option of {parsed.key} must be text"
-            self.deletions[parsed.group_key] = parsed.value, at
-            return ""
-        value = parsed.value
-        if not (type(value) is str or (isinstance(value, list) and all(type(item) is str for item in value))):
-            return f"an option of {parsed.key} must be text or a list of texts"
-        if parsed.kind == ADD:
-            self.appended.append(Entry(parsed.key, value, parsed.package, False, False, at))
-            return ""
-        self.chosen[parsed.group_key] = value
-        self.places[parsed.group_key] = at
-        self.external.add(parsed.group_key)
-        return ""
-
-    def add(self, default: Default) -> None:
-        """Take in an `override` entry; what was chosen before stays [add_override]."""
-        key = default.key
-        if key not in self.chosen:
-            self.chosen[key] = default.value
-            self.places[key] = default.at
-
-    def choose(self, default: Default) -> None:
-        """Give `default` the option that was chosen for it [override_default_option]."""
-        if default.group is not None and (key := default.key) in self.chosen:
-            default.value = self.chosen[key]
-            default.at = self.places[key]
-            self.used.add(key)
-
-    def deletes(self, default: Default) -> bool:
-        """Return whether the command line takes `default` away [is_deleted]."""
-        if default.group is None or (key := default.key) not in self.deletions:
-            return False
-        wanted = self.deletions[key][0]
-        if wanted is not None and wanted != default.name:
-            return False
-        self.deleted.add(key)
-        return True
-
-    def know(self, default: Default) -> None:
-        """Remember what was chosen for a group [set_known_choice].
-
-        Raises: Stopped: something else was chosen before.
-        """
-        if default.group is None:
-            return
-        key = default.key
-        if self.known.setdefault(key, default.name) != default.name:
-            message = f"{key} is both {self.known[key]} and {default.name}; without override, a group has one option"
-            raise Stopped(ProblemKind.DEFAULTS, message, default.at)
-
-    def unused(self) -> list[ComposeProblem]:
-        """Return a problem for each choice that nothing took up [ensure_overrides_used, ensure_deletions_used]."""
-        found = []
-        for key in self.chosen:
-            if key not in self.used and not self._is_hydra(key.removeprefix("/")):
-                kind = ProblemKind.OVERRIDE if key in self.external else ProblemKind.DEFAULTS
-                found.append(ComposeProblem(kind, f"no defaults list has {key} to override", self.places[key]))
-        for key, (_, at) in self.deletions.items():
-            if key not in self.deleted:
-                found.append(ComposeProblem(ProblemKind.OVERRIDE, f"no defaults list has {key} to delete", at))
-        return found
 
 
 class DefaultsTree:
@@ -293,7 +110,7 @@ class DefaultsTree:
         node.deleted = True
         if is_root:
             raise Stopped(ProblemKind.NOT_FOUND, f"there is no {node.config}.yaml in {self.folder.folder or 'the root'}", node.at)
-        if not node.optional and not node.config.startswith(f"{_HYDRA}/"):
+        if not node.optional and not node.config.startswith(f"{HYDRA}/"):
             options = ", ".join(self.folder.options(node.group_path)) if node.group is not None else ""
             message = f"there is no {node.config}.yaml" + (f"; options are {options}" if options else "")
             self.problems.append(ComposeProblem(ProblemKind.NOT_FOUND, message, node.at))
@@ -323,7 +140,7 @@ class DefaultsTree:
             if child is None:
                 continue
             child.place(node.group_path, node.final_package())
-            legacy = self.folder.legacy and child.group is not None and not child.override and child.group.startswith(f"{_HYDRA}/")
+            legacy = self.folder.legacy and child.group is not None and not child.override and child.group.startswith(f"{HYDRA}/")
             if seen and not (child.override or child.appended or legacy):
                 raise Stopped(ProblemKind.DEFAULTS, "an override entry stands before this one; overrides come last", child.at)
             if child.override:

@@ -67,25 +67,40 @@ class Folder:
         self.legacy = legacy
         self.sources: list[str] = []
         self._loaded: dict[str, Loaded | None] = {}
-        self._folders: set[str] | None = None
+        self._paths: tuple[str, ...] | None = None
+        self._folders: set[str] = set()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All files of the tree, listed once and only if asked for."""
+        if self._paths is None:
+            self._paths = self.tree.paths()
+        return self._paths
+
+    @property
+    def folders(self) -> set[str]:
+        """All folders of the tree that hold files."""
+        if not self._folders:
+            self._folders.add("")
+            for path in self.paths:
+                folder = path.rpartition("/")[0]
+                while folder not in self._folders:
+                    self._folders.add(folder)
+                    folder = folder.rpartition("/")[0]
+        return self._folders
 
     def is_group(self, name: str) -> bool:
         """Return whether `name` is a folder of options."""
         path = within(self.folder, name)
         if path is None or name.startswith("/"):
             return False
-        if self._folders is None:
-            self._folders = {""}
-            for each in self.tree.paths():
-                while (each := each.rpartition("/")[0]) and each not in self._folders:
-                    self._folders.add(each)
-        return path in self._folders
+        return path in self.folders
 
     def options(self, group: str) -> tuple[str, ...]:
         """Return the options of `group`, sorted."""
         path = within(self.folder, group)
         prefix = f"{path}/" if path else ""
-        inside = (each[len(prefix) :] for each in self.tree.paths() if each.startswith(prefix))
+        inside = (each[len(prefix) :] for each in self.paths if each.startswith(prefix))
         return tuple(sorted(name.rpartition(".")[0] for name in inside if "/" not in name and name.endswith(".yaml")))
 
     def load(self, config: str) -> Loaded | None:
@@ -118,7 +133,7 @@ class Folder:
         return Loaded(path, package, root, entries)
 
     def _listed(self, path: str | None) -> bool:
-        return path in self.tree.paths()
+        return path in self.paths
 
     def _entries(self, node: Node) -> list[Entry]:
         if not isinstance(node, Items):

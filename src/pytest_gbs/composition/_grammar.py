@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
+from pytest_gbs.composition._interpolation import Call, Element, Interpolation, Many, Pairs, Plain, Reference, Text
 from pytest_gbs.composition._tokens import OMEGACONF, PRIMITIVE, Token, next_token, typed, unescaped
 
 # No recipe nests interpolations deeper or writes longer ones.
@@ -17,48 +18,6 @@ LONGEST: Final = 10_000
 
 class NotAnInterpolation(Exception):
     """A text with `${` that OmegaConf would not parse."""
-
-
-class Reference(NamedTuple):
-    """`${a.${b}[0]}`: the parts of the dotted key, references of their own among them."""
-
-    parts: tuple[str | Interpolation, ...]
-
-
-class Call(NamedTuple):
-    """`${name:argument,argument}`."""
-
-    name: tuple[str | Interpolation, ...]
-    arguments: tuple[Element, ...]
-
-
-class Text(NamedTuple):
-    """Text with interpolations in it. A `quoted` one, or one of several parts, is always a string."""
-
-    parts: tuple[str | Interpolation, ...]
-    quoted: bool = False
-
-
-class Plain(NamedTuple):
-    """A value that stands for itself."""
-
-    value: int | float | bool | str | None
-
-
-class Many(NamedTuple):
-    """`[a, b]`."""
-
-    items: tuple[Element, ...]
-
-
-class Pairs(NamedTuple):
-    """`{a: b}`."""
-
-    entries: tuple[tuple[int | float | bool | str | None, Element], ...]
-
-
-Interpolation: TypeAlias = Reference | Call
-Element: TypeAlias = Plain | Text | Many | Pairs
 
 
 @lru_cache(maxsize=256)

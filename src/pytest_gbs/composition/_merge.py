@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, copy
+from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch, copy, path_of
 from pytest_gbs.core.location import Location
 
 Dereference: TypeAlias = Callable[[Leaf], Node | None]
@@ -79,5 +79,7 @@ class Merger:
         target = self.dereference(leaf)
         if target is None or isinstance(target, Leaf):
             return leaf
+        if len(path_of(into)) > DEEPEST:
+            raise TooMuch(f"nested deeper than {DEEPEST} levels")
         into.put(key, copy(target, self.budget))
         return into.content[key]

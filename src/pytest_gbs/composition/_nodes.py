@@ -99,9 +99,14 @@ Node: TypeAlias = Leaf | Branch | Items
 Container: TypeAlias = Branch | Items
 
 
-def copy(node: Node, budget: Budget) -> Node:
-    """Return a copy of `node` and all below it, without parent."""
+def copy(node: Node, budget: Budget, depth: int = 0) -> Node:
+    """Return a copy of `node` and all below it, without parent.
+
+    Raises: TooMuch: it is too deep or too large.
+    """
     budget.spend()
+    if depth > DEEPEST:
+        raise TooMuch(f"nested deeper than {DEEPEST} levels")
     if isinstance(node, Leaf):
         leaf = Leaf(node.value, node.at, node.text)
         leaf.overrode = node.overrode
@@ -110,23 +115,25 @@ def copy(node: Node, budget: Budget) -> Node:
         items = Items(node.at)
         items.overrode = node.overrode
         for item in node.content:
-            items.add(copy(item, budget))
+            items.add(copy(item, budget, depth + 1))
         return items
     branch = Branch(node.at)
     branch.overrode = node.overrode
     for key, value in node.content.items():
-        branch.put(key, copy(value, budget))
+        branch.put(key, copy(value, budget, depth + 1))
     return branch
 
 
 def from_data(data: object, at: Location, budget: Budget, depth: int = 0) -> Node:
-    """Return the tree of plain `data`, all of which stands at `at`.
+    """Return the tree of plain `data`, all of which stands at `at`; nodes within it are copied.
 
     Raises: TooMuch: it is too deep or too large.
     """
     budget.spend()
     if depth > DEEPEST:
         raise TooMuch(f"nested deeper than {DEEPEST} levels")
+    if isinstance(data, Leaf | Branch | Items):
+        return copy(data, budget)
     if isinstance(data, dict):
         branch = Branch(at)
         for key, value in data.items():

@@ -14,6 +14,9 @@ from pytest_gbs.core.location import KeyPath, Location, Source
 from pytest_gbs.core.scalar import Value
 
 _MOST_TEXT: Final = 2_000_000
+# What one interpolation may take in, and how deep it may all be then.
+_MOST_EXPANDED: Final = 10_000
+_DEEPEST: Final = DEEPEST + 50
 
 
 def present(
@@ -50,6 +53,8 @@ class _Writer:
         self.text: list[str] = []
         self.length = 0
         self.within: list[int] = []
+        self.budget = Budget()
+        self.expanding = False
 
     def write(self, text: str) -> tuple[int, int]:
         """Add `text` to the document and return its span."""
@@ -82,20 +87,41 @@ class _Writer:
 
     def node(self, node: Node, path: KeyPath, depth: int, keyed: bool) -> tuple[Written, Any]:
         """Return `node`, what it refers to taken in, as a node of the document and as plain data."""
-        self.interpolations.budget.spend()
+        (self.interpolations.budget if self.expanding else self.budget).spend()
         if isinstance(node, Leaf):
             found = self.interpolations.resolve(node)
             if isinstance(found.node, Unresolved | Leaf):
                 return self.scalar(node, found, path)
-            if id(found.node) in self.within or depth >= DEEPEST:
-                looped = Unresolved(Why.LOOP, f"{node.text[:80]} holds itself", node.at)
-                return self.scalar(node, Found(looped), path)
-            return self.node(found.node, path, depth + 1, keyed)
-        if depth >= 2 * DEEPEST:
-            raise TooMuch(f"nested deeper than {2 * DEEPEST} levels")
+            if id(found.node) in self.within:
+                return self.scalar(node, Found(Unresolved(Why.LOOP, f"{node.text[:80]} holds itself", node.at)), path)
+            if self.expanding:
+                return self.node(found.node, path, depth + 1, keyed)
+            return self.expanded(node, found.node, path, depth, keyed)
+        if depth >= _DEEPEST:
+            raise TooMuch(f"nested deeper than {_DEEPEST} levels")
         if isinstance(node, Branch):
             return self.branch(node, path, depth + 1, keyed)
         return self.items(node, path, depth)
+
+    def expanded(self, leaf: Leaf, target: Node, path: KeyPath, depth: int, keyed: bool) -> tuple[Written, Any]:
+        """Return `target`, which `leaf` refers to; if that goes too far, only this value is unresolved."""
+        budget = self.interpolations.budget
+        before = budget.left, self.length, len(self.text), len(self.values), len(self.keyed), len(self.within)
+        budget.left = allowed = min(budget.left, _MOST_EXPANDED)
+        self.expanding = True
+        try:
+            return self.node(target, path, depth + 1, keyed)
+        except TooMuch as error:
+            _, self.length, texts, values, entries, within = before
+            del self.text[texts:], self.within[within:]
+            while len(self.values) > values:
+                self.values.popitem()
+            while len(self.keyed) > entries:
+                self.keyed.popitem()
+            return self.scalar(leaf, Found(Unresolved(Why.TOO_LARGE, str(error), leaf.at)), path)
+        finally:
+            self.expanding = False
+            budget.left = before[0] - (allowed - max(budget.left, 0))
 
     def items(self, items: Items, path: KeyPath, depth: int) -> tuple[Sequence, list[Any]]:
         """Return `items` as a node of the document and as plain data."""

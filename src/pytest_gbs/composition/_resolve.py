@@ -8,38 +8,19 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from pytest_gbs.composition._grammar import (
-    Element,
-    Interpolation,
-    Many,
-    NotAnInterpolation,
-    Pairs,
-    Plain,
-    Reference,
-    Text,
-    parse_element,
-    parse_text,
-)
-from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf, Node, TooMuch, child, from_data, path_of
+from pytest_gbs.composition._builtin import BUILTIN
+from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
+from pytest_gbs.composition._interpolation import Element, Failed, Interpolation, Many, Pairs, Plain, Reference, Text
+from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf, Node, TooMuch, child, from_data
 from pytest_gbs.core.composed import Unresolved, Why
 from pytest_gbs.core.location import Location
 
 Resolver = Callable[..., Any]
 
-# Chains and texts beyond these are no recipe's.
-DEEPEST: Final = 60
+# Chains and texts beyond these are no recipe's. A level takes some eight frames of Python's stack.
+DEEPEST: Final = 40
 LONGEST: Final = 10_000
 _MOST_THROUGH: Final = 12
-
-
-class Failed(Exception):
-    """An interpolation has no value; the reason is one of `Why`."""
-
-    def __init__(self, reason: str, message: str, at: Location | None = None) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
-        self.at = at
 
 
 class Found(NamedTuple):
@@ -72,6 +53,7 @@ class Interpolations:
         self.complete = complete
         self.known: dict[int, Found] = {}
         self.open: set[int] = set()
+        self.level = 0
         self.kept: list[Node] = []  # what `known` remembers by identity must live
         self.through: list[Location] = []
 
@@ -108,14 +90,12 @@ class Interpolations:
     def _evaluate(self, leaf: Leaf) -> Node:
         if id(leaf) in self.open:
             raise Failed(Why.LOOP, f"{leaf.value[:80]} leads back to itself", leaf.at)
-        if len(self.open) >= DEEPEST:
-            raise TooMuch(f"interpolations of interpolations, more than {DEEPEST} deep")
         self.budget.spend()
         self.open.add(id(leaf))
         try:
             parsed = parse_text(leaf.value)
             assert leaf.parent is not None
-            return self._node(self._text(parsed, leaf.parent, leaf.at), leaf.parent, leaf.at)
+            return self._node(self.text(parsed, leaf.parent, leaf.at), leaf.parent, leaf.at)
         except NotAnInterpolation as error:
             raise Failed(Why.SYNTAX, f"OmegaConf can't parse {leaf.value[:80]!r}: {error}", leaf.at) from error
         finally:
@@ -130,40 +110,53 @@ class Interpolations:
         self.kept.append(node)
         return node
 
-    def _text(self, text: Text, parent: Container, at: Location) -> Any:
+    def text(self, text: Text, parent: Container, at: Location) -> Any:
         """Return the value of `text`: a node, where it is one reference and nothing else, or a plain value."""
         if len(text.parts) == 1 and not text.quoted and not isinstance(text.parts[0], str):
             return self._interpolation(text.parts[0], parent, at)
         parts = []
         length = 0
         for part in text.parts:
-            parts.append(part if isinstance(part, str) else self._string(self._interpolation(part, parent, at)))
+            parts.append(part if isinstance(part, str) else self.string(self._interpolation(part, parent, at)))
             length += len(parts[-1])
             if length > LONGEST:
                 raise TooMuch(f"a text of more than {LONGEST:,} characters")
         return "".join(parts)
 
-    def _string(self, value: Any) -> str:
+    def string(self, value: Any) -> str:
         """Return `value` as Python prints it within a text."""
-        if isinstance(value, Branch | Items):
-            return repr(self._raw(value, 0))
-        return str(value.value if isinstance(value, Leaf) else value)
+        return str(self._raw(value, 0))
 
-    def _raw(self, node: Node, depth: int) -> Any:
+    def _raw(self, node: Any, depth: int) -> Any:
         self.budget.spend()
         if depth > DEEPEST:
             raise TooMuch(f"nested deeper than {DEEPEST} levels")
         if isinstance(node, Leaf):
             return node.value
-        if isinstance(node, Items):
-            return [self._raw(item, depth + 1) for item in node.content]
-        return {key: self._raw(value, depth + 1) for key, value in node.content.items()}
+        content = node.content if isinstance(node, Branch | Items) else node
+        if isinstance(content, list):
+            return [self._raw(item, depth + 1) for item in content]
+        if isinstance(content, dict):
+            return {key: self._raw(value, depth + 1) for key, value in content.items()}
+        return content
 
     def _interpolation(self, interpolation: Interpolation, parent: Container, at: Location) -> Any:
+        self._enter()
+        try:
+            return self._followed(interpolation, parent, at)
+        finally:
+            self.level -= 1
+
+    def _enter(self) -> None:
+        if self.level >= DEEPEST:
+            raise TooMuch(f"interpolations of interpolations, more than {DEEPEST} deep")
+        self.level += 1
+
+    def _followed(self, interpolation: Interpolation, parent: Container, at: Location) -> Any:
         if isinstance(interpolation, Reference):
             return self.select(self._join(interpolation.parts, parent, at), parent)
         name = ".".join(self._join((part,), parent, at) for part in interpolation.name)
-        arguments = [self._element(argument, parent, at) for argument in interpolation.arguments]
+        arguments = [self.element(argument, parent, at) for argument in interpolation.arguments]
         return self._call(name, arguments, parent, at)
 
     def _join(self, parts: tuple[str | Interpolation, ...], parent: Container, at: Location) -> str:
@@ -177,17 +170,21 @@ class Interpolations:
             found.append(value)
         return "".join(found)
 
-    def _element(self, element: Element, parent: Container, at: Location) -> Any:
+    def element(self, element: Element, parent: Container, at: Location) -> Any:
         """Return the plain value of a resolver's argument."""
         if isinstance(element, Plain):
             return element.value
         if isinstance(element, Text):
-            value = self._text(element, parent, at)
+            value = self.text(element, parent, at)
             return value.value if isinstance(value, Leaf) else value
-        if isinstance(element, Many):
-            return [self._element(item, parent, at) for item in element.items]
-        assert isinstance(element, Pairs)
-        return {key: self._element(value, parent, at) for key, value in element.entries}
+        self._enter()
+        try:
+            if isinstance(element, Many):
+                return [self.element(item, parent, at) for item in element.items]
+            assert isinstance(element, Pairs)
+            return {key: self.element(value, parent, at) for key, value in element.entries}
+        finally:
+            self.level -= 1
 
     def select(self, key: str, parent: Container, *, absent: bool = False) -> Any:
         """Return the node that `${key}` stands for in a value that hangs in `parent`; with `absent`, None where there is none.
@@ -230,7 +227,7 @@ class Interpolations:
             target = self.node(target)
         if isinstance(target, Leaf) and target.missing:
             raise Failed(Why.TO_MISSING, f"{key} is ???", target.at)
-        above: Container | None = parent
+        above: Container | None = None if absent else parent  # a resolver may look at what holds it
         while above is not None:
             if above is target:
                 raise Failed(Why.LOOP, f"{key} holds this very value", target.at)
@@ -248,76 +245,24 @@ class Interpolations:
     def _call(self, name: str, arguments: list[Any], parent: Container, at: Location) -> Any:
         resolver = self.resolvers.get(name)
         if resolver is not None:
-            return self._arithmetic(name, resolver, arguments, at)
-        if not name.startswith("oc."):
+            return _arithmetic(name, resolver, arguments, at)
+        builtin = BUILTIN.get(name)
+        if builtin is None:
             raise Failed(Why.RESOLVER, f"the program's own resolver {name} decides", at)
-        try:
-            if name == "oc.env":
-                return self._environment(*arguments, at=at)
-            if name == "oc.decode":
-                return self._decode(*arguments, parent=parent, at=at)
-            if name == "oc.create":
-                return self._create(*arguments, at=at)
-            if name in ("oc.select", "oc.deprecated"):
-                return self._select(*arguments, parent=parent)
-            if name in ("oc.dict.keys", "oc.dict.values"):
-                return self._dict(*arguments, parent=parent, values=name == "oc.dict.values")
-        except TypeError as error:
-            raise Failed(Why.TYPE, f"{name} does not take these arguments", at) from error
+        least, most, function = builtin
+        if not least <= len(arguments) <= most:
+            raise Failed(Why.TYPE, f"{name} does not take so many arguments", at)
+        return function(self, arguments, parent, at)
+
+
+def _arithmetic(name: str, resolver: Resolver, arguments: list[Any], at: Location) -> Any:
+    """Return what `resolver` makes of numbers; of anything else it is not asked."""
+    if not arguments or any(type(value) not in (int, float) or abs(value) > 1e18 for value in arguments):
         raise Failed(Why.RESOLVER, f"the program's own resolver {name} decides", at)
-
-    def _arithmetic(self, name: str, resolver: Resolver, arguments: list[Any], at: Location) -> Any:
-        """Return what `resolver` makes of numbers; of anything else it is not asked."""
-        if not arguments or any(type(value) not in (int, float) or abs(value) > 1e18 for value in arguments):
-            raise Failed(Why.RESOLVER, f"the program's own resolver {name} decides", at)
-        try:
-            return resolver(*arguments)
-        except (TypeError, ValueError, ArithmeticError) as error:
-            raise Failed(Why.TYPE, f"{name} does not take these arguments", at) from error
-
-    def _environment(self, name: Any, *default: Any, at: Location) -> Any:
-        if type(name) is not str or len(default) > 1:
-            raise TypeError
-        if name in self.environment:
-            return self.environment[name]
-        if not self.complete:
-            raise Failed(Why.ENVIRONMENT, f"environment variable {name} decides", at)
-        if not default:
-            raise Failed(Why.ENVIRONMENT, f"environment variable {name} must be set", at)
-        return None if default[0] is None else self._string(default[0])
-
-    def _decode(self, text: Any, *, parent: Container, at: Location) -> Any:
-        if text is None:
-            return None
-        if type(text) is not str:
-            raise TypeError
-        element = parse_element(text)
-        return self._text(element, parent, at) if isinstance(element, Text) else self._element(element, parent, at)
-
-    def _create(self, data: Any, *, at: Location) -> Any:
-        if isinstance(data, str):
-            raise Failed(Why.RESOLVER, "oc.create of text is not followed", at)
-        return data
-
-    def _select(self, key: Any, default: Any = None, *, parent: Container) -> Any:
-        if type(key) is not str:
-            raise TypeError
-        try:
-            found = self.select(key, parent, absent=True)
-        except Failed as error:
-            if error.reason != Why.TO_MISSING:
-                raise
-            found = None
-        return default if found is None else found
-
-    def _dict(self, key: Any, *, parent: Container, values: bool) -> Any:
-        found = self.select(key, parent) if type(key) is str else key
-        if not isinstance(found, Branch):
-            raise TypeError
-        if not values:
-            return list(found.content)
-        prefix = ".".join(map(str, path_of(found)))
-        return [f"${{{prefix}.{name}}}" for name in found.content]
+    try:
+        return resolver(*arguments)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise Failed(Why.TYPE, f"{name} does not take these arguments", at) from error
 
 
 def _is_index(step: str) -> bool:

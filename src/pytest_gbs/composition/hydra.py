@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from pytest_gbs.composition._apply import Rejected, apply
-from pytest_gbs.composition._defaults import Choices, DefaultsTree, Given, Part
+from pytest_gbs.composition._choices import HYDRA, Choices, Given
+from pytest_gbs.composition._defaults import DefaultsTree, Part
 from pytest_gbs.composition._folder import Folder, Reader, Stopped
+from pytest_gbs.composition._interpolation import Failed
 from pytest_gbs.composition._merge import Clash, Merger
 from pytest_gbs.composition._nodes import Branch, Budget, Leaf, Node, TooMuch, place_of
 from pytest_gbs.composition._override_grammar import NotAnOverride, Parsed, Sweep, parse_override
 from pytest_gbs.composition._present import present
-from pytest_gbs.composition._resolve import Failed, Interpolations, Resolver, split_key
+from pytest_gbs.composition._resolve import Interpolations, Resolver, split_key
 from pytest_gbs.core.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.tree import Tree
-
-_HYDRA: Final = "hydra"
 
 
 def compose(
@@ -51,7 +50,7 @@ def compose(
         problems.append(ComposeProblem(ProblemKind.LIMIT, str(error), root.at))
     except Stopped as stopped:
         problems.append(ComposeProblem(stopped.kind, stopped.message, stopped.at))
-    root.content.pop(_HYDRA, None)
+    root.content.pop(HYDRA, None)
     path = folder.sources[0] if folder.sources else config_dir
     return present(root, path, problems, folder.sources, environment=environment or {}, resolvers=resolvers or {})
 
@@ -66,7 +65,7 @@ def _read(
         override = each if isinstance(each, Override) else Override(each)
         at = place_of(override)
         parsed = _parsed(override.text, at, problems)
-        if parsed is None or parsed.key == _HYDRA or parsed.key.startswith((f"{_HYDRA}.", f"{_HYDRA}/")):
+        if parsed is None or parsed.key == HYDRA or parsed.key.startswith((f"{HYDRA}.", f"{HYDRA}/")):
             continue
         chooses = not isinstance(parsed.value, dict) and folder.is_group(parsed.key)
         (groups if chooses else values).append(Given(parsed, at))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.admissible import reaching
 from pytest_gbs.core.constraints import holds
@@ -13,6 +12,7 @@ from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Claim, Run, World
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.core.wording import called, count, leaves, listing, product, short
 
 # The settings that a claim may name beside the hardware, and that a stale claim may be mended by.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
-
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.scalar import Value
+from pytest_gbs.core.typed import Any, Final, NamedTuple
 
 # The place of what was given without one.
 NOWHERE: Final = Location("", 0, 0)

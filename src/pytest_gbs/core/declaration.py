@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import Final, NamedTuple
 
 
 class Force:

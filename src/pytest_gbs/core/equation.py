@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.core.quantity import Conflict, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
 
 from pytest_gbs.core.admissible import MOST_GPUS
 from pytest_gbs.core.bounds import Bounds, Form, agree
@@ -12,6 +11,7 @@ from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
 from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import leaves
 
 # How many numbers of GPUs are written out.

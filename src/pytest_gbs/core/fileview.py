@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.quantity import Name, Size
+from pytest_gbs.core.typed import Final, NamedTuple
 
 # They count in optimizer steps and are no part of a batch.
 INTERVALS: Final = frozenset((Name.MAX_STEPS, Name.SAVE_STEPS, Name.EVAL_STEPS, Name.LOGGING_STEPS))

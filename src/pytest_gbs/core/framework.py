@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from typing import Final, NamedTuple, TypeAlias
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Size
+from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
 
 
 class SameAs(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+
+from pytest_gbs.core.typed import Final
 
 # Any one of these many spellings of a pattern is one more alternative to try for each path.
 MOST_SPELLINGS: Final = 64

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.quantity import Quantity
+from pytest_gbs.core.typed import Final, NamedTuple
 
 
 class Kind:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import NamedTuple
+from functools import cache
+
+from pytest_gbs.core.typed import NamedTuple
 
 # A key path is the route of mapping keys and sequence indices from a document's root to a value.
 KeyPath = tuple[str | int, ...]
-
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
 class Source(NamedTuple):
@@ -59,6 +59,11 @@ class Position(NamedTuple):
     end_column: int
 
 
+@cache
+def _line_break() -> re.Pattern[str]:
+    return re.compile(r"\r\n|\n|\r")
+
+
 class Lines:
     """The lines of a text, which break at LF, CRLF and CR only, as YAML 1.1 and editors agree."""
 
@@ -66,7 +71,7 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+        self.starts = [0, *(match.end() for match in _line_break().finditer(text))]
 
     def line_of(self, offset: int) -> int:
         """Return the number of the line, from 1, that holds the code point at `offset`."""

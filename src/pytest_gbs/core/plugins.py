@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from importlib import import_module
 from os import listdir
-from typing import Any
+
+from pytest_gbs.core.typed import Any
+
+
+def module(name: str) -> Any:
+    """Return module `name`, imported: `importlib.import_module` without its package, which nothing else needs at start-up."""
+    __import__(name)
+    return sys.modules[name]
 
 
 def modules(package: str, search: Sequence[str]) -> tuple[Any, ...]:
@@ -14,7 +21,7 @@ def modules(package: str, search: Sequence[str]) -> tuple[Any, ...]:
     `search` is the package's `__path__`; where it is no folder (a zipped package) the import system is asked.
     """
     names = sorted(name for name in _names(search) if not name.startswith("_"))
-    return tuple(import_module(f"{package}.{name}") for name in names)
+    return tuple(module(f"{package}.{name}") for name in names)
 
 
 def _names(search: Sequence[str]) -> set[str]:

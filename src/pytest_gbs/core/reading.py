@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Alias, Document, Node, Scalar
@@ -13,6 +12,7 @@ from pytest_gbs.core.framework import Framework, Reading, Row, SameAs, Treatment
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.quantity import Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.typed import Final, NamedTuple
 
 # Text that Python's int() takes, and text that something else replaces before the framework sees it.
 NUMBER: Final = r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"

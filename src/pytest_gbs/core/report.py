@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.outcome import Finding, Undetermined
 from pytest_gbs.core.rule import Rule
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Final, NamedTuple
 
 
 class Role:

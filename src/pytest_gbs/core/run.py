@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.launch import Launch, LauncherFile
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.quantity import Name, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.typed import NamedTuple
 
 
 class Geometry(NamedTuple):

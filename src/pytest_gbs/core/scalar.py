@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Final, TypeAlias
 
 from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.framework import Loader
+from pytest_gbs.core.typed import Final, TypeAlias
 
 Value: TypeAlias = int | float | bool | str | None
 

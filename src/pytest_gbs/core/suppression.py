@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Edit
+from pytest_gbs.core.typed import NamedTuple
 
 
 class Suppression(NamedTuple):

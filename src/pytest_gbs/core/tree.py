@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.typed import Protocol
 
 
 class Tree(Protocol):
@@ -12,8 +11,6 @@ class Tree(Protocol):
 
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all files, relative and with `/`, sorted; ignored and hidden ones left out, links not followed."""
-        ...
 
     def read(self, path: str) -> Source | Unreadable:
         """Return the text of the file at `path`, or why it can't be read. Never raises for what is in the tree."""
-        ...

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from pytest_gbs.core.equation import Monomial
 from pytest_gbs.core.quantity import Name, Quantity, Size
+from pytest_gbs.core.typed import Final
 
 # What a size is called in a sentence, and the short word behind its number in a product.
 CALLED: Final[Mapping[str, tuple[str, str]]] = {

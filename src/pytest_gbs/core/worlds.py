@@ -7,7 +7,6 @@ line, the settings, launcher files nearby. Evidence for what is shown: the comma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import Document
@@ -15,6 +14,7 @@ from pytest_gbs.core.equation import Equation, solve
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.run import Geometry, World
+from pytest_gbs.core.typed import Final, NamedTuple
 
 HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE)
 PARALLEL: Final = (
@@ -88,6 +88,8 @@ def readings(
         firm = {name: said[name] for name in said if name not in own}
         if Name.WORLD_SIZE in own or own.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE} or Name.DATA_PARALLEL_SIZE in own:
             firm = {}
+        elif Name.NUM_NODES in own and Name.NUM_NODES not in said:  # a total of another node count says nothing about this one
+            firm = {name: size for name, size in firm.items() if name != Name.WORLD_SIZE or size.note == "ambiguous"}
         return _readings({**own, **firm}, evidence, {})
     return _readings(said, evidence, {})
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import gcd
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._sizes import count_at, name_at
 from pytest_gbs.declarations._tokens import NUMBER, WORD, Token, text_at
 from pytest_gbs.declarations.words import NODES, UNITS, words
@@ -15,6 +15,7 @@ _TIMES: Final = ("x", "*")
 _DIVIDED: Final = ("/", "//")
 OPERATORS: Final = (*_TIMES, *_DIVIDED)
 _DEEPEST: Final = 4
+_REMARK: Final = 12
 # A plain "batch size" among factors is that of one device.
 _PLAIN_BATCH: Final = words("batch bs bsz batchsize")
 
@@ -130,7 +131,20 @@ def _counted(tokens: Sequence[Token], i: int) -> _Part | None:
     if found is None:
         return None
     name, stop, unit = _behind(tokens, i + 1)
+    stop = _past_remark(tokens, stop)
     return _Part(stop, (Operand(found.value, name, i, unit),), (), (found.value, 1))
+
+
+def _past_remark(tokens: Sequence[Token], i: int) -> int:
+    """Return where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`."""
+    if text_at(tokens, i) != "(":
+        return i
+    for j in range(i + 1, min(i + _REMARK, len(tokens))):
+        if tokens[j].text == ")":
+            return j + 1
+        if tokens[j].kind != WORD:
+            break
+    return i
 
 
 def _behind(tokens: Sequence[Token], i: int) -> tuple[str, int, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._sizes import count_at
 from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token, text_at
 from pytest_gbs.declarations.words import DEVICE_UNITS, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words

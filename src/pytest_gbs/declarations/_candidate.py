@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
+
+from pytest_gbs.core.typed import Final
 
 _BEFORE: Final = 24
-_AROUND: Final = 28
-_SIGNS: Final = ("*", "×", "/", "x", "÷", "✕", "⨯", "∗", "⋅", "✖", "／")
+_SIGNS: Final = ("*", "×", " x ", "÷", "✕", "⨯", "∗", "⋅", "✖", "／")
 
 
 @cache
@@ -39,20 +39,10 @@ def counts(text: str, words: tuple[str, ...]) -> bool:
 
 
 def multiplies(text: str) -> bool:
-    """Return whether `text`, in lower case, has a sign between operands with a digit close by."""
-    for sign in _SIGNS:
-        at = text.find(sign)
-        while at >= 0:
-            if _is_operator(text, at) and digit().search(text, max(0, at - _AROUND), at + _AROUND):
-                return True
-            at = text.find(sign, at + 1)
-    return False
+    """Return whether `text`, in lower case, has a sign that may multiply or divide, beside a number where it may be a letter or a slash."""
+    return any(map(text.__contains__, _SIGNS)) or _letter_or_slash().search(text) is not None
 
 
-def _is_operator(text: str, at: int) -> bool:
-    left, right = text[max(0, at - 3) : at].rstrip(), text[at + 1 : at + 4].lstrip("/ \t\n")
-    if not left or not right or not (left[-1].isalnum() or left[-1] == ")") or not (right[0].isalnum() or right[0] == "("):
-        return False
-    if text[at] == "x":
-        return not text[at - 1].isalpha() and not text[at + 1].isalpha()
-    return text[at] != "/" or right[0].isdigit() or right[0] == "(" or left[-1].isdigit()
+@cache
+def _letter_or_slash() -> re.Pattern[str]:
+    return re.compile(r"[0-9)]\s?[x/]|/\s?[0-9(]")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
 
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._force import batch_force, hardware_force
 from pytest_gbs.declarations._hardware import hardware
 from pytest_gbs.declarations._sizes import settings

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
 
 from pytest_gbs.core.declaration import Force
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._statements import Statement
 
 _BLANKS: Final = str.maketrans(dict.fromkeys("\n\t\r\"'`!#$%&()*,-./:;<=>?@[]^_{|}~–—’…", " "))
@@ -21,7 +21,9 @@ def _phrases(text: str) -> tuple[str, ...]:
 
 
 # In front of the number: they take it back.
-_OTHER_BEFORE: Final = _phrases("_not_ n_t_ _never_ _instead_ _rather_ _than_ _unlike_ _without_ _vs_ _versus_ _compared_ _no_longer_")
+_OTHER_BEFORE: Final = _phrases(
+    "_not_ n_t_ _never_ _instead_ _rather_ _than_ _unlike_ _without_ _vs_ _versus_ _compared_ _no_longer_ _matching_ _derived_from_"
+)
 # In front of the number: they put it off, or bound it.
 _ADVISES_BEFORE: Final = _phrases(
     "_may_ _might_ _can_ _could_ _would_ _up_to_ _max_ _maximum_ _min_ _e_g_ _for_example_ _try_ _todo_ _fixme_ _increase_ _decrease_"
@@ -36,8 +38,8 @@ _ADVISES: Final = _phrases(
 _HISTORY: Final = _phrases(
     "_paper_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_"
 )
-_HISTORY_BEFORE: Final = _phrases("_trained_ _published_")
-_OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _sibling_")
+_HISTORY_BEFORE: Final = _phrases("_trained_ _published_ _till_ _until_")
+_OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _sibling_ _lm_loss_")
 _CONDITIONAL: Final = _phrases("_if_ _when_ _unless_")
 
 _HARDWARE_HISTORY: Final = _phrases("_trained_ _tested_ _measured_ _profile_ _profiled_ _benchmarked_ _timed_ _took_ _ran_")
@@ -52,7 +54,8 @@ _NEAR: Final = 60
 
 def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     """Return the force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
-    around, before = _words(statement.lower), _words(statement.before(at))
+    around = _words(statement.lower)
+    before = _front(around, at - statement.start)
     if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
         return Force.OTHER
     if _says(around, _HISTORY) or _says(before, _HISTORY_BEFORE):
@@ -64,10 +67,11 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
 
 def hardware_force(statement: Statement, start: int, stop: int) -> str:
     """Return the force of hardware stated from offset `start` to `stop`."""
-    around, before = _words(statement.lower), _words(statement.before(start))
+    around = _words(statement.lower)
+    before = _front(around, start - statement.start)
     if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
         return Force.OTHER
-    if _is_of_something_else(statement, start, stop):
+    if _is_of_something_else(statement, around, start, stop):
         return Force.OTHER
     if _says(around, _HISTORY) or _says(before, _HARDWARE_HISTORY):
         return Force.HISTORY
@@ -77,7 +81,13 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
 
 
 def _words(text: str) -> str:
+    """Return `text` with its signs as blanks, each still one character, and a blank at either end."""
     return f" {text.translate(_BLANKS)} "
+
+
+def _front(words: str, offset: int) -> str:
+    """Return what stands in front of `offset` of the text that `words` was made of."""
+    return f"{words[: offset + 1]} "
 
 
 def _says(text: str, words: tuple[str, ...]) -> bool:
@@ -97,17 +107,16 @@ def _is_request(before: str) -> bool:
     return " keep " in before.replace(" to keep ", " ")
 
 
-def _is_of_something_else(statement: Statement, start: int, stop: int) -> bool:
+def _is_of_something_else(statement: Statement, around: str, start: int, stop: int) -> bool:
     """Return whether the hardware serves, is split between jobs, or is named to tell how long or how large something was."""
-    from_start = start - statement.start
-    text = statement.lower
+    offset, text = start - statement.start, statement.lower
     if "(" in text:
-        text = _brackets().sub(lambda match: match[0] if match.start() <= from_start < match.end() else " " * len(match[0]), text)
-    if _says(_words(text).replace("of experts", ""), _HARDWARE_OTHER):
+        # Bracketed remarks speak of details, but for the one that the hardware stands in.
+        text = _brackets().sub(lambda match: match[0] if match.start() <= offset < match.end() else " " * len(match[0]), text)
+        around = _words(text)
+    if _says(around.replace("of experts", ""), _HARDWARE_OTHER) or _says(_front(around, offset), _PART_BEFORE):
         return True
-    if _says(_words(text[:from_start]), _PART_BEFORE):
-        return True
-    return "+" in (near := statement.after(stop)[:_NEAR]) and _split().match(near) is not None
+    return _split().match(statement.after(stop)[:_NEAR]) is not None
 
 
 @cache
@@ -117,6 +126,7 @@ def _brackets() -> re.Pattern[str]:
 
 @cache
 def _split() -> re.Pattern[str]:
-    """Return how GPUs are told apart by what they do: `(1 trainer + 1 inference)`."""
+    """Return how GPUs are told apart by what they do: `(1 trainer + 1 inference)`, `(2 learners, 6 inference engines)`."""
     does = "train|trainer|training|infer|inference|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref"
-    return re.compile(rf"\s*\(?[^()]*?\b(?:{does})\b[^()]*?\+")
+    serves = "learners?|infer|inference|engines?|trainers?|vllm|sglang|judges?|rollout|actors?"
+    return re.compile(rf"\s*\(?[^()]*?\b(?:{does})\b[^()]*?\+|\s*\([^()]*?\b(?:{serves})\b")

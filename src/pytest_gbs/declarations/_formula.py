@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._arithmetic import OPERATORS, Operand, Product
 from pytest_gbs.declarations._batch import Label
 from pytest_gbs.declarations._sizes import count_at, name_at

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
 
-from pytest_gbs.core.admissible import GPUS_PER_NODE, MOST_GPUS
+from pytest_gbs.core.admissible import GPUS_PER_NODE
 from pytest_gbs.core.quantity import Name
-from pytest_gbs.declarations._sizes import count_at
-from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token, text_at
-from pytest_gbs.declarations.words import COUNTED, DEVICES, NODES, SINGLE, is_chip, words
+from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.declarations._hardware_words import (
+    MAKERS,
+    OPERATORS,
+    count_or_single,
+    devices_at,
+    each_node,
+    exact_count,
+    in_product,
+    is_end,
+    memory,
+    next_is_list,
+)
+from pytest_gbs.declarations._tokens import NUMBER, WORD, Token, text_at
+from pytest_gbs.declarations.words import COUNTED, NODES, SINGLE, is_chip, words
 
 _OF: Final = words("of with w x * @ by each having has contain containing - , node")
-_MAKERS: Final = words("nvidia amd geforce tesla sxm sxm4 sxm5 pcie nvl nvl72 hbm3 dgx hgx")
 # Words that may stand in front of `4x8 GPUs`; behind others it may be a product of something else.
 _FRAMES: Final = words(
     "for on with across using use uses need needs require requires over assuming assumes assume target is total all by set to expects"
     " expect whole than of have has at a an the these if ( :"
 )
+_BEFORE_TOTAL: Final = MAKERS | words("on ( )")
+_IN_ALL: Final = words("total across over altogether")
+_USUAL: Final = 8
 _NUMBER_OF: Final = words("number num n total of nr #")
 _COUNTS: Final = frozenset((*COUNTED, "single"))
 _LABELS: Final = _NUMBER_OF | words("world gpus devices accelerators nodes machines nnodes")
-_OPERATORS: Final = ("x", "*", "/", "//")
 
 
 class Stated(NamedTuple):
@@ -37,11 +49,6 @@ class Stated(NamedTuple):
     stop: int
     ambiguous: bool = False
     lone: bool = False
-
-
-class _Devices(NamedTuple):
-    stop: int
-    chip: bool
 
 
 def hardware(tokens: Sequence[Token]) -> tuple[Stated, ...]:
@@ -60,48 +67,6 @@ def hardware(tokens: Sequence[Token]) -> tuple[Stated, ...]:
         found.extend(read)
         i = max([i + 1, *(stated.stop for stated in read)])
     return tuple(_settled(tokens, found))
-
-
-def _count(tokens: Sequence[Token], i: int) -> int | None:
-    """Return the count at token `i`: exact, at most the largest cluster, and not "8+" (which is a minimum)."""
-    found = count_at(tokens, i, spelt=True)
-    if found is None or len(found.holds) != 1 or found.holds[0].low != found.holds[0].high or found.value > MOST_GPUS:
-        return None
-    if text_at(tokens, i + 1) in ("+", "%", "->") or (
-        tokens[i].kind == WORD and tokens[i].text in ("one",) and text_at(tokens, i - 1) in ("this", "that")
-    ):
-        return None
-    return found.value
-
-
-def _single(tokens: Sequence[Token], i: int) -> int | None:
-    return 1 if text_at(tokens, i) == "single" else _count(tokens, i)
-
-
-def _devices(tokens: Sequence[Token], i: int) -> _Devices | None:
-    """Return where the words for GPUs end that start at token `i` (`x NVIDIA A100 80GB GPUs`); None where there are none."""
-    j = i + 1 if text_at(tokens, i) in ("x", "*") else i
-    chip = device = False
-    while j < len(tokens):
-        text = tokens[j].text
-        if is_chip(text):
-            chip = True
-        elif text in DEVICES:
-            device = True
-        elif not (text in _MAKERS or _memory(tokens, j)) and not (text == "-" and chip):
-            break
-        j += 2 if tokens[j].kind == NUMBER and not is_chip(text) else 1
-        if device:
-            break
-    return _Devices(j, chip) if chip or device else None
-
-
-def _memory(tokens: Sequence[Token], j: int) -> bool:
-    """Return whether token `j` is the memory of a GPU: `80GB`, `80 GB`, `40gb`."""
-    text = tokens[j].text
-    if tokens[j].kind == NUMBER:
-        return text_at(tokens, j + 1) in ("gb", "gib") and not is_chip(text)
-    return tokens[j].kind == WORD and text[:1].isdigit() and text.rstrip("gib").isdigit()
 
 
 def _labelled(tokens: Sequence[Token], i: int) -> list[Stated]:
@@ -124,123 +89,96 @@ def _labelled(tokens: Sequence[Token], i: int) -> list[Stated]:
         j += 1
     elif not (word == "world" and tokens[j - 1].text == "size"):
         return []
-    value = _count(tokens, j)
-    if value is None or (text_at(tokens, j + 1) in _OPERATORS and _devices(tokens, j + 1) is None):
+    value = exact_count(tokens, j)
+    if value is None or (text_at(tokens, j + 1) in OPERATORS and devices_at(tokens, j + 1) is None):
         return []
-    if _devices(tokens, j + 1) is None and (text_at(tokens, j + 1) in NODES or _next_is_list(tokens, j + 1)):
+    if devices_at(tokens, j + 1) is None and (text_at(tokens, j + 1) in NODES or next_is_list(tokens, j + 1)):
         return []
     return [Stated(name, value, j, i, j + 1, ambiguous=name == Name.WORLD_SIZE and word != "world" and value in GPUS_PER_NODE)]
 
 
-def _next_is_list(tokens: Sequence[Token], i: int) -> bool:
-    return text_at(tokens, i) in (",", "or", "-") and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER
-
-
 def _nodes(tokens: Sequence[Token], i: int) -> list[Stated]:
     """Return `N nodes` with the GPUs on each, where they are said: `4 nodes of 8 GPUs`, `2 nodes x 4 GB200`, `8 nodes x 8`."""
-    nodes = _single(tokens, i)
-    if nodes is None or _in_product(tokens, i):
+    nodes = count_or_single(tokens, i)
+    if nodes is None or in_product(tokens, i):
         return []
     j = i + 1
-    while text_at(tokens, j) in _MAKERS or is_chip(text_at(tokens, j)):
+    while text_at(tokens, j) in MAKERS or is_chip(text_at(tokens, j)):
         j += 1
     if text_at(tokens, j) not in NODES:
         return []
     lone = tokens[i].kind == WORD and tokens[i].text in ("single", "one")
     found = [Stated(Name.NUM_NODES, nodes, i, i, j + 1, lone=lone)]
-    k, linked = j + 1, False
+    per_node = _per_node(tokens, i, j + 1, nodes)
+    return [found[0]._replace(lone=False), *per_node] if per_node else found
+
+
+def _per_node(tokens: Sequence[Token], first: int, k: int, nodes: int) -> list[Stated]:
+    """Return the GPUs on each of `nodes` nodes that are linked to them from token `k` on: `of 8 GPUs`, `x 8`, `with 8 GPUs each`."""
+    links: set[str] = set()
     while text_at(tokens, k) in _OF or (text_at(tokens, k) == "/" and tokens[k - 1].text == "w"):
-        linked, k = linked or tokens[k].text not in (",", "-"), k + 1
-    per_node = _count(tokens, k)
-    if per_node not in GPUS_PER_NODE or per_node is None:
-        return found
-    devices = _devices(tokens, k + 1)
-    if (devices is not None and (linked or _each(tokens, devices.stop))) or (devices is None and linked and _is_end(tokens, k + 1)):
-        stop = devices.stop if devices else k + 1
-        return [found[0]._replace(lone=False), Stated(Name.GPUS_PER_NODE, per_node, k, i, stop), *_equals(tokens, stop)]
-    return found
-
-
-def _is_end(tokens: Sequence[Token], i: int) -> bool:
-    return i >= len(tokens) or (tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ":", ";"))
+        links.add(tokens[k].text)
+        k += 1
+    count = exact_count(tokens, k)
+    if count is None or count not in GPUS_PER_NODE:
+        return []
+    devices = devices_at(tokens, k + 1)
+    linked = bool(links - {",", "-"})
+    if devices is None:
+        return [Stated(Name.GPUS_PER_NODE, count, k, first, k + 1), *_equals(tokens, k + 1)] if linked and is_end(tokens, k + 1) else []
+    each = each_node(tokens, devices[0]) > 0 or "each" in links
+    # "2 nodes with 16 GPUs" have them in all, rather.
+    total = not each and count > _USUAL and links <= {"with", "w", "/", "having"} and count % nodes == 0
+    if total or not (linked or each):
+        return []
+    return [Stated(Name.GPUS_PER_NODE, count, k, first, devices[0]), *_equals(tokens, devices[0])]
 
 
 def _equals(tokens: Sequence[Token], i: int) -> list[Stated]:
     """Return the total behind `8 nodes x 8 H100-80GB = 64 GPUs`, or behind `... on GB200 NVL72 = 512 GPUs`."""
-    while i < len(tokens) and (
-        tokens[i].text in ("on", "(", ")") or tokens[i].text in _MAKERS or is_chip(tokens[i].text) or _memory(tokens, i)
-    ):
+    while (text := text_at(tokens, i)) in _BEFORE_TOTAL or is_chip(text) or (text and memory(tokens, i)):
         i += 1
     if text_at(tokens, i) not in ("=", "->"):
         return []
-    total, devices = _count(tokens, i + 1), _devices(tokens, i + 2)
-    return [Stated(Name.WORLD_SIZE, total, i + 1, i, devices.stop)] if total is not None and devices is not None else []
+    total, devices = exact_count(tokens, i + 1), devices_at(tokens, i + 2)
+    return [Stated(Name.WORLD_SIZE, total, i + 1, i, devices[0])] if total is not None and devices is not None else []
 
 
 def _grid(tokens: Sequence[Token], i: int) -> list[Stated]:
     """Return nodes and GPUs per node from `4x8 GB200`, `2x8xH100 nodes`, `2 8xH100 nodes`."""
-    nodes = _count(tokens, i)
-    if nodes is None or tokens[i].kind != NUMBER or _in_product(tokens, i):
+    nodes = exact_count(tokens, i)
+    if nodes is None or tokens[i].kind != NUMBER or in_product(tokens, i):
         return []
     j = i + 2 if text_at(tokens, i + 1) in ("x", "*") else i + 1
-    per_node = _count(tokens, j)
-    devices = _devices(tokens, j + 1) if per_node in GPUS_PER_NODE and per_node is not None else None
+    per_node = exact_count(tokens, j)
+    devices = devices_at(tokens, j + 1) if per_node in GPUS_PER_NODE and per_node is not None else None
     if devices is None or per_node is None or is_chip(tokens[j].text):
         return []
-    of_nodes = text_at(tokens, devices.stop) in NODES
+    of_nodes = text_at(tokens, devices[0]) in NODES
     close = text_at(tokens, i + 1) == "x" and tokens[i + 1].start == tokens[i].stop and tokens[j].start == tokens[i + 1].stop
     framed = i == 0 or tokens[i - 1].text in _FRAMES
-    if not (of_nodes if j == i + 1 else of_nodes or (framed and (close or devices.chip))):
+    if not (of_nodes if j == i + 1 else of_nodes or (framed and (close or devices[1]))):
         return []
-    stop = devices.stop + of_nodes
+    stop = devices[0] + of_nodes
     return [Stated(Name.NUM_NODES, nodes, i, i, stop), Stated(Name.GPUS_PER_NODE, per_node, j, i, stop), *_equals(tokens, stop)]
-
-
-def _in_product(tokens: Sequence[Token], i: int) -> bool:
-    """Return whether token `i` is a later factor of a product."""
-    before = text_at(tokens, i - 2)
-    return (
-        i > 1
-        and tokens[i - 1].text in _OPERATORS
-        and (tokens[i - 2].kind != SIGN or before == ")")
-        and before not in NODES
-        and before not in DEVICES
-    )
-
-
-def _each(tokens: Sequence[Token], i: int) -> int:
-    """Return how many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "each"; 0 where none do."""
-    text = text_at(tokens, i)
-    if text == "each":
-        return 2 if text_at(tokens, i + 1) in NODES else 1
-    if text in ("per", "/"):
-        return 2 if text_at(tokens, i + 1) in NODES else 0
-    if text in ("on", "in", "a") and text_at(tokens, i + 1) in ("each", "every", "node"):
-        return 3 if text_at(tokens, i + 2) in NODES else 2 if text == "a" else 0
-    return 0
 
 
 def _devices_stated(tokens: Sequence[Token], i: int) -> list[Stated]:
     """Return `N GPUs`, by what follows: `8 GPUs per node`, an `8xH100 node`, `256 GPUs across 32 nodes`."""
-    count = _single(tokens, i)
+    count = count_or_single(tokens, i)
     if count is None:
         return []
-    devices = _devices(tokens, i + 1)
-    if devices is None or (
-        tokens[i].kind == NUMBER and is_chip(tokens[i].text) and devices.stop == i + 2 and text_at(tokens, i + 1) in DEVICES and count > 999
-    ):
-        return []
-    stop = devices.stop
-    if each := _each(tokens, stop):
+    devices = devices_at(tokens, i + 1)
+    if devices is None or (is_chip(tokens[i].text) and devices[0] == i + 2):
+        return []  # `4090 GPUs`: a model, no count
+    stop = devices[0]
+    if each := each_node(tokens, stop):
         return [Stated(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []
     if text_at(tokens, stop) in NODES:
         return _node_of(tokens, i, count, stop)
     lone = tokens[i].kind == WORD and count == 1
-    total = (
-        text_at(tokens, i - 1) in ("total", "=", "all")
-        or text_at(tokens, stop) in ("total", "across", "over", "altogether")
-        or text_at(tokens, stop + 1) == "total"
-    )
+    before, behind = text_at(tokens, i - 1), text_at(tokens, stop)
+    total = before in ("total", "=", "all") or behind in _IN_ALL or (behind, text_at(tokens, stop + 1)) == ("in", "total")
     return [Stated(Name.WORLD_SIZE, count, i, i, stop, ambiguous=not total and not lone and count in GPUS_PER_NODE, lone=lone)]
 
 
@@ -250,8 +188,8 @@ def _node_of(tokens: Sequence[Token], i: int, count: int, stop: int) -> list[Sta
         single = text_at(tokens, i - 1) in SINGLE or (text_at(tokens, i - 1) in NODES and text_at(tokens, i - 2) in ("single", "one"))
         per_node = Stated(Name.GPUS_PER_NODE, count, i, i, stop + 1)
         return [per_node, *([Stated(Name.NUM_NODES, 1, i, i, stop + 1)] if single else [])] if count in GPUS_PER_NODE else []
-    total = _count(tokens, stop + 2) if text_at(tokens, stop + 1) in ("(", "=", ",") else None
-    if total is not None and total > count and total % count == 0 and _devices(tokens, stop + 3) is not None:
+    total = exact_count(tokens, stop + 2) if text_at(tokens, stop + 1) in ("(", "=", ",") else None
+    if total is not None and total > count and total % count == 0 and devices_at(tokens, stop + 3) is not None:
         return [Stated(Name.NUM_NODES, count, i, i, stop + 1)]
     return []
 
@@ -278,4 +216,4 @@ def _repeats(tokens: Sequence[Token], stated: Stated) -> bool:
     """Return whether the number is told for that hardware only: `8 for 8xH100`, `4 is suitable for 4 GPUs`."""
     if text_at(tokens, stated.first - 1) != "for":
         return False
-    return any(_count(tokens, i) == stated.value for i in range(max(0, stated.first - 4), stated.first - 1))
+    return any(exact_count(tokens, i) == stated.value for i in range(max(0, stated.first - 4), stated.first - 1))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._arithmetic import OPERATORS, Product
 from pytest_gbs.declarations._batch import labels
 from pytest_gbs.declarations._formula import Formula, Result
@@ -12,7 +11,7 @@ from pytest_gbs.declarations._hardware import hardware
 from pytest_gbs.declarations._owner import is_accumulation, is_batch, is_global_batch
 from pytest_gbs.declarations._sizes import EXPERTS
 from pytest_gbs.declarations._statements import Passage
-from pytest_gbs.declarations._tokens import text_at
+from pytest_gbs.declarations._tokens import past_bracket, text_at
 from pytest_gbs.declarations.words import OTHER_BATCH, PART_OF_BATCH, words
 
 RANKS: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, Name.DATA_PARALLEL_SIZE))
@@ -60,8 +59,8 @@ def _by_factors(passage: Passage, formula: Formula) -> bool:
 
 def _goes_on(passage: Passage, product: Product) -> bool:
     """Return whether the arithmetic goes on where it could not be read: `num_steps * micro * accum`."""
-    signs = (*OPERATORS, "+")
-    return text_at(passage.tokens, product.first - 1) in signs or text_at(passage.tokens, product.stop) in signs
+    tokens, signs = passage.tokens, (*OPERATORS, "+")
+    return text_at(tokens, product.first - 1) in signs or text_at(tokens, past_bracket(tokens, product.stop)) in signs
 
 
 def _is_called(passage: Passage, results: tuple[Result, ...]) -> bool:

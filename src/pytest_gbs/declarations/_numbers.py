@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._batch import Label, is_bare, is_list, per_device, unit_at
 from pytest_gbs.declarations._plain_batch import is_told_at
-from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token, text_at
+from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token, past_bracket, text_at
 from pytest_gbs.declarations.words import APPROXIMATELY, DEVICE_UNITS, STEPS, words
 
 _LINKING: Final = APPROXIMATELY | words(
@@ -81,9 +81,9 @@ def _is_whole(tokens: Sequence[Token], label: Label, at: int) -> bool:
     """Return whether number `at` is the size itself, neither a factor nor a divisor: `7.5k examples / global batch 8 = 934`."""
     unit, stop = unit_at(tokens, at + 1)
     behind = text_at(tokens, stop)
+    if text_at(tokens, past_bracket(tokens, stop)) in ("x", "*"):
+        return False  # `32 (prompts) * 8`
     if at == label.stop and text_at(tokens, label.first - 1) in _OPERATORS:
-        return False
-    if behind in ("x", "*"):
         return False
     if behind == "+":
         return stop + 1 >= len(tokens) or tokens[stop + 1].kind != NUMBER

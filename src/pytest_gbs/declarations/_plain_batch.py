@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._batch import Label, per_device
 from pytest_gbs.declarations._hardware import hardware
 from pytest_gbs.declarations._tokens import NUMBER, SIGN, Token, text_at

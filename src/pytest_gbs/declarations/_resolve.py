@@ -6,12 +6,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Final
 
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._owner import is_evaluation
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.declaration import Interval
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._tokens import NUMBER, SIGN, WORD, Token
 from pytest_gbs.declarations.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number, words
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._candidate import counts, has_digit
 from pytest_gbs.declarations._lines import is_command, is_setting, prose
 from pytest_gbs.declarations._tokens import Token, tokenise

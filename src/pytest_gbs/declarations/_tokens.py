@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Final, NamedTuple
 
+from pytest_gbs.core.typed import Any, Final, NamedTuple
 from pytest_gbs.declarations.words import SEPARATE, words
 
 NUMBER: Final = "number"
 WORD: Final = "word"
 SIGN: Final = "sign"
 
+_new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
 # No statement about a batch has more tokens than this; the rest of a longer one is not read.
 _MOST: Final = 400
 _SAME: Final = {
@@ -66,27 +67,36 @@ def tokenise(text: str, start: int, stop: int) -> tuple[Token, ...]:
     digits but counts nothing is a word.
     """
     tokens: list[Token] = []
+    signs = set[str]()
     for match in _pattern().finditer(text, start, start + len(text[start:stop].rstrip())):
         kind = match.lastindex
         if kind is None:
             continue
         found, (begin, end) = match[kind], match.span(kind)
         if kind == _NAME:
-            if found[-1].isdigit() and (name := found.rstrip("0123456789").lower()) in _GLUED:
+            word = found.lower()
+            if word[-1].isdigit() and (name := word.rstrip("0123456789")) in _GLUED:
                 middle = begin + len(name)
                 tokens += (Token(WORD, name, begin, middle), Token(NUMBER, text[middle:end], middle, end))
-            else:
-                tokens.append(Token(WORD, found.lower(), begin, end))
+                continue
+            if word == "x":
+                signs.add(word)
+            tokens.append(_new(Token, (WORD, word, begin, end)))
         elif kind == _NUMBER:
-            tokens.append(Token(NUMBER, found, begin, end))
+            tokens.append(_new(Token, (NUMBER, found, begin, end)))
         elif kind == _JUNK:
-            tokens.append(Token(WORD, found.lower(), begin, end))
+            tokens.append(_new(Token, (WORD, found.lower(), begin, end)))
         else:
-            tokens.append(Token(SIGN, "x" if kind == _TIMES else _SAME.get(found, found), begin, end))
+            sign = "x" if kind == _TIMES else _SAME.get(found, found)
+            signs.add(sign)
+            tokens.append(_new(Token, (SIGN, sign, begin, end)))
         if len(tokens) >= _MOST:
             break
-    tokens = _signed(tokens)
-    return tuple([token for i, token in enumerate(tokens) if token.text != "-" or not _is_hyphen(tokens, i)])
+    if "x" in signs:
+        tokens = _signed(tokens)
+    if "-" in signs:
+        tokens = [token for i, token in enumerate(tokens) if token.text != "-" or not _is_hyphen(tokens, i)]
+    return tuple(tokens)
 
 
 def _signed(tokens: list[Token]) -> list[Token]:
@@ -111,3 +121,15 @@ def _is_hyphen(tokens: list[Token], i: int) -> bool:
 def text_at(tokens: Sequence[Token], i: int) -> str:
     """Return the text of token `i`, or nothing where there is no such token."""
     return tokens[i].text if 0 <= i < len(tokens) else ""
+
+
+_REMARK: Final = 16
+
+
+def past_bracket(tokens: Sequence[Token], i: int) -> int:
+    """Return where the bracketed remark ends that starts at token `i`; `i` where none does."""
+    if text_at(tokens, i) == "(":
+        for j in range(i + 1, min(i + _REMARK, len(tokens))):
+            if tokens[j].text == ")":
+                return j + 1
+    return i

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from pytest_gbs.core.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._batch import Label, labels, unit_at
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._numbers import number_of

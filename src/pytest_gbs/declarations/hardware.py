@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.core.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._candidate import counts
 from pytest_gbs.declarations._force import hardware_force
 from pytest_gbs.declarations._hardware import Stated, hardware

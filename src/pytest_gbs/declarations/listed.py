@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.declaration import Declaration, Factor, Grammar, Sum
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._batch import labels
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._sizes import EXPERTS, count_at, name_at

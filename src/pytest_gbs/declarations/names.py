@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Final
 
 from pytest_gbs.core.admissible import GPUS_PER_NODE, MOST_GPUS
 from pytest_gbs.core.declaration import Declaration, Interval
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations.words import OTHER_BATCH, PART_OF_BATCH
 
 _LONGEST: Final = 500
@@ -41,7 +41,8 @@ def read_name(text: str, source: str, start: int, key: KeyPath | None) -> tuple[
         for name, group in _sizes(match):
             value = int(match[group])
             at = Location(source, start + match.start(group), start + match.end(group), key)
-            found.append(Declaration(name, value, (Interval(value, value),), at, match.group(), "name", weak=True))
+            ambiguous = name == Name.WORLD_SIZE and value in GPUS_PER_NODE
+            found.append(Declaration(name, value, (Interval(value, value),), at, match.group(), "name", ambiguous=ambiguous, weak=True))
         if match[5]:
             found.append(_batch_of(match, source, start, key))
     return tuple(declaration for declaration in found if declaration.value > 0)

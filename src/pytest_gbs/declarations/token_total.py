@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from pytest_gbs.core.declaration import Declaration, Grammar
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._batch import per_device
 from pytest_gbs.declarations._candidate import counts
 from pytest_gbs.declarations._claim import claim
@@ -87,6 +87,8 @@ def _is_labelled(tokens: Sequence[Token], i: int) -> bool:
     j = i - 1
     while text_at(tokens, j) in ("=", ":", "~", "is", "about"):
         j -= 1
+    if text_at(tokens, i + 1) in STEPS:
+        return False
     named = text_at(tokens, j) in STEPS and text_at(tokens, j - 1) in ("per", "/")
     return j < i - 1 and named and UNITS.get(text_at(tokens, j - 2)) == "tokens"
 

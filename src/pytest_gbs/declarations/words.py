@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.declaration import Interval
+from pytest_gbs.core.typed import Final, NamedTuple
 
 # A number with more digits than this is no batch size, and converting absurdly long ones is slow.
 _MOST_DIGITS: Final = 15

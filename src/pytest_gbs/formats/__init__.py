@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.plugins import module
 from pytest_gbs.formats._format import Format, Options
 
 
@@ -12,7 +11,7 @@ def names() -> tuple[str, ...]:
     """Return the names of all formats: those of the modules in this folder."""
     from pkgutil import iter_modules
 
-    return tuple(sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_")))
+    return tuple(sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_")))
 
 
 def find(name: str) -> Format:
@@ -23,7 +22,7 @@ def find(name: str) -> Format:
     """
     if name != "text" and name not in names():
         raise UsageError(f"no format '{name}'; there are {', '.join(names())}")
-    found: Format = import_module(f"{__name__}.{name}").FORMAT
+    found: Format = module(f"{__name__}.{name}").FORMAT
     return found
 
 

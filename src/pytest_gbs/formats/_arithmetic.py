@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.quantity import Origin, Quantity
+from pytest_gbs.core.typed import NamedTuple
 
 
 class Fraction(NamedTuple):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Fix, Undetermined
+from pytest_gbs.core.typed import Any
 from pytest_gbs.formats._places import Places
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.location import Lines, Location
 from pytest_gbs.core.outcome import Finding
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._paint import DIM, SECOND, Paint
 from pytest_gbs.formats._places import Places

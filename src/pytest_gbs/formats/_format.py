@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from pytest_gbs.core.report import Report
+from pytest_gbs.core.typed import NamedTuple
 
 
 class Options(NamedTuple):

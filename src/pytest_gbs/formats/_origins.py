@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import called, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.report import Verdict
+from pytest_gbs.core.typed import Final, NamedTuple
 
 STRONG: Final = "1"
 DIM: Final = "2"

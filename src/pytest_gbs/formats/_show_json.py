@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
 
 from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.equation import Equation, law
@@ -12,6 +11,7 @@ from pytest_gbs.core.launch import Launch, LauncherFile
 from pytest_gbs.core.quantity import Conflict, Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.report import FileReport, Report
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._arithmetic import arithmetic
 from pytest_gbs.formats._places import Places

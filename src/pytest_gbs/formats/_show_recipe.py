@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
 
 from pytest_gbs.core.claims import read
 from pytest_gbs.core.constraints import holds
@@ -12,6 +11,7 @@ from pytest_gbs.core.feasible import feasible_world_sizes
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.run import Claim, Run
+from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import called, count, law_text, listing, short
 from pytest_gbs.formats._arithmetic import arithmetic, fraction, number
 from pytest_gbs.formats._escape import escape

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.core.wording import called, law_text
 from pytest_gbs.formats._arithmetic import arithmetic, number
 from pytest_gbs.formats._escape import escape

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.report import FileReport, Report
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Final
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_steps import batch_text

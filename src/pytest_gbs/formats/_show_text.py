@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from pytest_gbs.core.report import FileReport, Report
+from pytest_gbs.core.typed import Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Options
 from pytest_gbs.formats._paint import DIM, STRONG, Paint

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
 
 from pytest_gbs.core.outcome import Finding, Severity
 from pytest_gbs.core.report import Report
+from pytest_gbs.core.typed import Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._places import Places

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from pytest_gbs.core.outcome import Finding, Severity
 from pytest_gbs.core.report import Report
+from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._fingerprint import fingerprints
 from pytest_gbs.formats._format import Format, Options

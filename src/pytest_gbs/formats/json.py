@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.report import VERDICTS, FileReport, Report, Role
+from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._places import Places

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
 
 from pytest_gbs import __version__
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Severity
 from pytest_gbs.core.report import Report
 from pytest_gbs.core.rule import Rule
+from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._fingerprint import fingerprints
 from pytest_gbs.formats._format import Format, Options

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.core.outcome import Finding
 from pytest_gbs.core.report import Report, Role
+from pytest_gbs.core.typed import Final
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._excerpt import excerpt
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import notes, problems, title
 from pytest_gbs.formats._summary import headline, remarks
-from pytest_gbs.formats._width import width
 
 _ROOM: Final = 106
 
@@ -45,6 +43,8 @@ def show(report: Report, options: Options) -> str:
 
 def _block(finding: Finding, places: Places, paint: Paint) -> str:
     """Return the lines of one finding."""
+    from pytest_gbs.formats._excerpt import excerpt
+
     severity = paint(finding.severity, finding.severity)
     lines = [f"{paint(places.where(finding.at), STRONG)}  {severity} {paint(title(finding, places.report), STRONG)}"]
     lines.extend(f"  {line}" for line in _wrapped(escape(finding.message)))
@@ -56,6 +56,8 @@ def _block(finding: Finding, places: Places, paint: Paint) -> str:
 
 def _wrapped(text: str) -> Iterator[str]:
     """Yield `text` in lines of at most about a hundred columns, broken between words."""
+    from pytest_gbs.formats._width import width
+
     line = ""
     for word in text.split(" "):
         if line and width(line) + 1 + width(word) > _ROOM:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.plugins import modules
+from pytest_gbs.core.typed import NamedTuple
 
 
 @cache

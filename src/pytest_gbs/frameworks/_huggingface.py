@@ -5,14 +5,13 @@ TF is transformers 5.23.0 (`TF training_args.py:777` is a line of src/transforme
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
 from pytest_gbs.core.framework import Condition, Constraint, Loader, Reading, Row, SameAs, Switch, Treatment
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.typed import Final
 
 VERSION: Final = "transformers 5.23.0"
 

@@ -8,7 +8,7 @@ TRL's command line forwards. By hand: transformers' examples/pytorch/language-mo
 alignment-handbook 125b292c and open-r1 078c5e17, and what the recipes of these two hold beside.
 """
 
-from typing import Final
+from pytest_gbs.core.typed import Final
 
 TRAINING_ARGUMENTS: Final = """
 accelerator_config activation_checkpointing activation_checkpointing_kwargs adafactor adam_beta1 adam_beta2 adam_epsilon

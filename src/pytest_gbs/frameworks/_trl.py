@@ -6,11 +6,10 @@ and open-r1 build on TRL's configs and read their recipes with TRL's parser.
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Condition, Constraint, Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import (
     ACCUMULATION_AS_LOADED,
     ASSUMED,

@@ -5,11 +5,10 @@ OI is commit e6c3044aa of allenai/open-instruct; `OI finetune.py:179` is a line 
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
 from pytest_gbs.core.framework import Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import ACCUMULATION_AS_LOADED, FOREIGN, MICRO_AS_LOADED, SCRIPTS, TRAINS, WORLD, keys
 from pytest_gbs.frameworks._known import Known
 

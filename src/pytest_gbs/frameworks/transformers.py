@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.framework import Framework, Recognition, Text
+from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import (
     ACCUMULATION_AS_LOADED,
     ASSUMED,

@@ -5,11 +5,10 @@ Up to trl 0.15 the micro batch counted prompts (trl 0.14.0 grpo_trainer.py:469);
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.equation import Enforcement, Equation
 from pytest_gbs.core.framework import Constraint, Exclusion, Framework, Reading, Recognition, Row, SameAs, Treatment
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import EVALUATES
 from pytest_gbs.frameworks._trl import ACCUMULATION, COLOCATED, GENERATES_WITH_VLLM, MICRO, SOURCE, recognition, table
 

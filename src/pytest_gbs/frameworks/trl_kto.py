@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.framework import Condition, Constraint
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._trl import SOURCE, length_rows, recognition, table
 
 _MARKS: Final = """

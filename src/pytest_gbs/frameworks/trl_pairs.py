@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._trl import SOURCE, length_rows, recognition, table
 
 _MARKS: Final = """

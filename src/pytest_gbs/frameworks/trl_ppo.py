@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.framework import Constraint, Row
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._trl import MICRO, SOURCE, recognition, table
 
 NUM_MINI_BATCHES: Final = "num_mini_batches"

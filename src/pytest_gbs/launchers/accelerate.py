@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.framework import Loader
@@ -15,6 +14,7 @@ from pytest_gbs.core.launch import Launcher, LauncherFile, Problem
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.scalar import JSON, resolve
+from pytest_gbs.core.typed import Final, NamedTuple
 
 _BESIDE: Final = ("num_processes", "num_machines", "compute_environment", "mixed_precision", "machine_rank")
 # ACC parallelism_config.py:290-377; the file's keys reach it as they are (ACC utils/launch.py:403-425).

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing.words import MATTERING
+from pytest_gbs.core.typed import Final
 
 # YAML 1.2.2, section 5.2: longest marks first, then the zero bytes around an ASCII character that starts a text without mark.
 _MARKS: Final = (
@@ -54,4 +52,6 @@ def _decode(path: str, data: bytes, encoding: str, skip: int) -> Source | Unread
 
 
 def _refuse(path: str, data: bytes, reason: str) -> Unreadable:
+    from pytest_gbs.parsing.words import MATTERING
+
     return Unreadable(path, reason, matters=any(word.encode() in data for word in MATTERING))

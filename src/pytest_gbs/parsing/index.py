@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
-
 from pytest_gbs.core.document import Alias, Duplicate, Mapping, Node, Scalar, Sequence
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.typed import Final, TypeAlias
 from pytest_gbs.parsing.refusal import DEEPEST, Refused
 
 Entry: TypeAlias = tuple[Node, Node]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing.words import MATTERING
+from pytest_gbs.core.typed import Final
 
 # Deeper or larger texts are no recipes; reading them would cost the stack or minutes.
 DEEPEST: Final = 200
@@ -26,5 +24,7 @@ class Refused(Exception):
 
 def unreadable(source: Source, offset: int, reason: str) -> Unreadable:
     """Return the value that says why, and where, `source` cannot be read any further."""
+    from pytest_gbs.parsing.words import MATTERING
+
     text = source.text
     return Unreadable(source.path, reason, min(offset, len(text)), source, any(word in text for word in MATTERING))

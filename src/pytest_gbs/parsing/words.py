@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from pytest_gbs.core.typed import Final
 
 # Parts of keys; `batch_size` covers the many that end in it.
 MATTERING: Final = (

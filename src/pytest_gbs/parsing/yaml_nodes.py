@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
 
 import yaml
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
 from pytest_gbs.core.document import Alias, Mapping, Node, Scalar, Sequence
 from pytest_gbs.core.location import KeyPath
+from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.parsing.index import Index
 from pytest_gbs.parsing.refusal import DEEPEST, MOST_EVENTS, TOO_DEEP, TOO_MANY, Refused
 

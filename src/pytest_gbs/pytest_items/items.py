@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pytest
 
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.pytest_items.checks import Checked
-
-if TYPE_CHECKING:
-    from pytest_gbs.pytest_items.session import RecipeSession
+from pytest_gbs.pytest_items.checks import Checked, Checks
 
 # The only reasons for a skip, so that `-rs` folds them; the first that fits is given.
 _REASONS: Final[Mapping[str, str]] = {
@@ -78,17 +75,18 @@ def _code(bug: str) -> str:
 class RecipeFile(pytest.File):
     """A file below a recipe folder, which has no items if no rule applies to it."""
 
-    def __init__(self, *, recipes: RecipeSession, **named: Any) -> None:
+    def __init__(self, *, checks: Checks, collected: list[RecipeFile], **named: Any) -> None:
         super().__init__(**named)
-        self.recipes = recipes
+        self.checks = checks
+        self.collected = collected
         self.items: list[RecipeItem] = []
         self.add_marker(pytest.mark.gbs)
 
     def collect(self) -> list[RecipeItem]:
         """Return an item for each rule that applies. Whatever is wrong with the file is an item that fails, never an error here."""
-        self.checked = checked = self.recipes.checks.of(self.path, named=self.session.isinitpath(self.path))
+        self.checked = checked = self.checks.of(self.path, named=self.session.isinitpath(self.path))
         self.items = [RecipeItem.from_parent(self, name=each.code, judged=each, checked=checked) for each in judge(checked)]
-        self.recipes.files.append(self)
+        self.collected.append(self)
         return self.items
 
 

@@ -56,7 +56,8 @@ class RecipeSession:
         others = yield
         if file_path.suffix not in SUFFIXES or not any(file_path.is_relative_to(root) for root in self.roots):
             return others
-        file = RecipeFile.from_parent(parent, path=file_path, nodeid=_harmless_id(file_path, parent), recipes=self)
+        node = _harmless_id(file_path, parent)
+        file = RecipeFile.from_parent(parent, path=file_path, nodeid=node, checks=self.checks, collected=self.files)
         return [file] if self.alone else [*others, file]
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:

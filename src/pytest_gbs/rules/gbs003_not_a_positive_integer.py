@@ -18,7 +18,6 @@ It stays silent on `auto` and `null` where the framework fills them in, on inter
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.core.fileview import FileView
@@ -28,6 +27,7 @@ from pytest_gbs.core.outcome import Finding, Outcome, Severity
 from pytest_gbs.core.reading import Misread, key_text, misread, treatment
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.typed import Final
 
 CODE = "GBS003"
 

@@ -18,7 +18,6 @@ which differ by a letter too easily: one slip is allowed from six letters on, tw
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.core.document import Document, Mapping, Scalar
 from pytest_gbs.core.fileview import INTERVALS, FileView
@@ -28,6 +27,7 @@ from pytest_gbs.core.near_miss import nearest, slips
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import called
 
 CODE = "GBS005"

@@ -18,7 +18,6 @@ the 1xx rules.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.equation import Enforcement
@@ -29,6 +28,7 @@ from pytest_gbs.core.quantity import Conflict, Origin, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import called, leaves, listing, product, short
 
 CODE = "GBS203"

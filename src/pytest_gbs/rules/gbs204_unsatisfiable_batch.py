@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import applies, describe, place
-from pytest_gbs.core.feasible import feasible_world_sizes
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
@@ -27,6 +26,8 @@ def check(run: Run) -> Iterator[Outcome]:
     constraints = [c for c in run.framework.constraints if c.code in _ABOUT_GPUS and applies(c, run)]
     if not constraints:
         return
+    from pytest_gbs.core.feasible import feasible_world_sizes
+
     feasible = feasible_world_sizes(run)
     at = place(run, (*constraints[0].dividend, *constraints[0].divisor))
     if feasible.get("all") or feasible.get("sizes"):

@@ -19,7 +19,6 @@ Statements about hardware alone are no claim about the batch.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.equation import Enforcement
@@ -29,6 +28,7 @@ from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Final
 
 CODE = "GBS206"
 

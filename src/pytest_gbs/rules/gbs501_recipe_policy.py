@@ -16,7 +16,6 @@ It stays silent where no expectation matches the recipe's path.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pytest_gbs.core.admissible import reaching
 from pytest_gbs.core.declaration import Interval
@@ -26,6 +25,7 @@ from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undeter
 from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Policy, Run
+from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import called, count, law_text, leaves, listing, product, short
 
 CODE = "GBS501"

@@ -18,8 +18,11 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.outcome import Applicability, Finding, Fix, Outcome, Severity
 from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.suppression import Suppression
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.core.wording import listing
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.suppression import Suppression
 
 CODE = "GBS901"
 

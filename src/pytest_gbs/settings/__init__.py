@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_gbs.settings.hardware import hardware_for
-from pytest_gbs.settings.loading import load_settings
-from pytest_gbs.settings.selection import Overrides, merge
+from pytest_gbs.settings.loading import Overrides, load_settings
 
-__all__ = ["Overrides", "hardware_for", "load_settings", "merge"]
+__all__ = ["Overrides", "load_settings"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from pytest_gbs.core.globs import matches
 from pytest_gbs.core.preferences import Hardware, Settings
+from pytest_gbs.core.typed import Final
 
 KEYS: Final = {"num_nodes": "num-nodes", "gpus_per_node": "gpus-per-node", "world_size": "world-size"}
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.preferences import Settings
-from pytest_gbs.settings.selection import Overrides, merge
+from pytest_gbs.core.typed import NamedTuple
 from pytest_gbs.trees.files import MISSING, read_bytes
 from pytest_gbs.trees.root import MOST_SETTINGS_BYTES, StrPath, has_settings
+
+
+class Overrides(NamedTuple):
+    """What the command line or the pytest options say; None where they say nothing."""
+
+    select: Sequence[str] | None = None
+    extend_select: Sequence[str] | None = None
+    ignore: Sequence[str] | None = None
+    strict: bool | None = None
+    strict_all: bool | None = None
+    exclude: Sequence[str] | None = None
+    max_file_size: int | None = None
 
 
 def load_settings(
@@ -24,7 +36,11 @@ def load_settings(
         UsageError: the overrides name no rule.
     """
     settings = _found(str(root), rules) if config is None else _named(str(root), str(config), rules)
-    return settings if overrides is None else merge(settings, rules=rules, **overrides._asdict())
+    if overrides is None or overrides == Overrides():
+        return settings
+    from pytest_gbs.settings.selection import merge
+
+    return merge(settings, rules=rules, **overrides._asdict())
 
 
 def _found(root: str, rules: Mapping[str, str]) -> Settings:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
 
 from pytest_gbs.core import globs
 from pytest_gbs.core.preferences import Expectation, Hardware, LaunchContext, Settings
+from pytest_gbs.core.typed import Any, Final, NamedTuple
 from pytest_gbs.settings.hardware import KEYS, contradiction, origin_of
 from pytest_gbs.settings.selection import advice, resolve
 from pytest_gbs.settings.shape import SIZES

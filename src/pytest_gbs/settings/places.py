@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+
+from pytest_gbs.core.typed import Final
 
 KeyPath = tuple[str | int, ...]
 # tool.gbs.expect.0.tokens-per-step.min

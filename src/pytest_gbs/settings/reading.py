@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_gbs.settings.meaning import build
 from pytest_gbs.settings.shape import fits
 

@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.preferences import Settings
-
-
-class Overrides(NamedTuple):
-    """What the command line or the pytest options say; None where they say nothing."""
-
-    select: Sequence[str] | None = None
-    extend_select: Sequence[str] | None = None
-    ignore: Sequence[str] | None = None
-    strict: bool | None = None
-    strict_all: bool | None = None
-    exclude: Sequence[str] | None = None
-    max_file_size: int | None = None
 
 
 def merge(

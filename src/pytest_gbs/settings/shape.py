@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+
+from pytest_gbs.core.typed import Any, Final
 
 _Check = Callable[[Any], bool]
 

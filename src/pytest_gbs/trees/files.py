@@ -8,7 +8,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import Final
+
+from pytest_gbs.core.typed import Final
 
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _PIECE: Final = 1 << 18

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.globs import path_regex, segments, tokens
+from pytest_gbs.core.typed import Final, NamedTuple
 
 # Nobody writes so many patterns with wildcards; each may cost a search for each file.
 _MOST_WILD: Final = 2000

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import NamedTuple
 
 
 class OverlayTree(NamedTuple):

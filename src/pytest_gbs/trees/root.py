@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Final, TypeAlias, TypeVar
 
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, TypeAlias
 from pytest_gbs.trees.files import read_bytes
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _Root = TypeVar("_Root", bound="str | os.PathLike[str]")
 
 # Callers on the way of `gbs check` use plain text, since `import pathlib` takes 4 ms.
 StrPath: TypeAlias = "str | os.PathLike[str]"
-_Root = TypeVar("_Root", bound="str | os.PathLike[str]")
 MOST_SETTINGS_BYTES: Final = 1_000_000
 _TABLE: Final = rb"""(?m)^[ \t]*(\[{1,2}[ \t]*["']?tool["']?[ \t]*(\.[ \t]*["']?gbs(?![\w-])|\])|tool[ \t]*\.[ \t]*gbs(?![\w-]))"""
 
@@ -47,5 +51,3 @@ def is_root(folder: str) -> bool:
 def has_settings(pyproject: bytes) -> bool:
     """Return whether a pyproject.toml may hold `[tool.gbs]`, without parsing it: its name stands in the dependencies of many."""
     return b"gbs" in pyproject and re.search(_TABLE, pyproject) is not None
-
-

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.core.globs import matches
 from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.decode import decode
 from pytest_gbs.trees.files import read_bytes, reason, too_large
 from pytest_gbs.trees.root import StrPath, find_root

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_gbs.composition import MMENGINE, NEMO_RL_RESOLVERS, inherit
+from pytest_gbs.core.composed import Composed, ProblemKind
+from pytest_gbs.core.location import Location
+from pytest_gbs.parsing import read
+from tests.composition.support import ERROR, ordered, tree, verdict
+from tests.support import corpus
+
+
+def _inherited(files: dict[str, str], *overrides: str, **more: Any) -> Composed:
+    return inherit(tree(files), read, "r/child.yaml", overrides, **more)
+
+
+COMPOSES = {
+    "no_parent": ({"r/child.yaml": "a: 1\n"}, {"a": 1}),
+    "child_wins": ({"r/child.yaml": "defaults: p.yaml\na: {b: 2}\n", "r/p.yaml": "a: {b: 1, c: 1}\n"}, {"a": {"b": 2, "c": 1}}),
+    "later_parent_wins": (
+        {"r/child.yaml": "defaults: [p.yaml, ../q.yaml]\n", "r/p.yaml": "a: 1\nb: 1\n", "q.yaml": "a: 2\n"},
+        {"a": 2, "b": 1},
+    ),
+    "grandparent": (
+        {"r/child.yaml": "defaults: ../q/p.yaml\n", "q/p.yaml": "defaults: g.yaml\nb: 2\n", "q/g.yaml": "a: 1\nb: 1\n"},
+        {"a": 1, "b": 2},
+    ),
+    "list_is_replaced": ({"r/child.yaml": "defaults: p.yaml\na: [3]\n", "r/p.yaml": "a: [1, 2]\n"}, {"a": [3]}),
+    "missing_keeps_the_parents": ({"r/child.yaml": "defaults: p.yaml\na: ???\n", "r/p.yaml": "a: 1\n"}, {"a": 1}),
+    "override_marker": ({"r/child.yaml": "defaults: p.yaml\na: {_override_: true, c: 2}\n", "r/p.yaml": "a: {b: 1}\n"}, {"a": {"c": 2}}),
+    "interpolation_of_the_parent": ({"r/child.yaml": "defaults: p.yaml\nx: 2\n", "r/p.yaml": "x: 1\na: ${x}\n"}, {"x": 2, "a": 2}),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), COMPOSES.values(), ids=COMPOSES)
+def test_child_goes_over_its_parents(files: dict[str, str], expected: dict[str, Any]) -> None:
+    found = _inherited(files)
+    assert not found.problems
+    assert ordered(found.data) == ordered(expected)
+
+
+STOPS = {
+    "no_such_file": ({"r/child.yaml": "defaults: p.yaml\na: 1\n"}, ProblemKind.NOT_FOUND),
+    "outside": ({"r/child.yaml": "defaults: ../../p.yaml\na: 1\n"}, ProblemKind.NOT_FOUND),
+    "absolute": ({"r/child.yaml": "defaults: /r/p.yaml\na: 1\n", "r/p.yaml": "b: 1\n"}, ProblemKind.NOT_FOUND),
+    "leads_back": ({"r/child.yaml": "defaults: p.yaml\na: 1\n", "r/p.yaml": "defaults: child.yaml\n"}, ProblemKind.DEFAULTS),
+    "odd_parent": ({"r/child.yaml": "defaults: {x: y}\na: 1\n"}, ProblemKind.DEFAULTS),
+    "bad_yaml": ({"r/child.yaml": "defaults: p.yaml\na: 1\n", "r/p.yaml": "b: [\n"}, ProblemKind.UNREADABLE),
+}
+
+
+@pytest.mark.parametrize(("files", "kind"), STOPS.values(), ids=STOPS)
+def test_parent_that_can_not_be_read_is_a_problem_and_the_child_stays(files: dict[str, str], kind: str) -> None:
+    found = _inherited(files)
+    assert [problem.kind for problem in found.problems] == [kind]
+    assert found.data == {"a": 1}
+
+
+def test_value_knows_the_parent_it_came_from() -> None:
+    files = {"r/child.yaml": "defaults: p.yaml\na: {b: 2}\n", "r/p.yaml": "a: {b: 1, c: 7}\n"}
+    found = _inherited(files)
+    assert found.values["a", "c"].at == Location("r/p.yaml", 13, 14, ("a", "c"))
+    assert found.values["a", "b"].overrode == (Location("r/p.yaml", 7, 8, ("a", "b")),)
+    assert found.sources == ("r/child.yaml", "r/p.yaml")
+
+
+def test_replaced_section_overrode_the_parents() -> None:
+    files = {"r/child.yaml": "defaults: p.yaml\na: {_override_: true, c: 2}\n", "r/p.yaml": "a: {b: 1}\n"}
+    assert [at.source for at in _inherited(files).values["a", "c"].overrode] == ["r/p.yaml"]
+
+
+def test_overrides_go_over_all() -> None:
+    files = {"r/child.yaml": "defaults: p.yaml\n", "r/p.yaml": "a: 1\nb: ${mul:${a},2}\n"}
+    assert _inherited(files, "a=4", "+c=1", resolvers=NEMO_RL_RESOLVERS).data == {"a": 4, "b": 8, "c": 1}
+    assert [problem.kind for problem in _inherited(files, "d=1").problems] == [ProblemKind.OVERRIDE]
+
+
+def test_many_generations_cost_little() -> None:
+    files = {f"r/{n}.yaml": f"defaults: [{n + 1}.yaml, {n + 1}.yaml, {n + 1}.yaml]\na: {n}\n" for n in range(100)}
+    assert _inherited({"r/child.yaml": "defaults: 0.yaml\n", **files}).problems
+
+
+def test_mmengine_bases_are_merged_at_any_depth() -> None:
+    base = {"b/p.yaml": "a: {b: {x: 1}, c: 1}\nt: ${x}\n", "b/q.yaml": "d: 1\n"}
+    child = {"r/child.yaml": "_base_: [../b/p.yaml, ../b/q.yaml]\na: {b: {_delete_: true, y: 2}}\n"}
+    found = _inherited({**base, **child}, style=MMENGINE)
+    assert not found.problems
+    assert found.data == {"a": {"c": 1, "b": {"y": 2}}, "t": "${x}", "d": 1}
+
+
+def test_mmengine_bases_may_not_share_a_key() -> None:
+    files = {"r/child.yaml": "_base_: [p.yaml, q.yaml]\n", "r/p.yaml": "a: 1\n", "r/q.yaml": "a: 2\n"}
+    assert [problem.kind for problem in _inherited(files, style=MMENGINE).problems] == [ProblemKind.DUPLICATE]
+
+
+def _nemo_rl_says(omegaconf: Any, path: Path) -> Any:
+    """Return what `load_config_with_inheritance` of NeMo-RL 7ea279a makes of the file, written anew."""
+    config = omegaconf.OmegaConf.load(path)
+    parents = config.pop("defaults") if "defaults" in config else []
+    merged = omegaconf.OmegaConf.create({})
+    for each in [parents] if isinstance(parents, str) else list(parents):
+        merged = _over(omegaconf, merged, _nemo_rl_says(omegaconf, path.parent / each))
+    return _over(omegaconf, merged, config) if parents else config
+
+
+def _over(omegaconf: Any, base: Any, child: Any) -> Any:
+    for key in list(child):
+        section = None if omegaconf.OmegaConf.is_missing(child, key) else child[key]
+        if isinstance(section, omegaconf.DictConfig) and section.get("_override_", False):
+            section.pop("_override_")
+            base.pop(key, None)
+    return omegaconf.OmegaConf.merge(base, child)
+
+
+@pytest.fixture
+def nemo_rl() -> Any:
+    omegaconf = pytest.importorskip("omegaconf")
+    for name, function in NEMO_RL_RESOLVERS.items():
+        omegaconf.OmegaConf.register_new_resolver(name, function, replace=True)
+    yield omegaconf
+    for name in NEMO_RL_RESOLVERS:
+        omegaconf.OmegaConf.clear_resolver(name)
+
+
+def test_agrees_with_nemo_rl_on_its_recipes(nemo_rl: Any) -> None:
+    folder = corpus() / "files" / "NVIDIA-NeMo__RL"
+    files = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("*.yaml")}
+    children = [path for path, text in files.items() if "\ndefaults:" in f"\n{text}"]
+    differing, composed = [], 0
+    for path in children:
+        try:
+            loaded = nemo_rl.OmegaConf.to_container(_nemo_rl_says(nemo_rl, folder / path), resolve=True)
+            expected = ordered(loaded)
+            composed += 1
+        except Exception:  # parents that the corpus lacks, variables that are not set
+            expected = ERROR
+        if verdict(inherit(tree(files), read, path, resolvers=NEMO_RL_RESOLVERS)) != expected:
+            differing.append(path)
+    assert composed >= 10 and not differing
