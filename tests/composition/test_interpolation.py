@@ -123,10 +123,12 @@ def test_bombs_cost_little(text: str) -> None:
 
 
 def test_bomb_leaves_the_other_values_alone() -> None:
-    found = _resolved("b: [{a: '${oc.create:[${b},${b}]}'}, {a: '${oc.create:[${b},${b}]}'}]\nc: {d: 1}\ne: ${c}\n")
+    found = _resolved(
+        "b: [{a: '${oc.create:[${b},${b}]}'}, {a: '${oc.create:[${b},${b}]}'}]\nc: {d: 1}\nx: '${oc.create:[${b}]}'\ne: ${c}\n"
+    )
     assert not found.problems
     assert (found.get("c", "d"), found.get("e", "d")) == (1, 1)
-    bomb = found.get("b", 0, "a")
+    bomb = found.get("x")
     assert isinstance(bomb, Unresolved) and bomb.reason == Why.TOO_LARGE
 
 

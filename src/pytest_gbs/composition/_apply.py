@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
 from pytest_gbs.composition._interpolation import Failed
 from pytest_gbs.composition._merge import Clash, Merger, NotInStruct
@@ -14,6 +12,7 @@ from pytest_gbs.composition._override_grammar import ADD, CHANGE, DELETE, Parsed
 from pytest_gbs.composition._resolve import Interpolations, split_key
 from pytest_gbs.core.composed import Why
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import Any
 
 
 class Rejected(Exception):

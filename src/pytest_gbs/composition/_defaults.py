@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
-
 from pytest_gbs.composition._choices import HYDRA, Choices
 from pytest_gbs.composition._default import Default
 from pytest_gbs.composition._folder import Entry, Folder, Loaded, Stopped
@@ -14,6 +12,7 @@ from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch, from_da
 from pytest_gbs.composition._resolve import Interpolations
 from pytest_gbs.core.composed import ComposeProblem, ProblemKind
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import Any, Final, NamedTuple
 
 MOST_FILES: Final = 500
 DEEPEST: Final = 50

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node
 from pytest_gbs.composition._plant import Refused, plant
@@ -15,6 +14,7 @@ from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.location import Location, Source, Unreadable
 from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import Any, Final, NamedTuple, TypeAlias
 
 Reader: TypeAlias = Callable[[Source], tuple[Document | Unreadable, ...]]
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import Final
 
 from pytest_gbs.composition._interpolation import Call, Element, Interpolation, Many, Pairs, Plain, Reference, Text
 from pytest_gbs.composition._tokens import OMEGACONF, PRIMITIVE, Token, next_token, typed, unescaped
+from pytest_gbs.core.typed import Final
 
 # No recipe nests interpolations deeper or writes longer ones.
 DEEPEST: Final = 30

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
-
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import NamedTuple, TypeAlias
 
 
 class Reference(NamedTuple):

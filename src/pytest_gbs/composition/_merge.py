@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch, copy, path_of
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import TypeAlias
 
 Dereference: TypeAlias = Callable[[Leaf], Node | None]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
-
 from pytest_gbs.core.composed import Override
 from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.typed import Any, Final, TypeAlias
 
 # Beyond these no recipe goes; they bound the time that hostile files can take.
 MOST_NODES: Final = 50_000

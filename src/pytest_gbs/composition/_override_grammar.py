@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, NamedTuple
 
 from pytest_gbs.composition._tokens import HYDRA, PRIMITIVE, Token, next_token, typed, unescaped
+from pytest_gbs.core.typed import Any, Final, NamedTuple
 
 LONGEST: Final = 20_000
 DEEPEST: Final = 50

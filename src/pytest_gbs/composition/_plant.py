@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
 from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch
 from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
@@ -11,6 +9,7 @@ from pytest_gbs.core.document import Node as Written
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.scalar import JSON, resolve
+from pytest_gbs.core.typed import Any, Final
 
 _YAML: Final = "tag:yaml.org,2002:"
 _SCALARS: Final = frozenset(f"{_YAML}{kind}" for kind in ("null", "bool", "int", "float", "str"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from typing import Any, Final
 
 from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch
 from pytest_gbs.composition._resolve import Found, Interpolations, Resolver
@@ -12,6 +11,7 @@ from pytest_gbs.core.document import Document, Mapping, Scalar, Sequence
 from pytest_gbs.core.document import Node as Written
 from pytest_gbs.core.location import KeyPath, Location, Source
 from pytest_gbs.core.scalar import Value
+from pytest_gbs.core.typed import Any, Final
 
 _MOST_TEXT: Final = 2_000_000
 # What one interpolation may take in, and how deep it may all be then.

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
 
 from pytest_gbs.composition._builtin import BUILTIN
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
@@ -14,6 +13,7 @@ from pytest_gbs.composition._interpolation import Element, Failed, Interpolation
 from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf, Node, TooMuch, child, from_data
 from pytest_gbs.core.composed import Unresolved, Why
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import Any, Final, NamedTuple
 
 Resolver = Callable[..., Any]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
 
 from pytest_gbs.composition._apply import Rejected, apply
 from pytest_gbs.composition._folder import Reader, Stopped, read_one, within
@@ -17,6 +16,7 @@ from pytest_gbs.core.composed import Composed, ComposeProblem, Override, Problem
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.location import Location, Source, Unreadable
 from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import Any, Final, NamedTuple
 
 MOST_FILES: Final = 200
 DEEPEST: Final = 40

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from pytest_gbs.composition._folder import Reader, Stopped, read_one
 from pytest_gbs.composition._merge import Clash
@@ -15,6 +14,7 @@ from pytest_gbs.core.composed import Composed, ComposeProblem, ProblemKind
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.location import Location, Unreadable
 from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import Final
 
 
 class Shared:

@@ -21,6 +21,7 @@ else:
     Protocol = object
 
     def cast(_kind, value):
+        """Return `value`."""
         return value
 
     @cache

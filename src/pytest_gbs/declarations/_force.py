@@ -116,7 +116,8 @@ def _is_of_something_else(statement: Statement, around: str, start: int, stop: i
         around = _words(text)
     if _says(around.replace("of experts", ""), _HARDWARE_OTHER) or _says(_front(around, offset), _PART_BEFORE):
         return True
-    return _split().match(statement.after(stop)[:_NEAR]) is not None
+    rest = statement.after(stop)[:_NEAR]
+    return ("(" in rest or "+" in rest) and _split().match(rest) is not None
 
 
 @cache

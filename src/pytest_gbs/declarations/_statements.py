@@ -63,7 +63,7 @@ def statements(text: str, start: int, stop: int) -> tuple[Statement, ...]:
     found: list[Statement] = []
     for first, last in _joined(text, start, stop):
         begin = first
-        for end in (*(match.end() for match in _sentence_end().finditer(text, first, last)), last):
+        for end in (*_sentence_ends(text, first, last), last):
             lower = text[begin:end].lower()
             if has_digit(lower) or counts(lower, _HARDWARE):
                 found.append(Statement(text, begin, end, lower))
@@ -110,6 +110,15 @@ def _formula() -> re.Pattern[str]:
 def _fresh() -> re.Pattern[str]:
     """Return what a line starts with that begins anew: a bullet, a label, a formula."""
     return re.compile(r"[-*•+>|]\s|\d+[.)]\s|[A-Za-z#][\w ()/-]{0,50}(?:[:=：]\s?[~\d]|\s=\s)|[A-Za-z][\w-]{0,30}:\s|===|---")
+
+
+def _sentence_ends(text: str, first: int, last: int) -> Iterator[int]:
+    """Yield where the sentences of a paragraph end; the pattern is compiled only where one may."""
+    if not _STOPS.isdisjoint(text[first:last]):
+        yield from (match.end() for match in _sentence_end().finditer(text, first, last))
+
+
+_STOPS: Final = frozenset(".!?;；。")
 
 
 @cache

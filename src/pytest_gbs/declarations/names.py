@@ -34,8 +34,13 @@ def _tokens() -> re.Pattern[str]:
     )
 
 
+_DIGITS: Final = frozenset("0123456789")
+
+
 def read_name(text: str, source: str, start: int, key: KeyPath | None) -> tuple[Declaration, ...]:
     """Return the sizes in `text`, the name of a file or run that starts at code point `start` of file `source`, under key path `key`."""
+    if _DIGITS.isdisjoint(text):
+        return ()
     found: list[Declaration] = []
     for match in _tokens().finditer(text[:_LONGEST]):
         for name, group in _sizes(match):
