@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import Final, NamedTuple
 
 
 class Part(NamedTuple):
@@ -236,12 +236,20 @@ class Script(NamedTuple):
     doubtful: tuple[Location, ...] = ()
 
 
+class Invocation(NamedTuple):
+    """How a script is started: its arguments, the variables it is given, and the options of `sbatch` that beat its own."""
+
+    arguments: tuple[Word, ...] = ()
+    environment: tuple[Assignment, ...] = ()
+    directives: tuple[Directive, ...] = ()
+
+
 class Option(NamedTuple):
-    """An option of a command and its value; `value` is None where none follows. `index` is that of the word that names it."""
+    """An option of a command and its value; `value` is None where none follows. `place` is the index of the word that names it."""
 
     name: Word
     value: Word | None
-    index: int
+    place: int
 
 
 NO_SWITCHES: Final[frozenset[str]] = frozenset()

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from pytest_gbs.parsing.shell.text import HOLE
-
 _LEVELS: Final = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<=", ">=", "<", ">"), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
 )  # fmt: skip
 _ASSIGNS: Final = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
+HOLE: Final = "\ue000"  # stands for a value that is unknown
 _DEEPEST: Final = 40
 _MOST_TOKENS: Final = 400
 

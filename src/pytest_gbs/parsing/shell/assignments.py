@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_gbs.core.location import Location
 from pytest_gbs.parsing.shell import conditions
 from pytest_gbs.parsing.shell.conditions import UNKNOWN, YES, Truth
-from pytest_gbs.parsing.shell.expansion import read_fields, read_region, read_value
+from pytest_gbs.parsing.shell.expansion import read_fields, read_region, read_value, touching
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.state import Variable, text_of, unknown
 from pytest_gbs.parsing.shell.text import Parts
@@ -28,8 +28,8 @@ def assign(machine: Machine, node: Node) -> Truth:
     return YES
 
 
-def read_assignment(machine: Machine, node: Node) -> tuple[str, Variable]:
-    """Return the name and the new value; no name where the syntax is broken."""
+def read_assignment(machine: Machine, node: Node, *rest: Node) -> tuple[str, Variable]:
+    """Return the name and the new value; no name where the syntax is broken. `rest` are nodes that belong to the value."""
     target, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if target is None:
         return "", Variable()
@@ -43,7 +43,7 @@ def read_assignment(machine: Machine, node: Node) -> tuple[str, Variable]:
     if value is not None and value.type == "array":
         items = _items(machine, value, _old_items(machine, name, old) if adding else ())
         return name, items
-    parts = read_value(machine, value) if value is not None else ()
+    parts = read_value(machine, value, *rest) if value is not None else ()
     if subscript:
         return name, _with_item(machine, name, old, _subscript(machine, target), parts, adding=adding)
     if not adding:
@@ -75,9 +75,7 @@ def _items(machine: Machine, node: Node, before: tuple[tuple[str, Parts], ...] |
     """Return an array of what `( ... )` holds, behind the items it had before."""
     items = dict(before or ())
     following = max((int(key) for key in items if key.isdigit()), default=-1) + 1
-    for child in node.children:
-        if not child.is_named or child.type == "comment":
-            continue
+    for child, *rest in touching([child for child in node.children if child.is_named and child.type != "comment"]):
         key = _key().match(machine.raw_node(child))
         if key and child.type in ("concatenation", "word"):
             start, stop = machine.text.span(child)
@@ -85,9 +83,10 @@ def _items(machine: Machine, node: Node, before: tuple[tuple[str, Parts], ...] |
             if subscript is None:
                 return Variable((unknown("array", machine.at(node), many=True),))
             items[subscript.strip('"')] = read_region(machine, child, start + key.end(), stop)
+            machine.budget.step(1 + len(rest))
             following = int(subscript) + 1 if subscript.isdigit() and len(subscript) < 9 else following
             continue
-        for parts in read_fields(machine, child):
+        for parts in read_fields(machine, child, *rest):
             items[str(following)] = parts
             following += 1
     if len(items) > _MOST_ITEMS or before is None:
@@ -122,9 +121,12 @@ def declare(machine: Machine, node: Node) -> Truth:
     options = "".join(machine.raw_node(child) for child in node.children if child.type == "word" and machine.raw_node(child)[0] == "-")
     exports = (kind == "export" or "x" in options) and "n" not in options
     local = kind == "local" or (kind in ("declare", "typeset") and bool(machine.calls) and "g" not in options)
-    for child in node.children[1:]:
+    if kind == "export" and "f" in options:
+        machine.exported.update(machine.raw_node(child) for child in node.children[1:] if child.is_named)
+        return YES
+    for child, *rest in touching([child for child in node.children[1:] if child.is_named]):
         if child.type == "variable_assignment":
-            name, variable = read_assignment(machine, child)
+            name, variable = read_assignment(machine, child, *rest)
         elif child.type == "variable_name":
             name, variable = machine.raw_node(child), None
         else:

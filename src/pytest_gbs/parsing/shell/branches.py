@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_gbs.core.location import Location
 from pytest_gbs.parsing.shell.conditions import UNKNOWN, YES, Truth
 from pytest_gbs.parsing.shell.expansion import read_value
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.patterns import matches
-from pytest_gbs.parsing.shell.state import State, join, text_of
+from pytest_gbs.parsing.shell.state import EXIT, RETURN, State, join, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -51,10 +54,12 @@ def _choose(machine: Machine, node: Node, clauses: list[_Clause]) -> None:
     from pytest_gbs.parsing.shell.statements import run_all
 
     ends: list[tuple[State, bool]] = []
+    ended: list[Node] = []
+    count, dead = len(machine.commands), False
     doubt, decided = False, False  # whether an earlier condition is open; whether one is met, unless somebody sets something
     for clause in clauses:
         truth = run_all(machine, clause.condition) if clause.condition else YES
-        if machine.state.over:
+        if machine.state.ended():
             break
         if truth.value is False and not truth.default:
             continue
@@ -65,6 +70,9 @@ def _choose(machine: Machine, node: Node, clauses: list[_Clause]) -> None:
             run_all(machine, clause.body)
         ends.append((machine.state.copy(), taken and (truth.default or bool(ends))))
         decided = decided or taken
+        dead = dead or (machine.state.ended() and len(machine.commands) > count)
+        if machine.state.over in (EXIT, RETURN) and taken and truth.default:
+            ended += clause.condition
         if truth.value is True and not truth.default:
             _finish(machine, node, ends, sure and len(ends) == 1)
             return
@@ -72,6 +80,27 @@ def _choose(machine: Machine, node: Node, clauses: list[_Clause]) -> None:
         machine.state.become(otherwise)
     ends.append((machine.state.copy(), not doubt and not decided and bool(ends)))
     _finish(machine, node, ends, alone=len(ends) == 1)
+    survive(machine, ended, count if dead else len(machine.commands), machine.at(node))
+
+
+def survive(machine: Machine, condition: list[Node], count: int, at: Location) -> None:
+    """Go on behind a branch that ended the script: what its condition asked for was given, so its default does not hold.
+
+    Where the branch noted commands (there are more than `count`), what follows may not run.
+    """
+    if machine.state.over:
+        return
+    for node in condition:
+        for name in set(_names().findall(machine.raw_node(node))):
+            variable = machine.state.variables.get(name)
+            if variable is None or all(part.default for part in variable.scalar):
+                machine.state.forget(name, at)
+    machine.state.unlikely = machine.state.unlikely or len(machine.commands) > count
+
+
+@cache
+def _names() -> re.Pattern[str]:
+    return re.compile(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
 
 
 def _finish(machine: Machine, node: Node, ends: list[tuple[State, bool]], alone: bool) -> None:
@@ -90,8 +119,6 @@ def read_case(machine: Machine, node: Node) -> Truth:
         return UNKNOWN
     parts = read_value(machine, value)
     text, default = text_of(parts), any(part.default for part in parts)
-    if text is None and all(part.text is None and part.default for part in parts):
-        text, default = "", True
     ends: list[tuple[State, bool]] = []
     open_, decided, total = text is None, False, False
     for item in (child for child in node.children if child.type == "case_item"):

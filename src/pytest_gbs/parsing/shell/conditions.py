@@ -107,6 +107,8 @@ def _of_one(machine: Machine, sign: str, parts: Parts) -> Truth:
     if sign == "-v" and name:
         variable = machine.state.variables.get(name)
         return Truth(False, default=True) if variable is None else Truth(not variable.unset)
+    if sign in ("-f", "-e") and machine.has_file(parts):
+        return YES
     return UNKNOWN
 
 

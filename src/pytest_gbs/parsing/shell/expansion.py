@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.core.command import Part, Word
@@ -17,21 +19,38 @@ if TYPE_CHECKING:
     from pytest_gbs.parsing.shell.machine import Machine
 
 _EXPANSIONS: Final = ("simple_expansion", "expansion")
+_LOOSE: Final = ("concatenation", "command_name")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
 
-def read_fields(machine: Machine, node: Node) -> tuple[Parts, ...]:
-    """Return the words that `node` gives where words are wanted."""
+def read_fields(machine: Machine, *nodes: Node) -> tuple[Parts, ...]:
+    """Return the words that nodes without a blank between them give where words are wanted."""
     fields = Fields(machine.separators)
-    _Reader(machine, fields, split=True).read(node, quoted=False)
+    _Reader(machine, fields, split=True).read_touching(nodes)
     return fields.finish()
 
 
-def read_value(machine: Machine, node: Node) -> Parts:
-    """Return what `node` gives where one value is wanted: behind `=`, in `[[ ]]`, in a heredoc."""
+def read_value(machine: Machine, *nodes: Node) -> Parts:
+    """Return what nodes give where one value is wanted: behind `=`, in `[[ ]]`, in a heredoc."""
     fields = Fields(machine.separators)
-    _Reader(machine, fields, split=False).read(node, quoted=False)
+    _Reader(machine, fields, split=False).read_touching(nodes)
     return machine.bounded(fields.single())
+
+
+def _flat(node: Node) -> list[Node]:
+    """Return the nodes that a word is made of."""
+    return [inner for child in node.children for inner in _flat(child)] if node.type in _LOOSE else [node]
+
+
+def touching(nodes: list[Node]) -> list[list[Node]]:
+    """Return nodes in groups between which there are blanks: the grammar takes `$A/$B/c` for two words."""
+    groups: list[list[Node]] = []
+    for node in nodes:
+        if groups and groups[-1][-1].end_byte == node.start_byte:
+            groups[-1].append(node)
+        else:
+            groups.append([node])
+    return groups
 
 
 def read_region(machine: Machine, node: Node, start: int, stop: int, *, quoted: bool = False) -> Parts:
@@ -41,11 +60,10 @@ def read_region(machine: Machine, node: Node, start: int, stop: int, *, quoted: 
     return machine.bounded(fields.single())
 
 
-def read_words(machine: Machine, node: Node) -> tuple[Word, ...]:
-    """Return the words that `node` gives; one that is not split has the place of the node."""
-    found = read_fields(machine, node)
-    start, stop = machine.text.span(node)
-    at = machine.text.location(start, stop)
+def read_words(machine: Machine, *nodes: Node) -> tuple[Word, ...]:
+    """Return the words that nodes without a blank between them give; one that is not split has the place of the nodes."""
+    found = read_fields(machine, *nodes)
+    at = machine.text.location(machine.text.span(nodes[0])[0], machine.text.span(nodes[-1])[1])
     if len(found) == 1:
         return (machine.word(found[0], at),)
     return tuple(machine.word(parts, None, at) for parts in found)
@@ -54,10 +72,11 @@ def read_words(machine: Machine, node: Node) -> tuple[Word, ...]:
 class _Reader:
     """A word at work."""
 
-    __slots__ = ("fields", "machine", "split")
+    __slots__ = ("fields", "machine", "split", "vanished")
 
     def __init__(self, machine: Machine, fields: Fields, *, split: bool) -> None:
         self.machine, self.fields, self.split = machine, fields, split
+        self.vanished = False  # `"${A[@]}"` of no items is no word, not an empty one
 
     def read(self, node: Node, *, quoted: bool) -> None:
         """Read a node of any kind."""
@@ -69,7 +88,7 @@ class _Reader:
             return
         machine.depth += 1
         if node.is_error or node.is_missing:
-            self.fields.add((unknown("broken syntax", machine.text.location(start, stop)),))
+            self.broken(machine.text.location(start, stop))
         elif kind == "raw_string":
             self.fields.add(machine.text.slice(start + 1, stop - 1))
         elif kind == "ansi_c_string":
@@ -78,7 +97,7 @@ class _Reader:
             self.string(node, start, stop)
         elif kind in _EXPANSIONS:
             self.parameter(node, quoted=quoted)
-        elif kind == "arithmetic_expansion":
+        elif kind == "arithmetic_expansion" or (kind == "command_substitution" and _is_arithmetic(machine.text.string[start:stop])):
             self.expanded(machine.reckon_expansion(node), node, quoted=quoted)
         elif kind == "command_substitution":
             self.expanded(machine.printed(node), node, quoted=quoted)
@@ -90,14 +109,38 @@ class _Reader:
 
     def string(self, node: Node, start: int, stop: int) -> None:
         """Read what stands between double quotes."""
-        self.fields.add(())
         opening = start + (2 if self.machine.text.string[start] == "$" else 1)
+        self.vanished = False
+        if node.children[-1].is_missing or len(node.children) < 2:
+            self.broken(self.machine.text.location(start, stop))
+            return
         self.region(node, opening, stop - 1, quoted=True)
+        if self.fields.growing is None and not self.vanished:
+            self.fields.add(())
+
+    def broken(self, at: Location) -> None:
+        """Read what is no syntax."""
+        self.fields.add((unknown("broken syntax", at),))
+        if not self.machine.muted:
+            self.machine.doubtful.append(at)
+
+    def read_touching(self, nodes: tuple[Node, ...]) -> None:
+        """Read nodes that make one word."""
+        if len(nodes) == 1:
+            self.read(nodes[0], quoted=False)
+            return
+        inside = [child for node in nodes for child in _flat(node)]
+        start, stop = self.machine.text.span(nodes[0])[0], self.machine.text.span(nodes[-1])[1]
+        self.among(inside, start, stop, quoted=False)
 
     def region(self, node: Node, start: int, stop: int, *, quoted: bool) -> None:
-        """Read the part of `node` between two offsets: its children, and as text what stands between them."""
+        """Read the part of `node` between two offsets."""
+        self.among(node.children, start, stop, quoted=quoted)
+
+    def among(self, nodes: list[Node], start: int, stop: int, *, quoted: bool) -> None:
+        """Read what is between two offsets: nodes, and as text what stands between them."""
         place = start
-        for child in node.children:
+        for child in nodes:
             if not child.is_error and child.child_count == 0 and child.type not in ("raw_string", "ansi_c_string"):
                 continue
             first, last = self.machine.text.span(child)
@@ -116,6 +159,11 @@ class _Reader:
         """Read text as it is written."""
         if stop <= start:
             return
+        match = _missed().search(self.machine.text.string, start, stop + 1)
+        if match is not None and match.end() <= stop:
+            self.literal(start, match.start(1), quoted=quoted)
+            self.missed(match.start(1), stop, quoted=quoted)
+            return
         parts = self.machine.text.literal(start, stop, quoted)
         if quoted or not self.split:
             self.fields.add(parts)
@@ -132,6 +180,20 @@ class _Reader:
                 self.fields.close()
             self.fields.add(choice)
 
+    def missed(self, start: int, stop: int, *, quoted: bool) -> None:
+        """Read an expansion that the grammar took for text; what is no plain `$name` is unknown to its end."""
+        from pytest_gbs.parsing.shell.parameters import look_up
+
+        text = self.machine.text
+        name = _plain_name().match(text.string, start, stop)
+        if name is None or text.hidden(start, name.end()):
+            self.fields.add((unknown(text.string[start:stop][:40], text.location(start, stop), many=not quoted),))
+            return
+        at = text.location(start, name.end())
+        for element in look_up(self.machine, name.group(1), at).elements[:1]:
+            self.add_expanded(element, at, quoted=quoted)
+        self.literal(name.end(), stop, quoted=quoted)
+
     def parameter(self, node: Node, *, quoted: bool) -> None:
         """Read `$name` or `${...}`."""
         from pytest_gbs.parsing.shell.parameters import expand
@@ -139,14 +201,17 @@ class _Reader:
         start, stop = self.machine.text.span(node)
         at = self.machine.text.location(start, stop)
         found = expand(self.machine, node, quoted=quoted or not self.split)
+        self.machine.budget.write(sum(map(len, found.elements)) + len(found.elements))
+        self.machine.budget.step(len(found.elements) // 2)
         if found.spread and self.split:
+            self.vanished = not found.elements
             if quoted:
                 self.fields.add_each(found.elements)
                 return
             for number, element in enumerate(found.elements):
                 if number:
                     self.fields.close()
-                self.fields.add_split(element, at)
+                self.fields.add_split(element, at if len(found.elements) == 1 else None)
             return
         if found.spread:
             self.fields.add(_joined(found.elements, at))
@@ -154,9 +219,11 @@ class _Reader:
         self.expanded(found.elements[0] if found.elements else (), node, quoted=quoted)
 
     def expanded(self, parts: Parts, node: Node, *, quoted: bool) -> None:
-        """Add what an expansion gave."""
-        start, stop = self.machine.text.span(node)
-        at = self.machine.text.location(start, stop)
+        """Add what the expansion `node` gave."""
+        self.add_expanded(parts, self.machine.at(node), quoted=quoted)
+
+    def add_expanded(self, parts: Parts, at: Location, *, quoted: bool) -> None:
+        """Add what an expansion at `at` gave."""
         self.machine.budget.write(sum(len(part.text or "") for part in parts) + len(parts))
         if self.split and not quoted:
             self.fields.add_split(parts, at)
@@ -164,6 +231,21 @@ class _Reader:
             self.fields.add(parts)  # several words, perhaps a command: each keeps its place
         else:
             self.fields.add(tuple(part._replace(use=at) for part in parts))
+
+
+@cache
+def _missed() -> re.Pattern[str]:
+    return re.compile(r"(?<!\\)(?:\\\\)*(\$(?=[A-Za-z_{(0-9@*#?])|`)")
+
+
+@cache
+def _plain_name() -> re.Pattern[str]:
+    return re.compile(r"\$([A-Za-z_]\w*|[0-9])", re.ASCII)
+
+
+def _is_arithmetic(raw: str) -> bool:
+    """Return whether this is `$(( ... ))`, which the grammar takes for a shell in a shell behind `:-`."""
+    return raw.startswith("$((") and raw.endswith("))") and ";" not in raw and "|" not in raw
 
 
 def _glob(part: Part) -> Part:

@@ -25,7 +25,9 @@ class Fields:
 
     def add(self, parts: Parts) -> None:
         """Add to the field at hand, which is there from now on even if it is empty."""
-        self.growing = [*(self.growing or ()), *parts]
+        if self.growing is None:
+            self.growing = []
+        self.growing.extend(parts)
 
     def close(self) -> None:
         """End the field at hand."""
@@ -40,15 +42,18 @@ class Fields:
                 self.close()
             self.add(element)
 
-    def add_split(self, parts: Parts, at: Location) -> None:
-        """Add what an expansion at `at` gives, fallen apart at blanks; what is unknown may be any number of words."""
+    def add_split(self, parts: Parts, at: Location | None) -> None:
+        """Add what an expansion at `at` gives, fallen apart at blanks; what is unknown may be any number of words.
+
+        One word has the place of the expansion; several keep their own, as without `at`.
+        """
         pieces = list(self._pieces(parts))
-        single = sum(1 for piece in pieces if piece is None) == 0
+        single = None not in pieces
         for piece in pieces:
             if piece is None:
                 self.close()
             else:
-                self.add((piece._replace(use=at) if single else piece,))
+                self.add((piece._replace(use=at) if single and at is not None else piece,))
 
     def _pieces(self, parts: Parts) -> list[Part | None]:
         """Return the parts between blanks, and None for a run of blanks."""
@@ -70,7 +75,7 @@ class Fields:
 
     def single(self) -> Parts:
         """Return all fields as one value."""
-        return tuple(part for field in self.finish() for part in field if part.text != "")
+        return tuple(part for field in self.finish() for part in field if part.text != "" or part.default)
 
     def finish(self) -> tuple[Parts, ...]:
         """Return all fields."""

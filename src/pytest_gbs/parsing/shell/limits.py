@@ -9,7 +9,7 @@ MOST_STEPS: Final = 40_000  # statements and words, loops and calls counted each
 MOST_COMMANDS: Final = 1_000
 MOST_TURNS: Final = 64  # of one loop
 LONGEST_VALUE: Final = 20_000  # characters of one variable or word
-MOST_TEXT: Final = 2_000_000  # characters of all expansions together
+MOST_TEXT: Final = 1_000_000  # characters of all expansions together
 DEEPEST: Final = 40  # statements within statements, words within words
 DEEPEST_CALL: Final = 8  # functions and shells within each other
 

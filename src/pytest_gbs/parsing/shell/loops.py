@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.parsing.shell.assignments import reckon
 from pytest_gbs.parsing.shell.conditions import UNKNOWN, Truth
-from pytest_gbs.parsing.shell.expansion import read_fields
+from pytest_gbs.parsing.shell.expansion import read_fields, touching
 from pytest_gbs.parsing.shell.limits import MOST_TURNS
 from pytest_gbs.parsing.shell.machine import Frame, Machine
 from pytest_gbs.parsing.shell.parameters import look_up
@@ -26,8 +26,8 @@ def read_for(machine: Machine, node: Node) -> Truth:
     name = machine.raw_node(variable)
     values: list[Parts] = []
     if any(child.type == "in" for child in node.children):
-        for child in node.children_by_field_name("value"):
-            values += read_fields(machine, child)
+        for group in touching(node.children_by_field_name("value")):
+            values += read_fields(machine, *group)
     else:
         values = list(look_up(machine, "@", machine.at(variable)).elements)
     doubtful = any(part.many for parts in values for part in parts)
@@ -94,15 +94,16 @@ def read_while(machine: Machine, node: Node) -> Truth:
         truth = run_all(machine, asked)
         return truth.negated() if until else truth
 
-    _repeat(machine, body, condition, lambda: None)
+    constant = len(asked) == 1 and machine.raw_node(asked[0]) in ("true", ":", "false", "[ 1 ]", "((1))")
+    _repeat(machine, body, condition, lambda: None, 2 if constant else MOST_TURNS)
     return UNKNOWN
 
 
-def _repeat(machine: Machine, body: Node, condition: Callable[[], Truth], after: Callable[[], None]) -> None:
+def _repeat(machine: Machine, body: Node, condition: Callable[[], Truth], after: Callable[[], None], most: int = MOST_TURNS) -> None:
     """Read a loop turn by turn while its condition is known, and for all turns at once from where it is not."""
     before, count = machine.state.copy(), len(machine.commands)
     with _Loop(machine) as frame:
-        for _ in range(MOST_TURNS):
+        for _ in range(most):
             truth = condition()
             if truth.value is None or truth.default:
                 break

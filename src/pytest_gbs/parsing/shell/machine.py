@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.core.command import Command, Directive, Part, Word, Wrapper, Written, hull
 from pytest_gbs.core.location import Location, Source
-from pytest_gbs.parsing.shell.arithmetic import Reckoning, Unreckonable
+from pytest_gbs.parsing.shell.arithmetic import HOLE, Reckoning, Unreckonable
 from pytest_gbs.parsing.shell.expansion import read_region
 from pytest_gbs.parsing.shell.fields import BLANKS
 from pytest_gbs.parsing.shell.fields import word as make_word
 from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, MOST_COMMANDS, Budget, Exhausted
 from pytest_gbs.parsing.shell.state import State, Variable, unknown
-from pytest_gbs.parsing.shell.text import HOLE, Parts, Text
+from pytest_gbs.parsing.shell.text import Parts, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,6 +48,7 @@ class Machine:
         self.state = State()
         self.budget = Budget()
         self.functions: dict[str, Function] = {}
+        self.exported = set[str]()  # functions that a new shell has too
         self.calls: list[Frame] = []
         self.loops: list[Frame] = []
         self.wrappers: tuple[Wrapper, ...] = ()
@@ -107,6 +108,14 @@ class Machine:
         variable = self.state.variables.get(name)
         return (variable is not None and variable.items is not None) or (name in "@*" and self.state.arguments is not None)
 
+    def has_file(self, parts: Parts) -> bool:
+        """Return whether `parts` name a file of the tree."""
+        from pytest_gbs.parsing.shell.builtins import candidates
+
+        if self.read_file is None or not parts:
+            return False
+        return any(self.read_file(path) is not None for path in candidates(self, self.word(parts, None)))
+
     # Output
 
     def emit(self, words: tuple[Word, ...], at: Location, environment: tuple[tuple[str, Word], ...]) -> None:
@@ -121,7 +130,7 @@ class Machine:
         if len(self.commands) >= MOST_COMMANDS:
             raise Exhausted
         variables = environment_of(self, environment)
-        folder, conditional = self.state.folder, self.uncertain > 0
+        folder, conditional = self.state.folder, self.uncertain > 0 or self.state.unlikely
         self.commands.append(Command(words, at, variables, conditional, self.wrappers, folder, self.context))
 
     @contextmanager
@@ -160,7 +169,9 @@ class Machine:
     def reckon(self, parts: Parts) -> tuple[int | None, bool, str]:
         """Return the value of an expression, whether a user can change it, and what keeps it from being known."""
         self.budget.step()
-        seen = _Seen(self, any(part.default for part in parts if part.text is not None), next((p.name for p in parts if p.text is None), ""))
+        seen = _Seen(
+            self, any(part.default for part in parts if part.text is not None), next((p.name for p in parts if p.text is None), "")
+        )
         string = "".join(HOLE if part.text is None else part.text for part in parts)
         at = parts[0].use if parts else Location(self.text_path, 0, 0)
 
@@ -211,5 +222,3 @@ def joined(words: tuple[Word, ...]) -> Parts:
             found.append(Part(" ", blank, blank))
         found += entry.parts
     return tuple(found)
-
-

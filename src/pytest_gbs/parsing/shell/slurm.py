@@ -6,10 +6,11 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.core.command import Directive, Part
+from pytest_gbs.core.command import Directive, Part, Word
 from pytest_gbs.core.location import Location
 from pytest_gbs.parsing.shell.state import State, Variable
-from pytest_gbs.parsing.shell.text import HOLE, Text
+from pytest_gbs.parsing.shell.text import Text
+from pytest_gbs.parsing.shell.wrappers import SWITCHES
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -62,17 +63,17 @@ def _line(text: Text, start: int, stop: int) -> list[Directive]:
         first, last = match.span(2)
         if value[0] in "\"'":
             first, last = first + 1, last - 1
-        hidden = HOLE in value and any(part.text is None for part in text.slice(first, last))
+        hidden = text.hidden(first, last)
         found.append(Directive(name, None if hidden or "{" in value else text.string[first:last], text.location(first, last)))
     return found
 
 
 def set_variables(state: State, directives: tuple[Directive, ...]) -> None:
     """Set the variables that sbatch exports for these options."""
-    stated = {directive.name: directive for directive in directives}
+    stated = {directive.name: directive for directive in directives}  # the last one wins
     for name, variables in _VARIABLES.items():
         directive = stated.get(name)
-        value = _number(directive) if name != "--gpus-per-node" and name != "--job-name" else directive and directive.value
+        value = _number(directive) if name not in ("--gpus-per-node", "--job-name") else directive and directive.value
         if directive is not None and value:
             for variable in variables:
                 _set(state, variable, value, directive)
@@ -80,8 +81,31 @@ def set_variables(state: State, directives: tuple[Directive, ...]) -> None:
     _set_tasks(state, stated)
 
 
+def read_options(words: tuple[Word, ...]) -> tuple[tuple[Directive, ...], int]:
+    """Return the options of an `sbatch` or `srun` command, and the index of the script or command behind them."""
+    found: list[Directive] = []
+    index = 1
+    while index < len(words) and words[index].starts_with.startswith("-"):
+        known = words[index].starts_with
+        name, equals, _ = known.partition("=")
+        if not known.startswith("--") and len(known) > 2:
+            name, value = known[:2], words[index].after(2)
+        elif equals:
+            value = words[index].after(len(name) + 1)
+        elif name in SWITCHES or index + 1 >= len(words):
+            found.append(Directive(_LONG.get(name, name), None, words[index].at))
+            index += 1
+            continue
+        else:
+            index += 1
+            value = words[index]
+        found.append(Directive(_LONG.get(name, name), value.text, value.value_at))
+        index += 1
+    return tuple(found), index
+
+
 def _set(state: State, name: str, value: str, directive: Directive) -> None:
-    part = Part(value, directive.at, directive.at, name, note=f"#SBATCH {directive.name}")
+    part = Part(value, directive.at, directive.at, name, note=f"sbatch {directive.name}")
     state.variables[name] = Variable((part,), exported=True)
 
 
@@ -95,7 +119,7 @@ def devices(value: str) -> str | None:
     """Return the number of GPUs in `8`, `h100:8`, `gpu:8` or `gpu:h100:8`; None where there is none."""
     if "," in value:
         return None
-    last = value.split("(")[0].split(":")[-1]
+    last = value.split("(", maxsplit=1)[0].rsplit(":", maxsplit=1)[-1]
     return last if last.isascii() and last.isdigit() else "1" if value == "gpu" or value.startswith("gpu:") else None
 
 
@@ -123,7 +147,7 @@ def surprising(state: State, at: Location, words: tuple[str, ...]) -> None:
     """Make unknown what `srun` sets anew for its step, where its own options differ from the job's."""
     for option, names in (("--nodes", ("SLURM_NNODES", "SLURM_JOB_NUM_NODES")), ("--ntasks", ("SLURM_NTASKS", "SLURM_NPROCS"))):
         short = next(key for key, long in _LONG.items() if long == option)
-        if any(word.startswith(option) or word.startswith(short) for word in words):
+        if any(word.startswith((option, short)) for word in words):
             for name in (*names, "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"):
                 if name in state.variables:
                     state.forget(name, at)

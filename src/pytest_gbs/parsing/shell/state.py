@@ -44,10 +44,10 @@ class Variable(NamedTuple):
             return False
         return _shape(self) == _shape(other)
 
-    def lowered(self) -> Variable:
+    def lowered(self, at: Location) -> Variable:
         """Return it as one that a user can set otherwise."""
-        items = None if self.items is None else tuple((key, lowered(parts)) for key, parts in self.items)
-        return self._replace(parts=lowered(self.parts), items=items)
+        items = None if self.items is None else tuple((key, lowered(parts, at)) for key, parts in self.items)
+        return self._replace(parts=lowered(self.parts, at), items=items)
 
 
 def _shape(variable: Variable) -> object:
@@ -57,16 +57,16 @@ def _shape(variable: Variable) -> object:
 
 
 def shape(parts: Parts) -> tuple[object, ...]:
-    """Return what a script can tell of `parts`: neighbouring known parts as one text, and the names of the unknown ones."""
+    """Return what is known of `parts`: their text, and whether it is a default, or the known ones and the names of the others."""
     text = text_of(parts)
     if text is not None:
-        return (text,)
+        return (text, any(part.default for part in parts))
     return tuple(part.text if part.text is not None else (part.name, part.path, part.default) for part in parts if part.text != "")
 
 
-def lowered(parts: Parts) -> Parts:
-    """Return `parts` as ones that a user can set otherwise."""
-    return tuple(part._replace(default=True) for part in parts)
+def lowered(parts: Parts, at: Location) -> Parts:
+    """Return `parts` as ones that a user can set otherwise; what is nothing becomes an empty part at `at`."""
+    return tuple(part._replace(default=True) for part in parts) or (Part("", at, at, default=True),)
 
 
 def text_of(parts: Iterable[Part]) -> str | None:
@@ -97,7 +97,7 @@ def emptiness(parts: Parts) -> tuple[bool | None, bool]:
 class State:
     """The variables, the arguments (None: unknown), the folder of a shell, and how it ended, if it did."""
 
-    __slots__ = ("arguments", "exporting", "folder", "forgotten", "over", "variables")
+    __slots__ = ("arguments", "exporting", "folder", "forgotten", "over", "unlikely", "variables")
 
     def __init__(self) -> None:
         self.variables: dict[str, Variable] = {}
@@ -105,6 +105,7 @@ class State:
         self.folder = Folder()
         self.over = ""
         self.exporting = False
+        self.unlikely = False  # a branch that did something ended the script, if it was taken
         self.forgotten = False  # something unknown may have set any variable
 
     def copy(self) -> State:
@@ -112,8 +113,12 @@ class State:
         other = State()
         other.variables = dict(self.variables)
         other.arguments, other.folder, other.over = self.arguments, self.folder, self.over
-        other.exporting, other.forgotten = self.exporting, self.forgotten
+        other.exporting, other.forgotten, other.unlikely = self.exporting, self.forgotten, self.unlikely
         return other
+
+    def ended(self) -> bool:
+        """Return whether the shell came to an end, or left the loop at hand."""
+        return bool(self.over)
 
     def become(self, other: State) -> None:
         """Go on as `other`."""
@@ -150,6 +155,7 @@ class State:
             elif hidden := _hidden(name, variable):
                 other.variables[name] = Variable((hidden,))
         other.folder, other.forgotten, other.arguments = self.folder, self.forgotten, ()
+        other.unlikely = self.unlikely
         return other
 
 
@@ -181,18 +187,23 @@ def join(state: State, branches: list[tuple[State, bool]], at: Location) -> None
             mine, other = result.variables.get(name), branch.variables.get(name)
             if chosen is not None:
                 if mine is not None:
-                    result.variables[name] = mine.lowered()
+                    result.variables[name] = mine.lowered(at)
             else:
-                kept = _kept(mine, other)
+                kept = _kept(mine, other, at)
                 result.variables[name] = kept or _maybe(name, at, exported=bool((mine and mine.exported) or (other and other.exported)))
         _join_rest(result, branch, chosen is not None)
     state.become(result)
 
 
-def _kept(mine: Variable | None, other: Variable | None) -> Variable | None:
-    """Return the value that both have where they differ in nothing but being exported."""
-    if mine and other and mine._replace(exported=False).same(other._replace(exported=False)):
-        return mine._replace(exported=True)
+def _kept(mine: Variable | None, other: Variable | None, at: Location) -> Variable | None:
+    """Return the value that both have where they differ in nothing but being exported, or a default."""
+    if mine is None or other is None:
+        return None
+    exported = mine.exported or other.exported
+    for one in (mine, mine.lowered(at)):
+        for two in (other, other.lowered(at)):
+            if one._replace(exported=exported).same(two._replace(exported=exported)):
+                return one._replace(exported=exported)
     return None
 
 
@@ -203,6 +214,7 @@ def _maybe(name: str, at: Location, *, exported: bool = False) -> Variable:
 def _join_rest(result: State, branch: State, chosen: bool) -> None:
     if chosen:
         return
+    result.unlikely = result.unlikely and branch.unlikely
     if result.arguments != branch.arguments:
         result.arguments = None
     if result.folder != branch.folder:

@@ -56,7 +56,14 @@ def broken(machine: Machine, node: Node) -> Truth:
     at = machine.at(node)
     if not machine.muted:
         machine.doubtful.append(at)
-    assignments.forget_in(machine, machine.raw_node(node), at)
+    raw = machine.raw_node(node)
+    assignments.forget_in(machine, raw, at)
+    with machine.maybe():
+        for child in node.children:
+            if child.type in _RUN and not machine.state.over and child.type != "function_definition":
+                run(machine, child)
+                assignments.forget_in(machine, raw, at)
+    machine.state.over = ""
     return UNKNOWN
 
 
@@ -73,13 +80,15 @@ def _list(machine: Machine, node: Node) -> Truth:
         return run(machine, parts[1]) if left.value == wanted else left
     if left.hoped and wanted:
         return run(machine, parts[1])
-    skipped = machine.state.copy()
+    skipped, count = machine.state.copy(), len(machine.commands)
     with machine.maybe(left.value is None or left.value != wanted):
         right = run(machine, parts[1])
     taken = machine.state.copy()
     likely = left.value == wanted if left.default else None
     at = machine.at(node)
     join(machine.state, [(taken, likely is True), (skipped, likely is False)], at)
+    if taken.over:
+        branches.survive(machine, [parts[0]] if likely else [], count, at)
     if left.hoped:
         return left
     return conditions.both(left, right) if wanted else conditions.either(left, right)

@@ -18,4 +18,5 @@ def environment_of(machine: Machine, before: tuple[tuple[str, Word], ...]) -> tu
         if variable.exported and variable.items is None and not variable.unset and variable.parts
     }
     found.update(before)
+    machine.budget.step(len(machine.state.variables) // 4)
     return tuple(Assignment(name, value) for name, value in found.items())

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 Parts: TypeAlias = tuple[Part, ...]
 
-# Stands in a text for what is not known: a character of the private use area, which the grammar takes for one of a word.
-HOLE: Final = "\ue000"
+# Stands in a text for what is not known: a character that is part of a word, a name and an expression alike.
+HOLE: Final = "_"
+_EXPANSIONS: Final = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _ESCAPABLE: Final = '$`"\\\n'
 
 
@@ -39,7 +40,11 @@ class Text:
 
     def span(self, node: Node) -> tuple[int, int]:
         """Return where `node` starts and stops, in characters of this text."""
-        return self.offset(node.start_byte), self.offset(node.end_byte)
+        start, stop = self.offset(node.start_byte), self.offset(node.end_byte)
+        if node.type in _EXPANSIONS:  # the grammar counts blanks before them in
+            while start < stop and self.string[start].isspace():
+                start += 1
+        return start, stop
 
     def offset(self, byte: int) -> int:
         """Return the character that starts at `byte` of the text in UTF-8."""
@@ -56,6 +61,10 @@ class Text:
                 found.append(part if part.text is None else part.cut(max(0, start - base), min(length, stop - base)))
             index += 1
         return tuple(found)
+
+    def hidden(self, start: int, stop: int) -> bool:
+        """Return whether there is a hole between two offsets."""
+        return HOLE in self.string[start:stop] and any(part.text is None for part in self.slice(start, stop))
 
     def location(self, start: int, stop: int) -> Location:
         """Return where the characters between two offsets are written."""

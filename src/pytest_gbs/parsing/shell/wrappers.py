@@ -20,23 +20,33 @@ class Prefix(NamedTuple):
     greedy: bool = False
 
 
-_SRUN: Final = frozenset(
-    "--label --unbuffered --pty --verbose --quiet --kill-on-bad-exit --overlap --no-kill --overcommit --oversubscribe --exclusive "
-    "--exact --contiguous --disable-status --hold --preserve-env --spread-job --use-min-nodes --mpi-combine --multi-prog --wait-all-nodes "
-    "--container-writable --container-readonly --container-mount-home --no-container-mount-home --container-remap-root "
-    "--no-container-remap-root --no-container-entrypoint --container-entrypoint -l -u -v -Q -K -k -O -s -X -H -E".split()
+def words_of(words: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(words.split())
+
+
+SWITCHES: Final = words_of(
+    "--label --unbuffered --pty --verbose --quiet --kill-on-bad-exit --overlap --no-kill --overcommit "
+    "--oversubscribe --exclusive --exact --contiguous --disable-status --hold --preserve-env --spread-job "
+    "--use-min-nodes --mpi-combine --multi-prog --requeue --no-requeue --parsable --wait --test-only "
+    "--wait-all-nodes --container-writable --container-readonly --container-mount-home --no-container-mount-home "
+    "--container-remap-root --no-container-remap-root --no-container-entrypoint --container-entrypoint -l -u -v -Q "
+    "-K -k -O -s -X -H -E"
 )
-_CONTAINER: Final = frozenset(
-    "-B --bind --env --env-file --pwd -H --home --overlay -S --scratch -W --workdir --mount --hostname --network --nv-ccl --cwd --app "
-    "--fakeroot-uid --security --dns --add-caps --drop-caps --apply-cgroups".split()
+_CONTAINER: Final = words_of(
+    "-B --bind --env --env-file --pwd -H --home --overlay -S --scratch -W --workdir --mount --hostname --network "
+    "--nv-ccl --cwd --app --fakeroot-uid --security --dns --add-caps --drop-caps --apply-cgroups"
 )
-_DOCKER: Final = frozenset(
-    "-v --volume -e --env --env-file -w --workdir --name --gpus --shm-size --ulimit --network --net --ipc -u --user -p --publish -m --memory "
-    "--mount --entrypoint --cpus --device --hostname -h --pid --runtime --label -l --privileged-mode --cap-add --security-opt".split()
+_DOCKER: Final = words_of(
+    "-v --volume -e --env --env-file -w --workdir --name --gpus --shm-size --ulimit --network --net --ipc -u --user "
+    "-p --publish -m --memory --mount --entrypoint --cpus --device --hostname -h --pid --runtime --label -l "
+    "--privileged-mode --cap-add --security-opt"
 )
-_UV: Final = frozenset("--extra --group --with --python -p --directory --project --env-file --only-group --index-url --with-requirements --package".split())
+_UV: Final = words_of(
+    "--extra --group --with --python -p --directory --project --env-file --only-group --index-url --with-requirements --package"
+)
 _TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
-    "srun": (Prefix(greedy=True, switches=_SRUN),),
+    "srun": (Prefix(greedy=True, switches=SWITCHES),),
     "nohup": (Prefix(),),
     "time": (Prefix(valued=frozenset(("-o", "-f"))),),
     "command": (Prefix(),),
@@ -58,6 +68,7 @@ _TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
     "docker": (Prefix(("run",), _DOCKER, words=1), Prefix(("exec",), _DOCKER, words=1)),
     "podman": (Prefix(("run",), _DOCKER, words=1), Prefix(("exec",), _DOCKER, words=1)),
     "uv": (Prefix(("run",), _UV),),
+    "singularity_wrapper": (Prefix(("exec",)),),
     "poetry": (Prefix(("run",)),),
     "pipenv": (Prefix(("run",)),),
     "pdm": (Prefix(("run",), frozenset(("-p",))),),
@@ -67,11 +78,13 @@ _TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
     "conda": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
     "mamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
     "micromamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
-    "nsys": (Prefix(("profile",), frozenset("-o --output -t --trace -w -s --sample -c --capture-range -f --force-overwrite -x".split())),),
+    "nsys": (Prefix(("profile",), words_of("-o --output -t --trace -w -s --sample -c --capture-range -f --force-overwrite -x")),),
     "coverage": (Prefix(("run",), frozenset(("--source", "-m")), frozenset(("-p", "--parallel-mode"))),),
 }
 # What may stand behind a switch that we do not know without being its value.
-_PROGRAMS: Final = frozenset("accelerate torchrun deepspeed python python3 bash sh trl tune axolotl llamafactory-cli apptainer singularity uv env".split())
+_PROGRAMS: Final = words_of(
+    "accelerate torchrun deepspeed python python3 bash sh trl tune axolotl llamafactory-cli apptainer singularity uv env"
+)
 SHELLS: Final = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
 
 
@@ -83,12 +96,18 @@ def name_of(word: Word) -> str:
     return last.rsplit("/", 1)[-1] if last and "/" in last else ""
 
 
+# Commands that run what stands behind `--`.
+_DASHED: Final = {"gantry": "run", "kubectl": "exec", "sky": "exec"}
+
+
 def inner(words: tuple[Word, ...]) -> int:
     """Return the index of the command that `words` run; 0 where they run none, the number of words where it is missing."""
     for prefix in _TABLE.get(name_of(words[0]), ()):
         start = 1 + len(prefix.after)
         if tuple(word.text for word in words[1:start]) == prefix.after:
             return _behind(words, start, prefix)
+    if len(words) > 2 and words[1].text is not None and _DASHED.get(name_of(words[0])) == words[1].text:
+        return next((index + 1 for index, word in enumerate(words) if word.text == "--"), 0)
     return 0
 
 
@@ -122,10 +141,8 @@ def _takes_value(words: tuple[Word, ...], index: int, prefix: Prefix) -> bool:
     """Return whether the option at `index` has its value in the next word."""
     known = words[index].text
     following = name_of(words[index + 1]) if index + 1 < len(words) else "-"
-    if known is None or "=" in known or known in prefix.switches or following in _PROGRAMS:
-        return False
     if known in prefix.valued:
         return True
-    if not prefix.greedy:
+    if known is None or "=" in known or known in prefix.switches or following in _PROGRAMS or not prefix.greedy:
         return False
     return (known.startswith("--") or len(known) == 2) and not following.startswith("-")
