@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.core.command import Part, hull
@@ -17,6 +19,7 @@ Parts: TypeAlias = tuple[Part, ...]
 # Stands in a text for what is not known: a character that is part of a word, a name and an expression alike.
 HOLE: Final = "_"
 _EXPANSIONS: Final = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
+_MOST_REPAIRS: Final = 5
 _ESCAPABLE: Final = '$`"\\\n'
 
 
@@ -124,5 +127,38 @@ def _parser() -> Parser:
 
 def parse(text: Text) -> Node:
     """Return the root of the syntax tree of `text`, which may have error nodes anywhere."""
-    tree = _parser().parse(text.string.encode("utf-8", "replace"))
-    return tree.root_node
+    source = bytearray(text.string.encode("utf-8", "replace"))
+    root = _parser().parse(bytes(source)).root_node
+    if _two_assignments().search(text.string) is None:
+        return root
+    for _ in range(_MOST_REPAIRS):
+        places = _swallowed(root, source)
+        if not places:
+            break
+        for place in places:
+            source[place] = ord(";")
+        root = _parser().parse(bytes(source)).root_node
+    return root
+
+
+@cache
+def _two_assignments() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z0-9_\]]\+?=\S*[ \t]+[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=")
+
+
+def _swallowed(root: Node, source: bytearray) -> list[int]:
+    """Return the line breaks that the grammar reads over: behind `A=1 B=2` it takes the next line for the same command."""
+    found: list[int] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        children = node.children
+        pending.extend(child for child in children if child.child_count)
+        if node.type != "command" or children[0].type != "variable_assignment":
+            continue
+        for before, after in pairwise(children):
+            gap = bytes(source[before.end_byte : after.start_byte])
+            if before.type == "variable_assignment" and b"\n" in gap.replace(b"\\\n", b"  "):
+                found.append(before.end_byte + gap.replace(b"\\\n", b"  ").index(b"\n"))
+                break
+    return found
