@@ -231,12 +231,19 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
         return Finding(
             Cause.STALE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions
         )
+    related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
     message = f"{_source(declaration)} says {_number(declaration)}, settings give {size.value:,}{_unit(size)}"
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     mends, fixes = _ways_out(run, declaration, size)
     loose = size.name == Name.TOKENS_PER_STEP and _apart(declaration, size) <= _FIRM
     severity = Severity.WARNING if loose else _severity(declaration, world)
     return Finding(Cause.STALE, message, severity, declaration.at, "declared", related, details, mends, world.assumptions, fixes)
+
+
+def _elsewhere(run: Run, size: Quantity, told: set[Location]) -> tuple[Related, ...]:
+    """Return the hardware that other comments of the recipe gave."""
+    parts = (leaf for leaf in leaves(size) if leaf.origin == Origin.COMMENT)
+    return tuple(Related(leaf.at, short(leaf.name)) for leaf in parts if leaf.at and leaf.at.source == run.path and leaf.at not in told)
 
 
 def _source(declaration: Declaration) -> str:

@@ -1,0 +1,29 @@
+"""How often a run saves and evaluates, as `gbs show` tells it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.cli import main
+
+RECIPE = "model_name_or_path: my/model\nmax_length: 8\nper_device_train_batch_size: 4\ngradient_accumulation_steps: 2  # on 8 GPUs\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        pytest.param("save_strategy: steps\nsave_steps: 0.05\n", "save_steps: 0.05, a share of the run", id="a ratio"),
+        pytest.param("save_steps: 0.05\n", "save_steps: 0.05, a share of the run", id="a ratio, steps by default"),
+        pytest.param("save_strategy: steps\nsave_steps: 100\n", "every 100 steps = 6400 samples", id="steps"),
+        pytest.param("save_strategy: epoch\nsave_steps: 100\n", "every epoch", id="epochs"),
+        pytest.param("save_strategy: 'no'\n", "never, save_strategy: 'no'", id="never"),
+    ],
+)
+def test_saves_are_told_as_they_happen(more: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sft.yaml"
+    path.write_text(RECIPE + more, encoding="utf-8")
+    assert main(["show", str(path)]) == 0
+    saves = [text for text in capsys.readouterr().out.splitlines() if text.strip().startswith("saves")]
+    assert [text.split("saves", 1)[1].strip() for text in saves] == [line]
