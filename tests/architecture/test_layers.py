@@ -30,6 +30,8 @@ CORE_ONLY = {"rules", "formats", "frameworks", "launchers", "declarations"}
 THIRD_PARTY = {
     "yaml": {"parsing"},
     "ruamel": {"parsing", "fixes"},
+    "tree_sitter": {"parsing"},
+    "tree_sitter_bash": {"parsing"},
     "jsonschema": {"settings", "cli"},
     "tomllib": {"parsing", "settings", "trees"},
 }

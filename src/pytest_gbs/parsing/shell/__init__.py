@@ -1,0 +1,44 @@
+"""Scripts, Makefiles and code blocks as command lines: read with a shell grammar, never run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_gbs.core.command import Invocation, Script
+from pytest_gbs.core.location import Location, Source
+from pytest_gbs.parsing.shell.limits import MOST_CHARACTERS
+
+__all__ = ["read_commands", "reads"]
+
+_SCRIPTS = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")
+
+
+def reads(path: str) -> bool:
+    """Return whether the name of a file says that it may hold command lines."""
+    name = path.rpartition("/")[2].lower()
+    return name.endswith((*_SCRIPTS, ".md", ".mk")) or name in ("makefile", "gnumakefile")
+
+
+def read_commands(source: Source, read: Callable[[str], Source | None] | None = None, started: Invocation | None = None) -> Script:
+    """Return what `source` runs, by its name a script, a Makefile or Markdown.
+
+    `read` gives other files of the tree by path, for `source FILE` and `grep KEY RECIPE`; without it what they hold is unknown.
+    `started` tells how a script is started, where that is known: a README may say so.
+    What depends on the machine, the environment or the arguments is unknown; what holds while nobody sets anything
+    (`${NNODES:-1}`) is known and marked as a default. Branches that are certainly not taken, code behind `exit` and
+    functions that are not called give no commands.
+    """
+    if len(source.text) > MOST_CHARACTERS:
+        return Script(source.path, (), complete=False, doubtful=(Location(source.path, 0, len(source.text)),))
+    name = source.path.rpartition("/")[2].lower()
+    if name.endswith(".md"):
+        from pytest_gbs.parsing.shell.markdown import read_markdown
+
+        return read_markdown(source, read)
+    if name.endswith(".mk") or name in ("makefile", "gnumakefile"):
+        from pytest_gbs.parsing.shell.makefile import read_makefile
+
+        return read_makefile(source, read)
+    from pytest_gbs.parsing.shell.script import read_script
+
+    return read_script(source, read, started)

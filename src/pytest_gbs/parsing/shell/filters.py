@@ -1,0 +1,110 @@
+"""What a few commands print that depend on nothing but their words and what they are fed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from pytest_gbs.core.command import Word
+from pytest_gbs.parsing.shell.limits import MOST_TURNS
+
+if TYPE_CHECKING:
+    from pytest_gbs.parsing.shell.machine import Machine
+
+
+def print_words(machine: Machine, words: list[str]) -> str | None:
+    """Return what a command prints on its own, None where we do not know the command."""
+    name, arguments = words[0], words[1:]
+    if name == "echo":
+        flags = arguments[:1] == ["-n"]
+        rest = arguments[flags:]
+        return None if rest[:1] and rest[0][:1] == "-" and rest[0][1:] in ("e", "E", "ne", "en") else " ".join(rest) + "\n"
+    if name == "printf" and len(arguments) == 2 and arguments[0] in ("%s", "%d", "%s\\n", "%d\\n"):
+        return arguments[1] + "\n"
+    if name == "printf" and len(arguments) == 1 and "%" not in arguments[0] and "\\" not in arguments[0]:
+        return arguments[0]
+    if name == "expr":
+        return _expr(machine, arguments)
+    if name == "seq":
+        return _seq(arguments)
+    return None
+
+
+def _expr(machine: Machine, words: list[str]) -> str | None:
+    """Return what `expr` prints for whole numbers and the signs between them."""
+    if not words or any(not (word.removeprefix("-").isdigit() or word in ("+", "-", "*", "/", "%", "(", ")")) for word in words):
+        return None
+    value = machine.reckon_text(" ".join(word.lstrip("0") or "0" if word.isdigit() else word for word in words))
+    return None if value is None else f"{value}\n"
+
+
+def _seq(words: list[str]) -> str | None:
+    if not 1 <= len(words) <= 3 or any(not word.removeprefix("-").isdigit() or len(word) > 9 for word in words):
+        return None
+    numbers = [int(word) for word in words]
+    first = numbers[0] if len(numbers) > 1 else 1
+    step = numbers[1] if len(numbers) == 3 else 1
+    if step == 0 or abs(numbers[-1] - first) // abs(step) > MOST_TURNS:
+        return None
+    stop = numbers[-1] + (1 if step > 0 else -1)
+    return "".join(f"{number}\n" for number in range(first, stop, step))
+
+
+def filter_text(machine: Machine, words: tuple[Word, ...], text: str) -> str | None:
+    """Return what a filter makes of `text`, None where we do not know the filter."""
+    known = [word.text or "" for word in words if word.text is not None]
+    if len(known) != len(words) or not known:
+        return None
+    made = _FILTERS.get(known[0])
+    if known[0] == "bc":
+        expression = text.strip()
+        whole = bool(expression) and not set(expression) - set("0123456789+-*/% ()")
+        value = machine.reckon_text(expression) if whole else None
+        return None if value is None else f"{value}\n"
+    return made(known[1:], text) if made is not None else None
+
+
+def _tr(words: list[str], text: str) -> str | None:
+    words = [word.replace("\\n", "\n") for word in words]
+    if len(words) == 2 and words[0] == "-d" and "\\" not in words[1] and "[" not in words[1] and "-" not in words[1]:
+        return "".join(character for character in text if character not in words[1])
+    return text.replace(words[0], words[1]) if len(words) == 2 and len(words[0]) == len(words[1]) == 1 else None
+
+
+def _wc(words: list[str], text: str) -> str | None:
+    counts = {"-l": text.count("\n"), "-w": len(text.split())}
+    return f"{counts[words[0]]}\n" if len(words) == 1 and words[0] in counts else None
+
+
+def _cut(words: list[str], text: str) -> str | None:
+    joined = " ".join(words).replace("-d ", "-d").replace("-f ", "-f").split(" ")
+    separator = next((word[2:] for word in joined if word.startswith("-d")), "")
+    field = next((word[2:] for word in joined if word.startswith("-f")), "")
+    if len(separator) != 1 or not field.isdigit() or len(joined) != 2 or not 1 <= int(field[:6]) <= 1000:
+        return None
+    lines = [line.split(separator) for line in text.splitlines()]
+    return "".join(
+        (fields[int(field) - 1] if len(fields) >= int(field) else "" if len(fields) > 1 else fields[0]) + "\n" for fields in lines
+    )
+
+
+def _awk(words: list[str], text: str) -> str | None:
+    joined = " ".join(words).replace("-F ", "-F")
+    field = re.fullmatch(r"\{ ?print \$([1-9]) ?;? ?\}", joined)
+    if field:
+        number = int(field.group(1))
+        rows = [line.split() for line in text.splitlines()]
+        return "".join((row[number - 1] if len(row) >= number else "") + "\n" for row in rows)
+    for separator in (",", ":"):
+        if joined in (f"-F{separator} {{print NF}}", f"-F{separator} {{ print NF }}"):
+            return "".join(f"{line.count(separator) + 1 if line else 0}\n" for line in text.splitlines())
+    return None
+
+
+def _head(words: list[str], text: str) -> str | None:
+    count = "".join(words).lstrip("-n")
+    return "".join(text.splitlines(keepends=True)[: int(count)]) if count.isdigit() and len(count) < 7 else None
+
+
+_FILTERS: Final[dict[str, Callable[[list[str], str], str | None]]] = {"tr": _tr, "wc": _wc, "cut": _cut, "awk": _awk, "head": _head}

@@ -1,0 +1,118 @@
+"""Scripts that loop, nest, double or break: read in bounded time, and nothing is made up."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_gbs.core.command import Script
+from pytest_gbs.core.location import Source
+from pytest_gbs.parsing.shell import read_commands
+from tests.parsing.shell.reading import argv, commands, script
+
+HOSTILE = {
+    "doubling": "A=aaaaaaaa\n" + "A=$A$A\n" * 100 + "foo $A",
+    "doubling-array": "A=(a b)\n" + 'A=("${A[@]}" "${A[@]}")\n' * 60 + 'foo "${A[@]}"',
+    "doubling-arguments": "set -- a b\n" + 'set -- "$@" "$@"\n' * 60 + 'foo "$@"',
+    "loops": "".join(f"for a{i} in {{1..60}}; do\n" for i in range(12)) + "foo $a1\n" + "done\n" * 12,
+    "endless": "while true; do X=$X$X; foo $X; done\n" * 20,
+    "counting-for-ever": "for ((;;)); do foo; done",
+    "unknown-loops": "while foo $X; do\n" * 20 + "foo $A; X=$Y\n" + "done\n" * 20,
+    "recursion": "f() { f; f; }\nf\nfoo",
+    "two-recursions": "f() { g $1$1; g; }\ng() { f $1$1; f; }\nf aaaa\nfoo",
+    "function-tree": "".join(f"f{i}() {{ f{i + 1}; f{i + 1}; }}\n" for i in range(30)) + "f30() { foo; }\nf0",
+    "eval-of-itself": 'X=\'eval "$X"\'\neval "$X"\nfoo',
+    "shell-of-itself": 'export X=\'bash -c "$X"\'\nbash -c "$X"\nfoo',
+    "brackets": "(" * 2000 + "foo" + ")" * 2000,
+    "substitutions": "foo " + "$(" * 1500 + "x" + ")" * 1500,
+    "expansions": "foo " + "${a:-" * 1500 + "x" + "}" * 1500,
+    "arithmetic": "foo $((" + "(" * 2000 + "1" + ")" * 2000 + "))",
+    "powers": "foo $((" + "9**" * 200 + "9))",
+    "ifs": "if x; then\n" * 500 + "foo\n" + "fi\n" * 500,
+    "chain": "a" + " && b" * 3000 + " && foo",
+    "pattern": "A=" + "a" * 250 + "\n" + "foo ${A%%*a*a*a*a*a*a*a*a*b}\n" * 500,
+    "cases": "A=" + "a" * 250 + "\ncase $A in\n" + "*a*a*a*a*a*a*b) foo;;\n" * 500 + "esac",
+    "heredocs": "cat <<A\n" * 1000,
+    "quotes": '"' * 5001,
+    "backticks": "`" * 1001,
+    "dollars": "$" * 5000,
+    "exports": "".join(f"export V{i}=1; foo\n" for i in range(1500)),
+    "long-range": "foo {1..9999999999} $(seq 1 99999999) {1..60}{1..60}",
+    "huge-subscript": "A[999999999999]=1\nfoo ${A[@]}",
+}
+
+
+@pytest.mark.parametrize("path", ["run.sh", "Makefile", "README.md"])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_it_ends_soon(text: str, path: str) -> None:
+    wrapped = {"run.sh": text, "Makefile": "all:\n\t" + text.replace("\n", "\n\t"), "README.md": f"```bash\n{text}\n```\n"}[path]
+    before = time.perf_counter()
+    script(wrapped, path)
+    assert time.perf_counter() - before < 15  # seconds, on a busy machine; a second or less otherwise
+
+
+def test_make_variables_that_double_are_cut_off() -> None:
+    text = "A = aaaaaaaa\n" + "A := $(A)$(A)\n" * 60 + "B = $(C)$(C)\nC = $(B)$(B)\nall:\n\tfoo $(A) $(B)\n"
+    assert script(text, "Makefile").path == "Makefile"
+
+
+def test_a_script_that_is_too_large_is_not_read() -> None:
+    found = script("foo 1\n" * 200_000)
+    assert (found.commands, found.complete) == ((), False)
+
+
+def test_an_unfinished_reading_says_so() -> None:
+    assert not script("foo\n" * 5_000).complete
+
+
+def test_a_doubled_value_is_unknown() -> None:
+    assert argv(commands(HOSTILE["doubling"])[0]) == ["foo", None]
+
+
+BROKEN = {
+    "quote": 'N=8\nfoo "$N\nbar\n',
+    "if": 'if [ "$X" = 1 ]; then\nN=2\nfoo $N\n',
+    "stray-done": "N=1\ndone\nfoo $N",
+    "bracket": "foo $((1 + )) 2",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_broken_syntax_gives_no_certain_number(text: str) -> None:
+    for command in script(text).commands:
+        certain = not command.conditional and command.words[0].text == "foo"
+        assert not certain or None in argv(command) or text == BROKEN["stray-done"]
+
+
+def check(found: Script, text: str) -> None:
+    """Assert that every place of `found` is in the text."""
+    for command in found.commands:
+        for at in (command.at, *(word.at for word in command.words), *(word.value_at for word in command.words)):
+            assert 0 <= at.start <= at.stop <= len(text)
+        for word in command.words:
+            assert word.text is None or word.text == "".join(part.text or "" for part in word.parts)
+            assert word.path is not None
+
+
+SIGNS = "(){}\"'`[]|;#$@*=<>_0\\\r\t\n é\U0001f600\ue000"
+EXPANSIONS = ("$A", "${A:-1}", "$(", "$((", "))", "{{ x }}", "A=1", "A+=b", "<<EOF\n", "EOF\n", "\\\n", "[[", "]]", "&&", "||", ";;")
+KEYWORDS = ("foo", "if", "then", "else", "fi", "for", "in", "do", "done", "while", "case", "esac", "bash -c ", "eval ", "export ", "f()")
+PIECES = st.sampled_from([*SIGNS, *EXPANSIONS, *KEYWORDS])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(PIECES, max_size=60).map("".join), st.sampled_from(["run.sh", "Makefile", "README.md"]))
+def test_no_text_breaks_it(text: str, path: str) -> None:
+    whole = f"```bash\n{text}\n```\n" if path == "README.md" else f"all:\n\t{text}" if path == "Makefile" else text
+    check(script(whole, path), whole)
+
+
+def test_every_script_of_this_checkout_is_read() -> None:
+    root = Path(__file__).resolve().parents[3]
+    for file in [*root.glob("docs/**/*.md"), *root.glob("*.md")]:
+        text = file.read_text(encoding="utf-8")
+        check(read_commands(Source(file.name, text)), text)
