@@ -11,6 +11,17 @@ from pytest_gbs.cli import main
 RECIPE = "model_name_or_path: my/model\nmax_length: 8\nper_device_train_batch_size: 4\ngradient_accumulation_steps: 2  # on 8 GPUs\n"
 
 
+@pytest.mark.parametrize("hardware", [[], ["--world-size", "8"]], ids=["GPUs unknown", "8 GPUs"])
+def test_a_pair_is_two_sequences(hardware: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "dpo.yaml"
+    path.write_text(RECIPE.replace("  # on 8 GPUs", "") + "beta: 0.1\n", encoding="utf-8")
+    assert main(["show", str(path), *hardware]) == 0
+    (tokens,) = (text for text in capsys.readouterr().out.splitlines() if "tokens per step" in text)
+    assert tokens.endswith("2 sequences in each pair")
+    # 4 x 2 x 8 pairs of 2 sequences of 8 tokens
+    assert ("1,024" in tokens or "1024" in tokens) == bool(hardware)
+
+
 @pytest.mark.parametrize(
     ("more", "line"),
     [

@@ -50,13 +50,13 @@ def _tokens(run: Run, places: Places) -> Iterator[Line]:
     where = "the default" if length.origin == Origin.DEFAULT else places.line(length.at, run.path) if length.at else ""
     each = f"{escape(length.key) or called(length.name)} {number(length.value)}{f' ({where})' if where else ''}"
     samples = run.framework.sequences_per_sample
+    sequences = f", {samples} sequences in each {run.framework.unit.removesuffix('s')}" if samples > 1 else ""
     if isinstance(size, Quantity):
         batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
         factors = f"{number(batch.value)} x {each}" if isinstance(batch, Quantity) else arithmetic(size, run.framework.equations)
-        sequences = f", {samples} sequences in each {run.framework.unit.removesuffix('s')}" if samples > 1 else ""
         yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {factors}{sequences}")
     else:
-        yield Line(called(Name.TOKENS_PER_STEP), "", f"at most: {batch_text(run)} x {each}")
+        yield Line(called(Name.TOKENS_PER_STEP), "", f"at most: {batch_text(run)} x {each}{sequences}")
 
 
 def _evaluation(run: Run) -> Iterator[Line]:
