@@ -52,7 +52,7 @@ def test_it_ends_soon(text: str, path: str) -> None:
     wrapped = {"run.sh": text, "Makefile": "all:\n\t" + text.replace("\n", "\n\t"), "README.md": f"```bash\n{text}\n```\n"}[path]
     before = time.perf_counter()
     script(wrapped, path)
-    assert time.perf_counter() - before < 15  # seconds, on a busy machine; a second or less otherwise
+    assert time.perf_counter() - before < 60  # it ends; how fast is for the benchmarks
 
 
 def test_make_variables_that_double_are_cut_off() -> None:
