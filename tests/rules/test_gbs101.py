@@ -21,6 +21,16 @@ from tests.rules.claimed import checked, launcher, on_nodes_of, recipe
         pytest.param(recipe(header="gradient_accumulation_steps: 16  # 8 GPUs, so batch size 128"), id="a setting that is commented out"),
         pytest.param(recipe(trailing="evaluation batch size 64"), id="another batch"),
         pytest.param(recipe(header="needs 4x A100 80GB"), id="memory"),
+        pytest.param(
+            recipe(header="If you have 4 GPUs, set gradient_accumulation_steps to 16 to keep the effective batch size of 64."),
+            id="other hardware",
+        ),
+        pytest.param(recipe(header="For 16 GPUs use effective batch size 256"), id="an instruction"),
+        pytest.param(recipe(header="the global batch size stays 64 on 4 GPUs with accumulation 16"), id="an alternative"),
+        pytest.param(recipe(header="Was 512 GBS in v1, now see below"), id="what it was"),
+        pytest.param(recipe(header="global batch size 64-128"), id="a range"),
+        pytest.param(recipe(header="batch size 256 caused OOM on 8 GPUs"), id="what did not work"),
+        pytest.param(recipe(header="8 GPUs x 4 hours = 32 GPU hours"), id="hours"),
     ],
 )
 def test_no_claim_leaves_a_recipe_unclaimed(tmp_path: Path, text: str) -> None:

@@ -28,7 +28,7 @@ _OTHER_BEFORE: Final = _phrases(
 _ADVISES_BEFORE: Final = _phrases(
     "_may_ _might_ _can_ _could_ _would_ _up_to_ _max_ _maximum_ _min_ _e_g_ _for_example_ _try_ _todo_ _fixme_ _increase_ _decrease_"
     " _reduce_ _adjust_ _change_ _raise_ _double_ _halve_ _override_ _feel_free_ _set_to_ _set_it_to_ _set_this_to_ _must_ _need_to_"
-    " _needs_to_ _divisible_ _limit _prefer _want_"
+    " _needs_to_ _divisible_ _limit _prefer _want_ _use_ _stays_ _stay_ _remains_ _remain_ _still_"
 )
 # Anywhere in the statement.
 _ADVISES: Final = _phrases(
@@ -38,9 +38,11 @@ _ADVISES: Final = _phrases(
 _HISTORY: Final = _phrases(
     "_paper_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_"
 )
-_HISTORY_BEFORE: Final = _phrases("_trained_ _published_ _till_ _until_")
+_HISTORY_BEFORE: Final = _phrases("_trained_ _published_ _till_ _until_ _was_ _were_")
 _OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _sibling_ _lm_loss_")
 _CONDITIONAL: Final = _phrases("_if_ _when_ _unless_")
+# Behind a condition: what to do then, which says nothing of the recipe as it is.
+_INSTRUCTS: Final = _phrases("_set_ _choose_ _switch_ _pick_ _make_it_ _you_")
 
 _HARDWARE_HISTORY: Final = _phrases("_trained_ _tested_ _measured_ _profile_ _profiled_ _benchmarked_ _timed_ _took_ _ran_")
 _HARDWARE_OTHER: Final = _phrases(
@@ -62,7 +64,9 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
         return Force.HISTORY
     if _says(around, _ADVISES) or _bounds(statement, at) or _says(before, _ADVISES_BEFORE) or _is_request(before):
         return Force.ADVISES
-    return Force.ADVISES if not conditional and _says(before, _CONDITIONAL) else Force.STATES
+    if _says(before, _CONDITIONAL) and (not conditional or _says(before, _INSTRUCTS)):
+        return Force.ADVISES
+    return Force.STATES
 
 
 def hardware_force(statement: Statement, start: int, stop: int) -> str:
