@@ -11,7 +11,7 @@ from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.given import Given
-from pytest_gbs.core.globs import matches
+from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Location, Source, Unreadable
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
@@ -51,9 +51,8 @@ def check(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, 
 
 
 def active_rules(settings: Settings) -> tuple[Rule, ...]:
-    """Return the rules that `settings` switch on, their severities as the settings have them."""
-    chosen = [rule for rule in rules() if _is_on(rule, settings)]
-    return tuple(chosen)
+    """Return the rules that `settings` switch on."""
+    return tuple(rule for rule in rules() if _is_on(rule, settings))
 
 
 def _is_on(rule: Rule, settings: Settings) -> bool:
@@ -65,7 +64,7 @@ def _is_on(rule: Rule, settings: Settings) -> bool:
 
 
 class _Pending:
-    """One document's report while rules that compare recipes may still add to it."""
+    """One document with what its rules said, before severities and suppressions apply."""
 
     __slots__ = ("document", "framework", "judgement", "launcher", "named", "path", "problem", "role", "runs", "source", "suppressible")
 
@@ -206,7 +205,7 @@ class _Check:
     def _share(self, expectation: Expectation) -> Iterator[tuple[str, Policy]]:
         values: dict[str, int] = {}
         for path in self.repository.paths:
-            if any(matches(path, pattern) for pattern in expectation.paths):
+            if matches_any(path, expectation.paths):
                 for document in self.repository.documents(path, named=False)[1]:
                     framework = recognise(document) if isinstance(document, Document) else None
                     if isinstance(document, Document) and framework is not None:
@@ -344,11 +343,11 @@ def _once(findings: Iterator[Finding]) -> list[Finding]:
 def _advice(files: list[FileReport]) -> str:
     """Return the one setting that would decide most of what is undetermined, ready to paste, or nothing."""
     waiting = [o for file in files for o in file.undetermined if o.claim and o.missing == (Name.GPUS_PER_NODE,)]
-    if not waiting:
+    wanted = Counter(value for o in waiting for value in o.values).most_common(1)
+    if not wanted:
         return ""
-    number, counted = Counter(value for o in waiting for value in o.values).most_common(1)[0] if any(o.values for o in waiting) else (8, 0)
     claims = "1 claim" if len(waiting) == 1 else f"{len(waiting)} claims"
-    return f"gpus-per-node = {number}  # in [tool.gbs] would decide {claims}" if counted or waiting else ""
+    return f"gpus-per-node = {wanted[0][0]}  # in [tool.gbs] would decide {claims}"
 
 
-__all__ = ["LauncherFile", "active_rules", "check"]
+__all__ = ["active_rules", "check"]

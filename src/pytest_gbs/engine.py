@@ -11,17 +11,17 @@ from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Equation, law
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.globs import matches
+from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import Kind, Launch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Expectation, Settings
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Size
 from pytest_gbs.core.report import Verdict
 from pytest_gbs.core.rule import Rule, Scope
-from pytest_gbs.core.run import Claim, Judged, Policy, Run
+from pytest_gbs.core.run import Claim, Judged, Policy, Run, World
 from pytest_gbs.core.typed import Any, Final, NamedTuple
-from pytest_gbs.core.worlds import HARDWARE, Evidence, Hardware, Nearby, Sizes, geometry, readings, shown, world
+from pytest_gbs.core.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
 from pytest_gbs.declarations import read_declarations
 from pytest_gbs.declarations.names import read_name
 
@@ -46,13 +46,14 @@ def build_runs(document: Document, framework: Framework, sizes: dict[str, Size],
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = Evidence(own, context.given, context.hardware, context.nearby)
     table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
+    said = said_in_comments(declarations, Force.STATES)
     claims = tuple(
-        Claim(d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, declarations, evidence, sizes)))
+        Claim(d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes)))
         for d in declarations
         if d.force == Force.STATES and not d.weak and d.name in CLAIMED
     )
-    hardware = _reserve(framework, document, _with_parallel(shown(declarations, evidence), context))
-    seen = geometry(sizes, hardware.sizes, table, document, table.equations)
+    hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
+    seen = geometry(sizes, hardware.sizes, table, document)
     policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
     recipe = Run(document, table, None, seen, claims, declarations, policies, assumptions=hardware.assumptions)
     return (_best_known(recipe, context), *_launched(recipe, sizes, context))
@@ -68,8 +69,8 @@ def _counting_tokens(framework: Framework) -> Framework:
     return framework._replace(equations=(*framework.equations, tokens), assumed=assumed)
 
 
-def _world(sizes: dict[str, Size], hardware: Hardware, table: Framework, document: Document) -> Any:
-    return world(geometry(sizes, hardware.sizes, table, document, table.equations), hardware)
+def _world(sizes: dict[str, Size], hardware: Hardware, table: Framework, document: Document) -> World:
+    return world(geometry(sizes, hardware.sizes, table, document), hardware)
 
 
 def _declarations(document: Document, framework: Framework) -> tuple[Declaration, ...]:
@@ -79,7 +80,7 @@ def _declarations(document: Document, framework: Framework) -> tuple[Declaration
     stem = path.rpartition("/")[2].rpartition(".")[0]
     named = list(read_name(stem, path, 0, None))
     for key in framework.names:
-        node = document.get(*(str(part) for part in key))
+        node = document.get(*key)
         text = getattr(node, "text", "")
         if text and "/" not in text[-1:]:
             start = node.start + (0 if node.plain else 1)  # type: ignore[union-attr]
@@ -118,18 +119,18 @@ def _best_known(run: Run, context: Context) -> Run:
 def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Run]:
     """Yield the run of each launch context that the settings state for this recipe; launches judge no claims of prose."""
     for launch in context.settings.launches:
-        if not any(matches(run.path, pattern) for pattern in launch.paths):
+        if not matches_any(run.path, launch.paths):
             continue
         stated = {Name.NUM_NODES: launch.num_nodes, Name.GPUS_PER_NODE: launch.gpus_per_node, Name.WORLD_SIZE: launch.world_size}
         hardware = {n: Quantity(n, v, Origin.LAUNCH, key=launch.name, note=launch.origin) for n, v in stated.items() if v is not None}
-        seen = geometry(sizes, hardware, run.framework, run.document, run.framework.equations)
+        seen = geometry(sizes, hardware, run.framework, run.document)
         start = Launch(Location(context.settings.source, 0, 0), Kind.SCRIPT, launch.name, tuple(hardware.values()))
-        yield run._replace(launch=start, geometry=seen, claims=(), policies=run.policies, assumptions=())
+        yield run._replace(launch=start, geometry=seen, claims=(), assumptions=())
 
 
 def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
     for e in expect:
-        if not e.shared and any(matches(path, pattern) for pattern in e.paths):
+        if not e.shared and matches_any(path, e.paths):
             yield Policy(e.name, e.low, e.high, e.values, e.origin, e.text)
 
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.globs import matches
+from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Lines, Source, Unreadable
 from pytest_gbs.core.preferences import Settings
@@ -90,7 +90,7 @@ class Repository:
 
     def _left_out(self, path: str, below: str) -> bool:
         """Return whether the settings exclude the file, or it is test data that nobody pointed at."""
-        if any(matches(path, pattern) for pattern in self.settings.exclude):
+        if matches_any(path, self.settings.exclude):
             return True
         return any(folder in f"/{path}" and folder not in f"/{below}" for folder in _TEST_DATA)
 

@@ -40,7 +40,7 @@ def sizes(text: str, path: str = "recipe.yaml", /, **hardware: int) -> Geometry:
     found = recognise(read_from)
     assert found is not None
     given = {name: Quantity(name, value, Origin.GIVEN) for name, value in hardware.items()}
-    return geometry(read_sizes(read_from, found), given, found, read_from, found.equations)
+    return geometry(read_sizes(read_from, found), given, found, read_from)
 
 
 def value(size: Size | None) -> int | str | None:

@@ -79,9 +79,9 @@ def _hooked(asked: Job) -> Report:
 
     Files that the settings exclude are left out although they were named.
     """
-    from pytest_gbs.core.globs import matches
+    from pytest_gbs.core.globs import matches_any
 
-    kept = tuple(path for path in asked.targets if not any(matches(path, pattern) for pattern in asked.settings.exclude))
+    kept = tuple(path for path in asked.targets if not matches_any(path, asked.settings.exclude))
     if not kept:
         return Report((), {}, {})
     if asked.settings.source in kept:

@@ -6,18 +6,17 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.admissible import reaching
 from pytest_gbs.core.constraints import holds
-from pytest_gbs.core.declaration import Declaration, Factor
+from pytest_gbs.core.declaration import Declaration, Factor, without_partners
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Claim, Run, World
 from pytest_gbs.core.typed import Final, NamedTuple
-from pytest_gbs.core.wording import called, count, leaves, listing, product, short
+from pytest_gbs.core.wording import called, count, law_text, leaves, listing, product, short
 
 # The settings that a claim may name beside the hardware, and that a stale claim may be mended by.
 SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
-_HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
 # What a claim in a recipe of reinforcement learning may count, where it does not say.
 _RL: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE)
 
@@ -175,9 +174,7 @@ def _named_factors(declaration: Declaration) -> list[Factor]:
     """Return the factors with a name, from the arithmetic of the claim and from what it says beside it."""
     factors = [f for f in declaration.sum.factors if f.name] if declaration.sum else []
     seen = {f.name for f in factors}
-    places = declaration.condition_places or (declaration.at,) * len(declaration.conditions)
-    said = zip(declaration.conditions, places, strict=False)
-    return factors + [Factor(value, name, at) for (name, value), at in said if name not in seen]
+    return factors + [factor for factor in declaration.stated_conditions() if factor.name not in seen]
 
 
 def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -> list[tuple[Factor, Quantity]]:
@@ -191,15 +188,11 @@ def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -
             wanted[name] = size
     if len(wanted) != len(stated.factors):
         return []
-    factors = list(stated.factors)
-    for name, size in list(wanted.items()):
-        partner = next((f for f in factors if f.value == size.value), None)
-        if partner is not None:
-            factors.remove(partner)
-            del wanted[name]
-    if len(factors) != 1 or next(iter(wanted)) not in SETTINGS:
+    sizes = list(wanted.values())
+    factors, lonely = without_partners(stated, (size.value for size in sizes))
+    if len(factors) != 1 or sizes[lonely[0]].name not in SETTINGS:
         return []
-    return [(factors[0], next(iter(wanted.values())))]
+    return [(factors[0], sizes[lonely[0]])]
 
 
 def _stale_factor_finding(run: Run, claim: Claim, factor: Factor, setting: Quantity) -> Finding:
@@ -259,8 +252,6 @@ def _number(declaration: Declaration) -> str:
 
 
 def _law(run: Run, declaration: Declaration, world: World) -> str:
-    from pytest_gbs.core.wording import law_text
-
     found = law(_meanings(run, declaration)[0], world.geometry.stated, run.framework.equations)
     return law_text(found) if found else "another number"
 
@@ -319,7 +310,7 @@ def _certain(declaration: Declaration) -> str:
 
 
 def _severity(declaration: Declaration, world: World) -> str:
-    return Severity.WARNING if world.weak or declaration.weak else Severity.ERROR
+    return Severity.WARNING if world.weak else _certain(declaration)
 
 
 def _operands(run: Run) -> tuple[Related, ...]:
@@ -329,6 +320,4 @@ def _operands(run: Run) -> tuple[Related, ...]:
 
 
 def _conditions(declaration: Declaration) -> tuple[Related, ...]:
-    places: list[Location] = [place for place in declaration.condition_places if place != declaration.at]
-    names = [name for name, _ in declaration.conditions]
-    return tuple(Related(place, "") for place, _ in zip(places, names, strict=False))
+    return tuple(Related(place, "") for place in declaration.condition_places if place != declaration.at)

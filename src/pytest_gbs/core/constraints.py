@@ -11,9 +11,9 @@ from pytest_gbs.core.equation import Enforcement, Monomial, law
 from pytest_gbs.core.framework import Condition, Constraint
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import RANKS, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.wording import called, count, leaves, product, short
 
 _DOES = {
@@ -22,7 +22,6 @@ _DOES = {
     Enforcement.CORRECTS: "corrects it and goes on",
     Enforcement.IGNORES: "goes on without a word",
 }
-_HARDWARE = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, Name.DATA_PARALLEL_SIZE)
 
 
 def holds(condition: Condition, document: Document, loader: str) -> bool:
@@ -31,7 +30,7 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
     value: object = condition.default
     if node is not None:
         found = node[1].target if isinstance(node[1], Alias) else node[1]
-        value = resolve(found, "json" if document.syntax == "json" else loader) if isinstance(found, Scalar) else found
+        value = resolve(found, loader_of(document.syntax, loader)) if isinstance(found, Scalar) else found
     return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
 
 
@@ -59,17 +58,14 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
     divisor = _law(constraint.divisor, run)
     answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
     if answer is True or (isinstance(answer, Multiples) and answer.everything):
-        return Verified(constraint.code, at, run.assumptions if _rests_on_hardware(run, names) else (), _rests_on_hardware(run, names))
-    if answer is False:
+        decides = _rests_on_hardware(run, names)
+        return Verified(constraint.code, at, run.assumptions if decides else (), decides)
+    if answer is False or (isinstance(answer, Multiples) and answer.nothing):
         return _violated(run, constraint, at)
-    if isinstance(answer, Multiples):
-        if answer.nothing:
-            return _violated(run, constraint, at)
-        implies = _implies(answer)
-        message = f"{_called(constraint.dividend)} must be divisible by {_called(constraint.divisor)}"
-        return Undetermined(constraint.code, at, message, (answer.name,), implies, claim=False)
-    missing = tuple(sorted({*(dividend.free if dividend else ()), *(divisor.free if divisor else ())})) or names
     message = f"{_called(constraint.dividend)} must be divisible by {_called(constraint.divisor)}"
+    if isinstance(answer, Multiples):
+        return Undetermined(constraint.code, at, message, (answer.name,), _implies(answer), claim=False)
+    missing = tuple(sorted({*(dividend.free if dividend else ()), *(divisor.free if divisor else ())})) or names
     return Undetermined(constraint.code, at, message, missing, claim=False)
 
 
@@ -92,7 +88,8 @@ def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     details = tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name))))
     related = _related(run, names, at)
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
-    label = short(_nearest(run, names) or names[-1])
+    nearest = _nearest(run, names)
+    label = short(nearest.name if nearest else names[-1])
     return Finding(constraint.code, message, _severity(constraint), at, label, related, details, _mends(run, constraint), assumptions)
 
 
@@ -105,7 +102,7 @@ def _mends(run: Run, constraint: Constraint) -> str:
 
 
 def _is_hardware(name: str, size: Size) -> bool:
-    return name in _HARDWARE or any(leaf.name in _HARDWARE for leaf in leaves(size))
+    return name in RANKS or any(leaf.name in RANKS for leaf in leaves(size))
 
 
 def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None) -> Monomial | None:
@@ -117,7 +114,7 @@ def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None)
     for name in names:
         part = law(name, run.geometry.stated if sizes is None else sizes, run.framework.equations)
         if part is None:
-            if name not in _HARDWARE:
+            if name not in RANKS:
                 return None
             part = Monomial(Fraction(1), (name,))
         coefficient *= part.coefficient
@@ -126,7 +123,7 @@ def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None)
 
 
 def _implies(answer: Multiples) -> str:
-    what = "GPUs" if answer.name in _HARDWARE else called(answer.name)
+    what = "GPUs" if answer.name in RANKS else called(answer.name)
     if answer.within:
         return f"holds where the number of {what} divides {answer.within:,}"
     return f"holds where the number of {what} is a multiple of {answer.of:,}"
@@ -148,7 +145,7 @@ def _stated(run: Run, names: tuple[str, ...]) -> str:
         size = run.geometry.stated.get(name)
         if not isinstance(size, Quantity):
             parts.append(called(name))
-        elif name in _HARDWARE:
+        elif name in RANKS:
             parts.append(count(size.value, name))
         else:
             parts.append(f"{size.key or called(name)} {size.value:,}")
@@ -177,17 +174,15 @@ def _located(run: Run, names: tuple[str, ...]) -> list[Quantity]:
     return list(found.values())
 
 
-def _nearest(run: Run, names: tuple[str, ...]) -> str:
-    here = [leaf for leaf in _located(run, names[::-1]) if leaf.at and leaf.at.source == run.path]
-    return here[0].name if here else ""
+def _nearest(run: Run, names: tuple[str, ...]) -> Quantity | None:
+    """Return the last operand that has a number of its own in the recipe: the divisor's rather than the dividend's."""
+    return next((leaf for leaf in _located(run, names[::-1]) if leaf.at and leaf.at.source == run.path), None)
 
 
 def place(run: Run, names: tuple[str, ...]) -> Location:
     """Return where to point: the divisor's own number in the recipe, else another operand, else the file's first character."""
-    for leaf in _located(run, names[::-1]):
-        if leaf.at and leaf.at.source == run.path:
-            return leaf.at
-    return Location(run.path, 0, 0)
+    nearest = _nearest(run, names)
+    return nearest.at if nearest is not None and nearest.at else Location(run.path, 0, 0)
 
 
 def _related(run: Run, names: tuple[str, ...], at: Location) -> tuple[Related, ...]:
@@ -195,7 +190,7 @@ def _related(run: Run, names: tuple[str, ...], at: Location) -> tuple[Related, .
 
 
 def _rests_on_hardware(run: Run, names: tuple[str, ...]) -> bool:
-    return any(leaf.name in _HARDWARE for name in names for leaf in leaves(run.geometry.get(name)))
+    return any(leaf.name in RANKS for name in names for leaf in leaves(run.geometry.get(name)))
 
 
 def describe(run: Run, constraint: Constraint) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location
@@ -53,6 +53,19 @@ class Sum(NamedTuple):
     at: Location  # the whole expression
 
 
+def without_partners(stated: Sum, values: Iterable[int]) -> tuple[list[Factor], list[int]]:
+    """Return the factors of `stated` and the positions in `values` that remain when equal numbers are paired off."""
+    factors = list(stated.factors)
+    lonely: list[int] = []
+    for position, value in enumerate(values):
+        partner = next((factor for factor in factors if factor.value == value), None)
+        if partner is None:
+            lonely.append(position)
+        else:
+            factors.remove(partner)
+    return factors, lonely
+
+
 class Declaration(NamedTuple):
     """One stated size.
 
@@ -78,6 +91,11 @@ class Declaration(NamedTuple):
     exact: bool = False  # our own annotation `# gbs: 128`
     weak: bool = False  # a file's or a run's name
     sum: Sum | None = None
+
+    def stated_conditions(self) -> tuple[Factor, ...]:
+        """Return the sizes that the same statement names, each where it stands (where the number stands, if nothing says)."""
+        places = self.condition_places or (self.at,) * len(self.conditions)
+        return tuple(Factor(value, name, at) for (name, value), at in zip(self.conditions, places, strict=False))
 
     def admits(self, value: int) -> bool:
         """Return whether the statement counts as true for `value`."""

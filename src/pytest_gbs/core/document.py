@@ -97,7 +97,7 @@ class Document(NamedTuple):
     comments: tuple[CommentBlock, ...]
     duplicates: tuple[Duplicate, ...]
 
-    def get(self, *path: str) -> Node | None:
+    def get(self, *path: str | int) -> Node | None:
         """Return the value at key path `path`, aliases followed, or None where there is none."""
         entry = self.keyed.get(path)
         if entry is None:

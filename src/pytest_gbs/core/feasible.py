@@ -9,14 +9,13 @@ from pytest_gbs.core.bounds import Bounds, Form, agree
 from pytest_gbs.core.constraints import applies
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import leaves
 
 # How many numbers of GPUs are written out.
 _SHOWN: Final = 12
-_HARDWARE: Final = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE)
 _STOPS: Final = (Enforcement.STOPS, Enforcement.STOPS_LATE)
 
 
@@ -52,10 +51,10 @@ def _without_hardware(name: str, size: Size) -> Quantity | None:
     """Return `size` where it is the same on any hardware, else None: what a file says of its own hardware may be changed with it."""
     if isinstance(size, Conflict):
         size = size.values[0]
-    if not isinstance(size, Quantity) or name in _HARDWARE:
+    if not isinstance(size, Quantity) or name in HARDWARE:
         return None
     for leaf in leaves(size):
-        if leaf.name in _HARDWARE or (leaf.name == Name.DATA_PARALLEL_SIZE and leaf.origin != Origin.FILE):
+        if leaf.name in HARDWARE or (leaf.name == Name.DATA_PARALLEL_SIZE and leaf.origin != Origin.FILE):
             return None
     return size
 

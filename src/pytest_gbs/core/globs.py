@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -35,6 +36,11 @@ def matches(path: str, pattern: str) -> bool:
     """
     compiled = _compiled(pattern)
     return compiled is not None and compiled.match(path) is not None
+
+
+def matches_any(path: str, patterns: Iterable[str]) -> bool:
+    """Return whether `path` matches one of `patterns`."""
+    return any(matches(path, pattern) for pattern in patterns)
 
 
 def problem(pattern: str) -> str:

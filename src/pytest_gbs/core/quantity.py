@@ -43,6 +43,11 @@ class Name:
     LOGGING_STEPS: Final = "logging_steps"
 
 
+# The sizes that say on how many GPUs a recipe runs; and with the size that follows from them, however it was stated.
+HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE)
+RANKS: Final = (*HARDWARE, Name.DATA_PARALLEL_SIZE)
+
+
 class Origin:
     """Where a number came from, best evidence first in no particular order."""
 

@@ -11,7 +11,7 @@ from pytest_gbs.core.document import Alias, Document, Node, Scalar
 from pytest_gbs.core.framework import Framework, Reading, Row, SameAs, Treatment
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.quantity import Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.typed import Final, NamedTuple
 
 # Text that Python's int() takes, and text that something else replaces before the framework sees it.
@@ -80,7 +80,7 @@ def treatment(row: Row, node: Node, framework: Framework, syntax: str) -> tuple[
         return row.reading.collection, target
     if target.tag is not None and target.tag != "!" and not target.tag.startswith(_YAML_TAG):
         return Treatment.TEMPLATE, target.text  # a loader with constructors of its own puts something else here
-    value = resolve(target, "json" if syntax == "json" else framework.loader)
+    value = resolve(target, loader_of(syntax, framework.loader))
     return treat(row, value)
 
 

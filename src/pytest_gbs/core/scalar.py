@@ -32,6 +32,11 @@ _CORE_WORDS: Final = {
 _JSON_WORDS: Final = {"true": True, "false": False, "null": None}
 
 
+def loader_of(syntax: str, usual: str) -> str:
+    """Return which loader reads the scalars of a document: JSON's own for JSON, else the framework's usual one."""
+    return JSON if syntax == JSON else usual
+
+
 def resolve(scalar: Scalar, loader: str) -> Value:
     """Return the value of `scalar` as `loader` reads it (a `Loader` or `JSON`).
 

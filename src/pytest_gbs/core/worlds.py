@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pytest_gbs.core.declaration import Declaration, Force
+from pytest_gbs.core.declaration import Declaration, Force, without_partners
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Equation, solve
+from pytest_gbs.core.equation import solve
 from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Size
 from pytest_gbs.core.run import Geometry, World
 from pytest_gbs.core.typed import Final, NamedTuple
 
-HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE)
 PARALLEL: Final = (
     Name.TENSOR_PARALLEL_SIZE,
     Name.PIPELINE_PARALLEL_SIZE,
     Name.CONTEXT_PARALLEL_SIZE,
     Name.SEQUENCE_PARALLEL_SIZE,
 )
+_SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 # No single machine has more GPUs than this, bar a rack of 72 that counts as one.
 _PER_NODE_AT_MOST: Final = 16
 _PER_NODE_USUAL: Final = 8
@@ -55,38 +55,40 @@ class Hardware(NamedTuple):
     assumptions: tuple[str, ...] = ()
 
 
-def geometry(sizes: dict[str, Size], hardware: Sizes, framework: Framework, document: Document, equations: Iterable[Equation]) -> Geometry:
+def geometry(sizes: dict[str, Size], hardware: Sizes, framework: Framework, document: Document) -> Geometry:
     """Return all sizes that follow from the recipe's own and one hardware world."""
     known: dict[str, Size] = {name: size for name, size in sizes.items() if name not in HARDWARE}
     known.update(hardware)
     for name, value in framework.assumed:
         if name not in known:
             known[name] = Quantity(name, value, Origin.DEFAULT)
-    stated = solve(known, equations)
+    stated = solve(known, framework.equations)
     return Geometry(stated, framework.derive(document, stated) if framework.derive else {})
 
 
-def shown(declarations: tuple[Declaration, ...], evidence: Evidence) -> Hardware:
-    """Return the hardware that is shown for a recipe without a launch; empty where nothing says anything."""
+def shown(declarations: tuple[Declaration, ...], said: Sizes, evidence: Evidence) -> Hardware:
+    """Return the hardware that is shown for a recipe without a launch; empty where nothing says anything.
+
+    `said` is the hardware that the comments of the file state; without any, what they tell of the past is shown.
+    """
     given = evidence.given
-    if given.keys() & {Name.WORLD_SIZE} or (given.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE}):
+    if _is_whole(given):
         return Hardware(given)
     own = {**evidence.own, **given}
-    if Name.WORLD_SIZE in own or own.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE}:
+    if _is_whole(own):
         return Hardware(own)
-    readings = _readings(_said(declarations, Force.STATES) or _said(declarations, Force.HISTORY), evidence, given)
-    return readings[0]
+    return _readings(said or said_in_comments(declarations, Force.HISTORY), evidence, given)[0]
 
 
-def readings(
-    declaration: Declaration, declarations: tuple[Declaration, ...], evidence: Evidence, sizes: dict[str, Size]
-) -> tuple[Hardware, ...]:
-    """Return the hardware worlds in which `declaration` may be meant, the preferred one first."""
+def readings(declaration: Declaration, said: Sizes, evidence: Evidence, sizes: dict[str, Size]) -> tuple[Hardware, ...]:
+    """Return the hardware worlds in which `declaration` may be meant, the preferred one first.
+
+    `said` is the hardware that the comments of the file state.
+    """
     own = _conditions(declaration) or _left_over(declaration, sizes)
-    said = _said(declarations, Force.STATES)
     if own:
         firm = {name: said[name] for name in said if name not in own}
-        if Name.WORLD_SIZE in own or own.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE} or Name.DATA_PARALLEL_SIZE in own:
+        if _is_whole(own) or Name.DATA_PARALLEL_SIZE in own:
             firm = {}
         elif Name.NUM_NODES in own and Name.NUM_NODES not in said:  # a total of another node count says nothing about this one
             firm = {name: size for name, size in firm.items() if name != Name.WORLD_SIZE or size.note == "ambiguous"}
@@ -94,11 +96,15 @@ def readings(
     return _readings(said, evidence, {})
 
 
+def _is_whole(sizes: Sizes) -> bool:
+    """Return whether `sizes` say on how many GPUs in all."""
+    return Name.WORLD_SIZE in sizes or sizes.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE}
+
+
 def _conditions(declaration: Declaration) -> Sizes:
     """Return the hardware that the claim's own statement names."""
     found: Sizes = {}
-    places = declaration.condition_places or (declaration.at,) * len(declaration.conditions)
-    for (name, value), place in zip(declaration.conditions, places, strict=False):
+    for value, name, place in declaration.stated_conditions():
         if name in HARDWARE or name in PARALLEL or name == Name.DATA_PARALLEL_SIZE:
             note = "ambiguous" if declaration.ambiguous and name == Name.WORLD_SIZE else ""
             found[name] = Quantity(name, value, Origin.COMMENT, at=place, note=note)
@@ -108,21 +114,16 @@ def _conditions(declaration: Declaration) -> Sizes:
 def _left_over(declaration: Declaration, sizes: dict[str, Size]) -> Sizes:
     """Return the GPUs of a product without names (`16x(1)x8`): what is left when micro batch and accumulation have their partners."""
     stated = declaration.sum
-    settings = [sizes.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)]
-    if stated is None or stated.divisors or any(factor.name for factor in stated.factors):
+    settings = [size for name in _SETTINGS if isinstance(size := sizes.get(name), Quantity)]
+    if stated is None or stated.divisors or any(factor.name for factor in stated.factors) or len(settings) < len(_SETTINGS):
         return {}
-    rest = list(stated.factors)
-    for setting in settings:
-        partner = next((f for f in rest if isinstance(setting, Quantity) and f.value == setting.value), None)
-        if partner is None:
-            return {}
-        rest.remove(partner)
-    if len(rest) != 1:
+    rest, lonely = without_partners(stated, (size.value for size in settings))
+    if lonely or len(rest) != 1:
         return {}
     return {Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, rest[0].value, Origin.COMMENT, at=rest[0].at)}
 
 
-def _said(declarations: tuple[Declaration, ...], force: str) -> Sizes:
+def said_in_comments(declarations: tuple[Declaration, ...], force: str) -> Sizes:
     """Return the hardware that comments of this force state, by itself or with a batch; none of which they state two values."""
     found: Sizes = {}
     torn = set[str]()
@@ -181,7 +182,7 @@ def _without_nodes(said: Sizes, evidence: Evidence) -> Hardware:
     """Return the world of a claim that names no nodes: own keys, then the command line, then settings, whichever has a total."""
     for source in (evidence.own, evidence.given, evidence.settings):
         merged = {**source, **said}
-        if Name.WORLD_SIZE in merged or merged.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE}:
+        if _is_whole(merged):
             return Hardware(_consistent(merged))
     return Hardware(said)
 

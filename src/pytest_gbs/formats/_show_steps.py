@@ -104,11 +104,11 @@ def _other_interval(run: Run, name: str) -> str:
     for row in run.framework.rows:
         if row.name != name:
             continue
-        node = run.document.get(*map(str, row.key))
+        node = run.document.get(*row.key)
         if row.ratio and name in run.geometry.stated and isinstance(node, Scalar):
             return f"{escape(str(row.key[-1]))}: {escape(node.text)}, a share of the run"
         for condition in row.when:
-            node = run.document.get(*map(str, condition.key))
+            node = run.document.get(*condition.key)
             if isinstance(node, Scalar):
                 written = escape(run.document.source.text[node.start : node.stop])
                 return "every epoch" if node.text == "epoch" else f"never, {escape('.'.join(map(str, condition.key)))}: {written}"

@@ -13,7 +13,7 @@ from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.launch import Launcher, LauncherFile, Problem
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.scalar import JSON, resolve
+from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.typed import Final, NamedTuple
 
 _BESIDE: Final = ("num_processes", "num_machines", "compute_environment", "mixed_precision", "machine_rank")
@@ -63,8 +63,8 @@ def read(document: Document) -> LauncherFile:
 
 
 def _value(document: Document, path: KeyPath) -> object:
-    node = document.get(*(str(part) for part in path))
-    return resolve(node, JSON if document.syntax == "json" else Loader.PYYAML) if isinstance(node, Scalar) else None
+    node = document.get(*path)
+    return resolve(node, loader_of(document.syntax, Loader.PYYAML)) if isinstance(node, Scalar) else None
 
 
 def _processes(document: Document) -> int | None:

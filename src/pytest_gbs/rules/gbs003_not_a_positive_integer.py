@@ -26,7 +26,7 @@ from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity
 from pytest_gbs.core.reading import Misread, key_text, misread, treatment
 from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.typed import Final
 
 CODE = "GBS003"
@@ -106,7 +106,7 @@ def _trap(row: Row, node: Scalar, file: FileView) -> str:
     taken, value = treatment(row, node, file.framework, file.document.syntax)
     if taken != Treatment.ACCEPTS or not isinstance(value, int):
         return ""
-    if isinstance(resolve(node, "json" if file.document.syntax == "json" else file.framework.loader), bool):
+    if isinstance(resolve(node, loader_of(file.document.syntax, file.framework.loader)), bool):
         return f"{node.text} is read as {value}: true is the number 1 to Python"
     digits = node.text.lstrip("+-").replace("_", "")
     if ":" in digits:

@@ -26,7 +26,7 @@ from pytest_gbs.core.framework import Text
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.scalar import loader_of, resolve
 
 CODE = "GBS004"
 
@@ -38,9 +38,9 @@ def check(file: FileView) -> Iterator[Outcome]:
     framework = file.framework
     if framework is None:
         return
-    loader = "json" if file.document.syntax == "json" else framework.loader
+    loader = loader_of(file.document.syntax, framework.loader)
     for text in framework.texts:
-        node = file.document.get(*(str(part) for part in text.key))
+        node = file.document.get(*text.key)
         if isinstance(node, Scalar) and node.tag is None and isinstance(resolve(node, loader), str):
             number = _number().fullmatch(node.text) if len(node.text) <= _LONGEST else None
             if number:

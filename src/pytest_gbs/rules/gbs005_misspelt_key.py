@@ -67,7 +67,7 @@ def _missing(document: Document, framework: Framework) -> dict[KeyPath, dict[str
 
 def _keys(document: Document, parent: KeyPath) -> Iterator[Scalar]:
     """Yield the keys that the mapping at `parent` holds itself."""
-    node = document.get(*(str(part) for part in parent)) if parent else document.root
+    node = document.get(*parent) if parent else document.root
     if isinstance(node, Mapping):
         for key, _ in node.entries:
             if isinstance(key, Scalar):

@@ -27,7 +27,7 @@ from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.quantity import Conflict, Origin, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import resolve
+from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import called, leaves, listing, product, short
 
@@ -56,10 +56,10 @@ def _is_prose(size: Conflict) -> bool:
 
 def _is_set(run: Run, key: KeyPath) -> bool:
     """Return whether `key` stands in the recipe with a value that is not null."""
-    node = run.document.get(*(str(part) for part in key))
+    node = run.document.get(*key)
     if not isinstance(node, Scalar):
         return node is not None
-    return resolve(node, "json" if run.document.syntax == "json" else run.framework.loader) is not None
+    return resolve(node, loader_of(run.document.syntax, run.framework.loader)) is not None
 
 
 def _exclusive(document: Document, exclusion: Exclusion, present: list[KeyPath]) -> Finding:

@@ -25,20 +25,17 @@ from pytest_gbs.core.equation import Enforcement
 from pytest_gbs.core.framework import Switch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import RANKS
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.typed import Final
 
 CODE = "GBS206"
-
-_HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each setting that lets the claimed batch of `run` change, or with which nothing runs."""
-    claimed = tuple(claim.declaration.at for claim in run.claims if claim.declaration.name not in _HARDWARE)
-    expected = any(policy.name not in _HARDWARE for policy in run.policies)
+    claimed = tuple(claim.declaration.at for claim in run.claims if claim.declaration.name not in RANKS)
+    expected = any(policy.name not in RANKS for policy in run.policies)
     for switch in run.framework.switches:
         stops = switch.enforcement in (Enforcement.STOPS, Enforcement.STOPS_LATE)
         if (claimed or expected or stops) and holds(switch.condition, run.document, run.framework.loader):

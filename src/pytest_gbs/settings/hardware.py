@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_gbs.core.globs import matches
+from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.preferences import Hardware, Settings
 from pytest_gbs.core.typed import Final
 
@@ -20,7 +20,7 @@ def hardware_for(settings: Settings, path: str) -> Hardware | None:
     values: dict[str, int] = {}
     homes: dict[str, str] = {}
     for entry in settings.hardware:
-        if any(matches(path, pattern) for pattern in entry.paths):
+        if matches_any(path, entry.paths):
             stated = {name: value for name in KEYS if (value := getattr(entry, name)) is not None}
             values = _agreeing(stated, values)
             homes.update(dict.fromkeys(stated, entry.origin.partition(" in ")[2]))

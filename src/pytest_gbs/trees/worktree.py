@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from pytest_gbs.core.globs import matches
+from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.decode import decode
@@ -88,7 +88,7 @@ class WorkTree(NamedTuple):
 
     def _excludes(self, path: str, folder: bool) -> bool:
         subject = path + "/" if folder else path
-        return any(matches(subject, pattern) for pattern in self.exclude)
+        return matches_any(subject, self.exclude)
 
 
 def _with_slash(root: StrPath) -> str:
