@@ -83,6 +83,8 @@ def test_launcher_files_that_agree_are_good_evidence(tmp_path: Path) -> None:
 def test_launcher_files_that_disagree_are_no_evidence(tmp_path: Path) -> None:
     result = checked(tmp_path, recipe(header="Config for 8 nodes with GBS 128"), a_yaml=launcher(8), b_yaml=launcher(4))
     assert result.verdict == "undetermined"
+    words = "holds with 8 GPUs per node; launcher files disagree on GPUs per node: launch/a.yaml:3 8, launch/b.yaml:3 4"
+    assert [outcome.implies for outcome in result.undetermined] == [words]
 
 
 def test_a_launcher_file_that_distributes_nothing_does_not_count(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def judge(run: Run, claim: Claim) -> Outcome:
         return Verified(Cause.STALE, declaration.at, world.assumptions)
     if all(reading.holds is False for reading in readings):
         return _stale(run, declaration, preferred, world)
-    return _open(declaration, readings)
+    return _open(declaration, readings, world.doubt)
 
 
 def read(run: Run, declaration: Declaration, world: World) -> Reading:
@@ -281,12 +281,13 @@ def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, 
     return f"holds with {listing(ways, last='or with')}", tuple(fixes)
 
 
-def _open(declaration: Declaration, readings: list[Reading]) -> Undetermined:
+def _open(declaration: Declaration, readings: list[Reading], doubt: str) -> Undetermined:
     """Return the outcome of a claim that some admissible values or readings would make true and others false."""
     reading = next((r for r in readings if r.holds is None), readings[0])
     what = f"{_source(declaration)} says {_number(declaration)}"
     if reading.holds is None and reading.values and len(reading.free) == 1:
-        return Undetermined(Cause.STALE, declaration.at, what, reading.free, f"holds {_with(reading)}", values=reading.values)
+        implies = f"holds {_with(reading)}{f'; {doubt}' if doubt else ''}"
+        return Undetermined(Cause.STALE, declaration.at, what, reading.free, implies, values=reading.values)
     if reading.holds is None:
         return Undetermined(Cause.STALE, declaration.at, what, reading.free)
     other = next(r for r in readings if r.holds)

@@ -36,11 +36,13 @@ class World(NamedTuple):
     """One admissible reading of a claim: the hardware it is judged on, and what that assumes.
 
     `weak` is true where a framework default or another weaker assumption carries it, so that a violation only warns.
+    `doubt` says which evidence did not count since it contradicts itself.
     """
 
     geometry: Geometry
     assumptions: tuple[str, ...] = ()
     weak: bool = False
+    doubt: str = ""
 
 
 class Claim(NamedTuple):

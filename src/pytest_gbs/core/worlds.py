@@ -49,10 +49,11 @@ class Evidence(NamedTuple):
 
 
 class Hardware(NamedTuple):
-    """One hardware world: its sizes and what it assumes."""
+    """One hardware world: its sizes, what it assumes, and in words why evidence for it did not count."""
 
     sizes: Sizes
     assumptions: tuple[str, ...] = ()
+    doubt: str = ""
 
 
 def geometry(sizes: dict[str, Size], hardware: Sizes, framework: Framework, document: Document) -> Geometry:
@@ -200,7 +201,7 @@ def _with_nodes(said: Sizes, evidence: Evidence) -> Hardware:
             return Hardware({**said, Name.WORLD_SIZE: total})
     nearby = evidence.nearby()
     if nearby.gpus_per_node is None:
-        return Hardware(said)
+        return Hardware(said, doubt=nearby.disagreement)
     return Hardware({**said, Name.GPUS_PER_NODE: nearby.gpus_per_node}, (nearby.assumption,))
 
 
@@ -208,4 +209,4 @@ def world(geometry: Geometry, hardware: Hardware) -> World:
     """Return one world of a claim; it is weak where a default of the framework is a factor of the batch."""
     factors = (geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
     weak = any(isinstance(size, Quantity) and size.origin == Origin.DEFAULT for size in factors)
-    return World(geometry, hardware.assumptions, weak)
+    return World(geometry, hardware.assumptions, weak, hardware.doubt)
