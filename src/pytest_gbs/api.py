@@ -26,7 +26,7 @@ from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import PARALLEL, Sizes
 from pytest_gbs.engine import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, verdict, worst
 from pytest_gbs.frameworks import recognise
-from pytest_gbs.launchers import launchers
+from pytest_gbs.launchers import read_launcher_file
 from pytest_gbs.repository import Repository
 from pytest_gbs.rules import rules
 
@@ -139,19 +139,18 @@ class _Check:
 
     def _launcher_or_neither(self, document: Document, named: bool) -> _Pending:
         path = document.source.path
-        for launcher in launchers():
-            if launcher.hint in document.source.text and launcher.owns(document):
-                file = launcher.read(document)
-                self.repository.remember(path, file, document.source)
-                judgement = judge_file(file, self.rules, Scope.LAUNCHER)
-                view = FileView(document, None, {q.name: q for q in file.quantities}, file, False)
-                of_file = judge_file(view, self.rules, Scope.FILE)
-                merged = {**of_file.outcomes, **judgement.outcomes}
-                both = Judgement(merged, judgement.internal + of_file.internal)
-                pending = _Pending(path, Role.LAUNCHER, named, both, document.source)
-                pending.launcher = file
-                return pending
-        return _Pending(path, Role.NEITHER, named, Judgement({}, ()), document.source)
+        file = read_launcher_file(document)
+        if file is None:
+            return _Pending(path, Role.NEITHER, named, Judgement({}, ()), document.source)
+        self.repository.remember(path, file, document.source)
+        judgement = judge_file(file, self.rules, Scope.LAUNCHER)
+        view = FileView(document, None, {q.name: q for q in file.quantities}, file, False)
+        of_file = judge_file(view, self.rules, Scope.FILE)
+        merged = {**of_file.outcomes, **judgement.outcomes}
+        both = Judgement(merged, judgement.internal + of_file.internal)
+        pending = _Pending(path, Role.LAUNCHER, named, both, document.source)
+        pending.launcher = file
+        return pending
 
     def _recipe(self, document: Document, framework: Framework, named: bool) -> _Pending:
         path = document.source.path

@@ -16,7 +16,8 @@ from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.worlds import PARALLEL, Nearby
 from pytest_gbs.frameworks import tables
-from pytest_gbs.launchers import launchers
+from pytest_gbs.launchers import hints as launcher_hints
+from pytest_gbs.launchers import read_launcher_file
 from pytest_gbs.parsing import read
 
 if TYPE_CHECKING:
@@ -137,19 +138,18 @@ class Repository:
         return self._launcher_files[path]
 
     def _read_launcher_file(self, path: str, source: Source) -> None:
-        for launcher in launchers():
-            if launcher.hint not in source.text:
-                continue
+        if any(hint in source.text for hint in launcher_hints()):
             for document in read(source):
-                if isinstance(document, Document) and launcher.owns(document):
-                    self.remember(path, launcher.read(document), source)
+                file = read_launcher_file(document) if isinstance(document, Document) else None
+                if file is not None:
+                    self.remember(path, file, source)
                     return
 
 
 @cache
 def hints() -> tuple[str, ...]:
     """Return words of which at least one occurs in every file that is anything to us; the others are never parsed."""
-    words = {launcher.hint for launcher in launchers()}
+    words = set(launcher_hints())
     for table in tables():
         recognition = table.recognition
         if recognition.all_of:

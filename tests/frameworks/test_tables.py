@@ -50,14 +50,20 @@ def test_titles_tell_tables_apart() -> None:
     assert len({each.title for each in tables()}) == len({slug(each) for each in tables()}) == len(tables())
 
 
-def test_one_hook_serves_all_tables() -> None:
-    assert {each.derive.__name__ for each in tables() if each.derive} == {"realise_split_batches"}
+# A table is data; what a framework rounds or corrects may need a function, and each of them is counted here.
+HOOKS = {"realise_split_batches"}
+
+
+def test_no_hook_but_those_that_are_counted() -> None:
+    assert {each.derive.__name__ for each in tables() if each.derive} == HOOKS
 
 
 @pytest.mark.parametrize("key", ["warmup_ratio", "max_grad_norm", "lr_scheduler_kwargs", "overwrite_output_dir", "per_gpu_eval_batch_size"])
 def test_keys_of_every_trainer_are_known(key: str) -> None:
-    assert all(key in each.also for each in tables())
-    assert all(f"my_{key}" not in each.also for each in tables())
+    trainers = [each for each in tables() if each.name in ("transformers", "trl", "open-instruct")]
+    assert trainers
+    assert all(key in each.also for each in trainers)
+    assert all(f"my_{key}" not in each.also for each in trainers)
 
 
 def test_keys_of_one_trainer_are_known_to_its_table() -> None:

@@ -110,6 +110,24 @@ class Exclusion(NamedTuple):
     source: str = ""
 
 
+class Requirement(NamedTuple):
+    """Keys of which the framework needs at least one. `label` says what it does otherwise."""
+
+    keys: tuple[KeyPath, ...]
+    label: str
+    when: tuple[Condition, ...] = ()
+    source: str = ""
+
+
+class Arguments:
+    """How the framework takes settings from a command line that names the recipe or stands in its place."""
+
+    FLAGS: Final = "flags"  # --key value, --key=value; dashes within a key are underscores; dots nest
+    PAIRS: Final = "pairs"  # key=value, dots nest; a value is YAML
+    HYDRA: Final = "hydra"  # key=value, +key=value, ++key=value, ~key in Hydra's grammar
+    NONE: Final = "none"  # nothing on the command line changes a setting
+
+
 class Switch(NamedTuple):
     """A key that makes sizes vary while training runs, when it is on; `label` says how.
 
@@ -168,6 +186,9 @@ class Framework(NamedTuple):
 
     GPUs may be taken by something else than training, and nobody says how many, where `reserves` holds and `shares` (the
     same GPUs do both) does not.
+
+    `arguments` says how a command line changes what a file says (one of `Arguments`). `companions` are keys whose text names a
+    DeepSpeed configuration that the framework reads beside the recipe.
     """
 
     name: str
@@ -178,6 +199,7 @@ class Framework(NamedTuple):
     equations: tuple[Equation, ...]
     constraints: tuple[Constraint, ...] = ()
     exclusions: tuple[Exclusion, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
     switches: tuple[Switch, ...] = ()
     texts: tuple[Text, ...] = ()
     assumed: tuple[tuple[str, int], ...] = ()
@@ -191,6 +213,8 @@ class Framework(NamedTuple):
     derive: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
     reserves: Condition | None = None
     shares: Condition | None = None
+    arguments: str = Arguments.FLAGS
+    companions: tuple[KeyPath, ...] = ()
 
 
 Recognised: TypeAlias = Framework | None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pytest_gbs.core.command import Command, Script, Word
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.quantity import Quantity
+from pytest_gbs.core.quantity import Quantity, Unknown
 from pytest_gbs.core.typed import Final, NamedTuple
 
 
@@ -42,24 +43,66 @@ class LauncherFile(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-class Launcher(NamedTuple):
-    """One launcher: which documents are its files, and how to read them.
+class Start(NamedTuple):
+    """What a launcher makes of one command line: the processes that it starts, and the program that runs in each.
 
-    `hint` is a word that occurs in the bytes of each of its files, so that others need not be parsed.
+    `name` is the launcher as people type it ("accelerate launch"). `sizes` are those that it gives (`world_size`, `num_nodes`,
+    `gpus_per_node`, parallel sizes, the accumulation that it exports), each with its place; one that it would give and that
+    nobody can know is `Unknown`. `program` is the program and its arguments (`train.py --config sft.yaml`), `-m` in front of a
+    module. `recipes` are the recipes that the launcher's own grammar names, at whatever place (`llamafactory-cli train X`).
+    `files` are the launcher files that it reads. `allocated` is the number of GPUs of the job that it runs in, training or not.
+    """
+
+    name: str
+    at: Location
+    sizes: tuple[Quantity | Unknown, ...]
+    program: tuple[Word, ...]
+    recipes: tuple[Word, ...] = ()
+    files: tuple[LauncherFile, ...] = ()
+    allocated: Quantity | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+class Surroundings(NamedTuple):
+    """What a launcher may ask while it reads a command: `launcher_file` gives the launcher file at the path a word names.
+
+    `script` is the script that the command stands in. `launcher_file` returns None where there is no such file, or it is none.
+    """
+
+    script: Script
+    launcher_file: Callable[[Word, Command], LauncherFile | None]
+
+
+class Launcher(NamedTuple):
+    """One launcher: which documents are its files and how to read them, and which commands are its own.
+
+    `hint` is a word that occurs in the bytes of each of its files, so that others need not be parsed; "" where it has none.
+    `words` are texts of which one occurs in each script that holds such a command. `start` returns what a command starts, or
+    None where the command is another's.
     """
 
     name: str
     summary: str
-    hint: str
-    owns: Callable[[Document], bool]
-    read: Callable[[Document], LauncherFile]
+    hint: str = ""
+    owns: Callable[[Document], bool] | None = None
+    read: Callable[[Document], LauncherFile] | None = None
+    words: tuple[str, ...] = ()
+    start: Callable[[Command, Surroundings], Start | None] | None = None
 
 
 class Launch(NamedTuple):
-    """A command that launches a recipe: where it stands, of which kind, and the sizes it gives."""
+    """A command that launches a recipe: where it stands, of which kind, and the sizes it gives.
+
+    `command` names it for people ("accelerate launch"). `recipe` is the path of the recipe, "" where the command line is all
+    there is. `at` is the command, `named` the word that names the recipe. `open` is true where whoever runs the script can add
+    arguments (`"$@"`). `start` is what the launcher made of the command; None for a launch context of the settings.
+    """
 
     at: Location
     kind: str
     command: str
     quantities: tuple[Quantity, ...]
-    overrides: tuple[tuple[str, str, Location], ...] = ()
+    recipe: str = ""
+    named: Location | None = None
+    open: bool = False
+    start: Start | None = None

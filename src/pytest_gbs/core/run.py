@@ -66,12 +66,22 @@ class Policy(NamedTuple):
     text: str  # "global-batch-size = 128"
 
 
+class Companion(NamedTuple):
+    """A DeepSpeed configuration that a run reads beside its recipe: its document, and the place that names it."""
+
+    document: Document
+    named: Location
+
+
 class Run(NamedTuple):
     """One recipe as one launch runs it (`launch` None: by itself).
 
     `geometry` is what is shown: the sizes in the best world known. `claims` are judged in worlds of their own.
     `declarations` are all that the file's comments and names state, of whatever force. `nearby` are launcher files that count
-    as evidence. `folder` is the recipe's folder, for rules that compare recipes.
+    as evidence. `companions` are DeepSpeed configurations that the recipe or its launch names.
+
+    The `document` of a launch has the settings of the command line in it. Its `claims` compare numbers: each has one world, that
+    of the launch.
     """
 
     document: Document
@@ -83,6 +93,7 @@ class Run(NamedTuple):
     policies: tuple[Policy, ...] = ()
     nearby: tuple[LauncherFile, ...] = ()
     assumptions: tuple[str, ...] = ()
+    companions: tuple[Companion, ...] = ()
 
     @property
     def path(self) -> str:

@@ -1,0 +1,48 @@
+"""A recipe without a key that its framework cannot do without.
+
+Some frameworks have no default for a part of the batch: they compute it from what is there, and stop where that is not enough.
+
+What the framework does: DeepSpeed stops with `Either train_batch_size or train_micro_batch_size_per_gpu needs to be
+provided`. Its table says what each of the others does.
+
+How to mend it: write the key down. Which one says what you mean, the message tells.
+
+It stays silent about a file that others complete: a fragment, a parent, a launch that gives the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Severity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import listing
+
+CODE = "GBS209"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each requirement of the framework of `run` of which no key is there."""
+    for requirement in run.framework.requirements:
+        if any(key in run.document.keyed for key in requirement.keys):
+            continue
+        if all(holds(condition, run.document, run.framework.loader) for condition in requirement.when):
+            names = listing((".".join(map(str, key)) for key in requirement.keys), last="or")
+            message = f"{names} is missing; {requirement.label}"
+            yield Finding(CODE, message, Severity.ERROR, Location(run.path, 0, 0))
+
+
+_CONFIG = '{{"zero_optimization": {{"stage": 2}}, "gradient_clipping": 1.0, {batch}}}\n'
+
+RULE = Rule(
+    code=CODE,
+    name="missing-batch-key",
+    scope=Scope.RUN,
+    summary="a key that the framework needs for its batch is not there",
+    bad=(Example((("ds_config.json", _CONFIG.format(batch='"gradient_accumulation_steps": 4')),)),),
+    good=(Example((("ds_config.json", _CONFIG.format(batch='"train_batch_size": 64')),)),),
+    check=check,
+)
