@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from pytest_gbs.companions import with_companions
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.fileview import FileView
-from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.framework import Framework, Loader
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.location import Location, Source, Unreadable
+from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Expectation, Settings
-from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Judged, Policy, Run
-from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
 from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import PARALLEL, Sizes
-from pytest_gbs.engine import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, verdict, worst
+from pytest_gbs.engine import (
+    Context,
+    Judgement,
+    Launched,
+    build_runs,
+    claimed,
+    judge_file,
+    judge_recipe,
+    launch_run,
+    verdict,
+    worst,
+)
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.launchers import read_launcher_file
 from pytest_gbs.repository import Repository
@@ -33,6 +45,8 @@ from pytest_gbs.rules import rules
 if TYPE_CHECKING:
     from pytest_gbs.core.suppression import Suppression
     from pytest_gbs.core.tree import Tree
+    from pytest_gbs.launch_index import LaunchIndex
+    from pytest_gbs.launched import Running
 
 _FLAGS = ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--gpus-per-node"), (Name.WORLD_SIZE, "--world-size"))
 _KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (Name.WORLD_SIZE, "world-size"))
@@ -66,7 +80,20 @@ def _is_on(rule: Rule, settings: Settings) -> bool:
 class _Pending:
     """One document with what its rules said, before severities and suppressions apply."""
 
-    __slots__ = ("document", "framework", "judgement", "launcher", "named", "path", "problem", "role", "runs", "source", "suppressible")
+    __slots__ = (
+        "document",
+        "framework",
+        "judgement",
+        "launcher",
+        "launches",
+        "named",
+        "path",
+        "problem",
+        "role",
+        "runs",
+        "source",
+        "suppressible",
+    )
 
     def __init__(self, path: str, role: str, named: bool, judgement: Judgement, source: Source | None = None) -> None:
         self.path, self.role, self.named, self.judgement, self.source = path, role, named, judgement, source
@@ -74,8 +101,18 @@ class _Pending:
         self.framework: str | None = None
         self.launcher: LauncherFile | None = None
         self.runs: tuple[Run, ...] = ()
+        self.launches = 0
         self.problem = ""
         self.suppressible: Document | None = None
+
+
+class _Recipe(NamedTuple):
+    """A recipe as it stands in its file, and with what it takes in from others; `places` says where its values really stand then."""
+
+    document: Document
+    whole: Document
+    framework: Framework
+    places: dict[KeyPath, Location] | None
 
 
 class _Check:
@@ -93,22 +130,76 @@ class _Check:
         self.given = self._given(given)
         self.shared: dict[str, list[Policy]] = {}
         self.sources: dict[str, Source] = {}
+        self.launches: LaunchIndex | None = None
+        self.silences: set[str] = set()
 
     def report(self, targets: Sequence[str]) -> Report:
         """Return the report on `targets`."""
         chosen = self.repository.targets(targets)
+        scripts = self.repository.script_targets(targets)
+        self.launches = self._index()
         self.shared = self._shared_policies()
-        files: list[FileReport] = []
-        internal: list[str] = []
-        judged: list[Judged] = []
-        for path, named in chosen.items():
-            for pending in self._file(path, named):
-                internal.extend(pending.judgement.internal)
-                judged.extend(pending.judgement.judged)
-                files.append(self._finish(pending))
-        files = self._compare(files, tuple(judged), internal)
+        pending = [each for path, named in chosen.items() for each in self._file(path, named)]
+        pending = [*pending, *self._scripts(pending, scripts, frozenset(chosen))]
+        pending.sort(key=lambda each: (each.path, each.document))
+        files = [self._finish(each) for each in pending]
+        internal = [bug for each in pending for bug in each.judgement.internal]
+        judged = tuple(claim for each in pending for claim in each.judgement.judged)
+        files = self._compare(files, judged, internal)
         used = {rule.code: rule for rule in rules()}
         return Report(tuple(files), self.sources, used, _advice(files), tuple(internal))
+
+    def _index(self) -> LaunchIndex | None:
+        """Return the launches of the repository; None, at no cost, where it has no script."""
+        if self.repository.scripts is None:
+            return None
+        from pytest_gbs.launch_index import index_launches
+
+        return index_launches(self.repository)
+
+    def _scripts(self, recipes: Sequence[_Pending], wanted: dict[str, bool], chosen: frozenset[str]) -> Iterator[_Pending]:
+        """Yield the launching files: those that were asked for, and those that launch a recipe that was."""
+        if self.launches is None:
+            return
+        found: defaultdict[str, list[Launched]] = defaultdict(list)
+        bugs: defaultdict[str, list[str]] = defaultdict(list)
+        alone: defaultdict[str, list[Launched]] = defaultdict(list)
+        others = dict.fromkeys(path for script in wanted for path in self.launches.recipes_of(script) if path not in chosen)
+        unasked = [each for path in others for each in self._file(path, named=False)]
+        for pending in (*recipes, *unasked):
+            for each in pending.judgement.launched:
+                script = _script_of(each)
+                if script in wanted or pending.path in chosen:
+                    found[script].append(each)
+        for script in wanted:
+            for running in self.launches.alone.get(script, ()):
+                judgement = judge_recipe((self._launch_run(running, None),), None, self.rules)
+                alone[script].extend(judgement.launched)
+                bugs[script].extend(judgement.internal)
+        for script in sorted({*found, *alone}):
+            yield self._script(script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
+
+    def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[str, ...]) -> _Pending:
+        """Return a launching file with what its launches give."""
+        outcomes: defaultdict[str, list[Outcome]] = defaultdict(list)
+        for each in (*found, *alone):
+            for code, told in each.outcomes.items():
+                outcomes[code].extend(told)
+        source = self.repository.tree.read(path)
+        pending = _Pending(path, Role.LAUNCHER, named, Judgement(dict(outcomes), bugs), source if isinstance(source, Source) else None)
+        pending.runs = tuple(each.run for each in alone)
+        pending.launches = len({each.run.launch for each in (*found, *alone)})
+        if alone:
+            pending.framework = alone[0].run.framework.name
+        if isinstance(source, Source) and "gbs:" in source.text and self.launches is not None:
+            pending.suppressible = self.launches.document(path, source)
+        return pending
+
+    def _launch_run(self, running: Running, own: Run | None) -> Run:
+        """Return the run of one launch, its sizes at their real places."""
+        assert self.launches is not None
+        sizes = {name: running.size(size) for name, size in read_sizes(running.document, running.framework).items()}
+        return launch_run(running, sizes, own, self.launches.declared(running))
 
     def _file(self, path: str, named: bool) -> Iterator[_Pending]:
         source, documents = self.repository.documents(path, named)
@@ -129,13 +220,34 @@ class _Check:
 
     def _document(self, document: Document, named: bool) -> _Pending:
         path = document.source.path
-        framework = recognise(document)
-        pending = self._launcher_or_neither(document, named) if framework is None else self._recipe(document, framework, named)
+        whole, places = self._whole(document)
+        framework = recognise(whole)
+        launched = self.launches.of_recipe.get(path, ()) if self.launches is not None else ()
+        if framework is None and launched and document.number == 1:
+            framework = launched[0].framework
+            pending = self._composed(document, launched, named)
+        elif framework is None:
+            pending = self._launcher_or_neither(document, named)
+        else:
+            own = tuple(r for r in launched if r.document.number == document.number)
+            pending = self._recipe(_Recipe(document, whole, framework, places), named, own)
         if "gbs:" in document.source.text:
             pending.suppressible = document
         pending.document = document.number
         self.repository.remember(path, None, document.source)
         return pending
+
+    def _whole(self, document: Document) -> tuple[Document, dict[KeyPath, Location] | None]:
+        """Return `document` with what it takes in from other files and its interpolations, and where its values really stand."""
+        keyed = document.keyed
+        takes_in = ("defaults",) in keyed or ("_base_",) in keyed
+        interpolates = "${" in document.source.text and (table := recognise(document)) is not None and table.loader == Loader.OMEGACONF
+        if not takes_in and not interpolates:
+            return document, None
+        from pytest_gbs.launched import whole
+
+        found = whole(document, self.repository.tree, interpolates=interpolates)
+        return (document, None) if found is None else (found.document, found.places)
 
     def _launcher_or_neither(self, document: Document, named: bool) -> _Pending:
         path = document.source.path
@@ -152,13 +264,37 @@ class _Check:
         pending.launcher = file
         return pending
 
-    def _recipe(self, document: Document, framework: Framework, named: bool) -> _Pending:
+    def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[Running, ...]) -> _Pending:
+        document, whole, framework, places = recipe
         path = document.source.path
-        sizes = read_sizes(document, framework)
-        runs = build_runs(document, framework, sizes, self._context(path))
+        sizes = self._sizes(recipe)
+        own = build_runs(whole, framework, sizes, self._context(path))
+        runs = tuple(with_companions(run._replace(places=places), self.repository.tree) for run in own)
+        runs = (*runs, *(self._with_companions(self._launch_run(running, own[0]), running) for running in launched))
         view = FileView(document, framework, sizes, None, claimed(runs))
-        pending = _Pending(path, Role.RECIPE, named, judge_recipe(runs, view, self.rules), document.source)
+        role = Role.COMPANION if framework.companion else Role.RECIPE
+        pending = _Pending(path, role, named, judge_recipe(runs, view, self.rules), document.source)
         pending.framework = framework.name
+        pending.runs = runs
+        return pending
+
+    def _sizes(self, recipe: _Recipe) -> dict[str, Size]:
+        """Return the sizes that a recipe states, at their real places."""
+        sizes = read_sizes(recipe.whole, recipe.framework)
+        if recipe.places is None:
+            return sizes
+        from pytest_gbs.launched import really
+
+        return {name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}
+
+    def _with_companions(self, run: Run, running: Running) -> Run:
+        return with_companions(run, self.repository.tree, running.locate)
+
+    def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> _Pending:
+        """Return the primary file of a configuration that only its launches make a recipe."""
+        runs = tuple(self._launch_run(running, None) for running in launched)
+        pending = _Pending(document.source.path, Role.RECIPE, named, judge_recipe(runs, None, self.rules), document.source)
+        pending.framework = launched[0].framework.name
         pending.runs = runs
         return pending
 
@@ -205,10 +341,12 @@ class _Check:
         values: dict[str, int] = {}
         for path in self.repository.paths:
             if matches_any(path, expectation.paths):
-                for document in self.repository.documents(path, named=False)[1]:
-                    framework = recognise(document) if isinstance(document, Document) else None
-                    if isinstance(document, Document) and framework is not None:
-                        runs = build_runs(document, framework, read_sizes(document, framework), self._context(path))
+                for document in self.repository.readable(path):
+                    whole, places = self._whole(document)
+                    framework = recognise(whole)
+                    if framework is not None:
+                        sizes = self._sizes(_Recipe(document, whole, framework, places))
+                        runs = build_runs(whole, framework, sizes, self._context(path))
                         value = runs[0].geometry.value(expectation.name)
                         if value is not None:
                             values[path] = value
@@ -225,14 +363,15 @@ class _Check:
         findings = tuple(_once(o for o in flat if isinstance(o, Finding)))
         undetermined = tuple(o for o in flat if isinstance(o, Undetermined))
         recipe = pending.role == Role.RECIPE
+        together = self._with_launches(pending, outcomes)
         assumptions = {a: None for o in flat if isinstance(o, (Finding, Verified)) for a in o.assumptions}
         report = FileReport(
             pending.path,
             pending.document,
             pending.role,
             pending.framework,
-            verdict(outcomes) if recipe else None,
-            worst(outcomes),
+            verdict(together) if recipe else _verdict_alone(pending, together),
+            worst(together),
             findings,
             undetermined,
             suppressed,
@@ -241,6 +380,7 @@ class _Check:
             pending.named,
             pending.problem,
             pending.launcher if self.keep_runs else None,
+            pending.launches,
         )
         if pending.source is not None and (findings or any(o.claim for o in undetermined) or self.keep_runs):
             self.sources[pending.path] = pending.source
@@ -249,6 +389,27 @@ class _Check:
         for run in report.runs:
             self._keep_sources(*(leaf.at for size in run.geometry.stated.values() for leaf in leaves(size) if leaf.at))
         return report
+
+    def _with_launches(self, pending: _Pending, outcomes: dict[str, list[Outcome]]) -> dict[str, list[Outcome]]:
+        """Return `outcomes` of a recipe with those of its launches, whose findings the launching files tell."""
+        together = {code: list(each) for code, each in outcomes.items()}
+        for each in pending.judgement.launched:
+            silenced = self._silenced_in(_script_of(each))
+            for code, told in each.outcomes.items():
+                kept = [self._remap(o) for o in told if not (isinstance(o, Finding) and silenced(o))]
+                together.setdefault(code, []).extend(kept)
+        return together
+
+    def _silenced_in(self, script: str) -> Callable[[Finding], bool]:
+        """Return what tells whether comments or settings silence a finding of a launching file."""
+        if script not in self.silences:
+            source = self.repository.tree.read(script)
+            if self.launches is not None and isinstance(source, Source) and "gbs:" in source.text:
+                from pytest_gbs.suppressions import read_suppressions
+
+                self.suppressions[script] = read_suppressions(self.launches.document(script, source), self.names)
+            self.silences.add(script)
+        return self._is_silenced
 
     def _keep_sources(self, *places: Location) -> None:
         for location in places:
@@ -334,9 +495,21 @@ def _subject(outcome: Finding | Undetermined) -> Finding:
     return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
 
 
+def _script_of(launched: Launched) -> str:
+    assert launched.run.launch is not None
+    return launched.run.launch.at.source
+
+
+def _verdict_alone(pending: _Pending, outcomes: dict[str, list[Outcome]]) -> str | None:
+    """Return the verdict on a script that is its own recipe; None where nothing says what its batch should be."""
+    word = verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED
+    return None if word == Verdict.UNCLAIMED else word
+
+
 def _once(findings: Iterator[Finding]) -> list[Finding]:
-    """Return each finding once, by place and code."""
-    return sorted(dict.fromkeys(findings), key=lambda finding: (finding.at.start, finding.code, finding.message))
+    """Return each finding once, by place and code, whichever of several launches it is about."""
+    found = {(finding.at, finding.code, finding.message): finding for finding in findings}
+    return sorted(found.values(), key=lambda finding: (finding.at.start, finding.code, finding.message))
 
 
 def _advice(files: list[FileReport]) -> str:

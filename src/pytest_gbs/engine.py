@@ -20,10 +20,13 @@ from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Size
 from pytest_gbs.core.report import Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Claim, Judged, Policy, Run, World
-from pytest_gbs.core.typed import Any, Final, NamedTuple
-from pytest_gbs.core.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
+from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
+from pytest_gbs.core.worlds import PARALLEL, Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
 from pytest_gbs.declarations import read_declarations
 from pytest_gbs.declarations.names import read_name
+
+if TYPE_CHECKING:
+    from pytest_gbs.launched import Running
 
 # What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it stands beside.
 CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP)
@@ -125,7 +128,54 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
         hardware = {n: Quantity(n, v, Origin.LAUNCH, key=launch.name, note=launch.origin) for n, v in stated.items() if v is not None}
         seen = geometry(sizes, hardware, run.framework, run.document)
         start = Launch(Location(context.settings.source, 0, 0), Kind.SCRIPT, launch.name, tuple(hardware.values()))
-        yield run._replace(launch=start, geometry=seen, claims=(), assumptions=())
+        claims = tuple(Claim(claim.declaration, (World(seen),)) for claim in run.claims)
+        yield run._replace(launch=start, geometry=seen, claims=claims, assumptions=())
+
+
+# Launches of these kinds judge no claim: nobody means their batch to be that of the recipe.
+_JUDGES_NOTHING: Final = (Kind.TEST, Kind.TEMPLATE)
+
+
+def launch_run(running: Running, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
+    """Return the run of one launch, in its own world: what it really runs, held against the numbers that are claimed.
+
+    `sizes` are those of the document that it runs, at their real places, `own` the recipe by itself, and `declared` what the
+    comments of the launching script state of it.
+    """
+    launch, framework = running.found.launch, running.framework
+    table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
+    hardware = _started(running, sizes)
+    seen = geometry(sizes, hardware, table, running.document)
+    judges = launch.kind not in _JUDGES_NOTHING
+    claimed = [claim.declaration for claim in own.claims] if own is not None and judges else []
+    claims = tuple(Claim(d, (World(seen),)) for d in (*claimed, *(declared if judges else ())))
+    policies = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
+    assumptions = tuple(dict.fromkeys(_assumed(running, hardware, sizes)))
+    places = running.places
+    return Run(running.document, table, launch, seen, claims, (), policies, assumptions=assumptions, places=places)
+
+
+def _started(running: Running, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the hardware of a launch: what its launcher gives, else the recipe's own keys; never a comment."""
+    given: dict[str, Size] = {size.name: size for size in running.found.start.sizes if size.name in (*HARDWARE, *PARALLEL)}
+    if any(isinstance(given.get(name), Quantity) for name in HARDWARE):
+        return given
+    own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
+    parallel = {name: size for name, size in given.items() if name in PARALLEL}
+    return {**parallel, **own} if own else given
+
+
+def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]) -> Iterator[str]:
+    """Yield what a launch takes for granted: variables that nobody sets, arguments that nobody adds."""
+    for size in (*hardware.values(), *sizes.values()):
+        name = size.note.removeprefix(_DEFAULT_OF) if isinstance(size, Quantity) else ""
+        if isinstance(size, Quantity) and name != size.note and name.isidentifier() and name.isupper():
+            yield f"{name} is not set"
+    if running.found.launch.open:
+        yield "the command line of the script changes nothing"
+
+
+_DEFAULT_OF: Final = "default of "
 
 
 def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
@@ -134,28 +184,69 @@ def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
             yield Policy(e.name, e.low, e.high, e.values, e.origin, e.text)
 
 
+class Launched(NamedTuple):
+    """What the rules said of one launch of a recipe."""
+
+    run: Run
+    outcomes: dict[str, list[Outcome]]
+
+
 class Judgement(NamedTuple):
-    """What all rules said about one document: outcomes by rule code, bugs met on the way, and claims for rules that compare."""
+    """What all rules said about one document: outcomes by rule code, bugs met on the way, and claims for rules that compare.
+
+    `launched` is what they said of its launches by scripts, whose findings belong to the launching file.
+    """
 
     outcomes: dict[str, list[Outcome]]
     internal: tuple[str, ...]
     judged: tuple[Judged, ...] = ()
+    launched: tuple[Launched, ...] = ()
 
 
-def judge_recipe(runs: tuple[Run, ...], view: FileView, rules: Iterable[Rule]) -> Judgement:
+def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[Rule]) -> Judgement:
     """Return what file and run rules say of a recipe and its runs."""
     collected = _Collector()
     rules = tuple(rules)
+    launched: list[Launched] = []
     for rule in rules:
-        if rule.scope == Scope.FILE:
+        if rule.scope == Scope.FILE and view is not None:
             collected.collect(rule, view)
     for run in runs:
         of_run = _Collector()
         for rule in rules:
             if rule.scope == Scope.RUN and (not rule.frameworks or run.framework.name in rule.frameworks):
                 of_run.collect(rule, run)
-        collected.add(_named(_one_cause(of_run), run))
-    return Judgement(collected.outcomes, tuple(collected.internal), tuple(_judged(runs[0])))
+        if run.places is not None:
+            of_run.relocate(run)
+        told = _named(_one_cause(of_run), run)
+        if run.launch is None or run.launch.start is None:
+            collected.add(told)
+        else:
+            collected.internal.extend(told.internal)
+            launched.append(Launched(run, _without_those_of(collected.outcomes, told.outcomes)))
+    outcomes = _without_decided(collected.outcomes, launched)
+    judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()
+    return Judgement(outcomes, tuple(collected.internal), judged, tuple(launched))
+
+
+def _without_those_of(known: dict[str, list[Outcome]], outcomes: dict[str, list[Outcome]]) -> dict[str, list[Outcome]]:
+    """Return the outcomes of a launch without findings that the recipe has by itself, whoever launches it."""
+    told = {(code, outcome.message) for code, each in known.items() for outcome in each if isinstance(outcome, Finding)}
+    kept = {c: [o for o in each if not (isinstance(o, Finding) and (c, o.message) in told)] for c, each in outcomes.items()}
+    return {code: each for code, each in kept.items() if each}
+
+
+# What a launch decides by its own rule, that the recipe by itself leaves open.
+_DECIDED_BY: Final = {"GBS101": "GBS301", "GBS501": "GBS501"}
+
+
+def _without_decided(outcomes: dict[str, list[Outcome]], launched: Iterable[Launched]) -> dict[str, list[Outcome]]:
+    """Return the outcomes of a recipe without open claims and policies that one of its launches decides."""
+    decided = {code for each in launched for code, found in each.outcomes.items() if any(not isinstance(o, Undetermined) for o in found)}
+    for code, by in _DECIDED_BY.items():
+        if by in decided and code in outcomes:
+            outcomes[code] = [outcome for outcome in outcomes[code] if not isinstance(outcome, Undetermined)]
+    return {code: each for code, each in outcomes.items() if each}
 
 
 def judge_file(view: object, rules: Iterable[Rule], scope: str) -> Judgement:
@@ -182,19 +273,36 @@ class _Collector:
             path = getattr(subject, "path", None) or getattr(getattr(subject, "document", None), "source", ("?",))[0]
             self.internal.append(f"internal error in {rule.code} on {path}: {type(error).__name__}: {error}")
 
+    def relocate(self, run: Run) -> None:
+        """Turn places in the made-up document of `run` into real ones."""
+        for code, outcomes in self.outcomes.items():
+            self.outcomes[code] = [_really(outcome, run) for outcome in outcomes]
+
     def add(self, other: _Collector) -> None:
         for code, outcomes in other.outcomes.items():
             self.outcomes.setdefault(code, []).extend(outcomes)
         self.internal.extend(other.internal)
 
 
+def _really(outcome: Outcome, run: Run) -> Outcome:
+    """Return `outcome` at its real place, without edits where that is not the place it was made for."""
+    if outcome.at is None:
+        return outcome
+    at = run.real(outcome.at)
+    if not isinstance(outcome, Finding):
+        return outcome._replace(at=at)
+    related = tuple(each._replace(at=run.real(each.at)) for each in outcome.related)
+    return outcome._replace(at=at, related=related)
+
+
 def _named(collected: _Collector, run: Run) -> _Collector:
     """Return `collected` with each finding of a launch saying which launch it is about."""
     if run.launch is not None:
-        words, at = f"launched as {run.launch.command}", run.launch.at if run.launch.at.stop else None
+        at = run.launch.at if run.launch.at.stop else None
+        words = () if at is not None else (f"launched as {run.launch.command}",)
         for code, outcomes in collected.outcomes.items():
             collected.outcomes[code] = [
-                o._replace(launch=at, details=(*o.details, words)) if isinstance(o, Finding) else o for o in outcomes
+                o._replace(launch=at, details=(*o.details, *words)) if isinstance(o, Finding) else o for o in outcomes
             ]
     return collected
 
@@ -254,4 +362,4 @@ def claimed(runs: tuple[Run, ...]) -> bool:
     return bool(runs and (runs[0].claims or runs[0].policies))
 
 
-__all__ = ["Context", "Judgement", "build_runs", "claimed", "judge_file", "judge_recipe", "verdict", "worst"]
+__all__ = ["Context", "Judgement", "Launched", "build_runs", "claimed", "judge_file", "judge_recipe", "launch_run", "verdict", "worst"]

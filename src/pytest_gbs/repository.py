@@ -22,9 +22,12 @@ from pytest_gbs.parsing import read
 
 if TYPE_CHECKING:
     from pytest_gbs.core.tree import Tree
+    from pytest_gbs.launches import Scripts
 
-# No framework known so far has recipes in TOML.
-SUFFIXES: Final = (".yaml", ".yml", ".json")
+SUFFIXES: Final = (".yaml", ".yml", ".json", ".toml")
+# Files whose names say that they may hold command lines (parsing/shell, `reads`), told without importing it.
+SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher", ".md", ".mk")
+MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
 
@@ -39,12 +42,33 @@ class Repository:
         self._paths: tuple[str, ...] | None = None
         self._launcher_files: dict[str, tuple[LauncherFile, str] | None] = {}
         self._nearby: dict[str, Nearby] = {}
+        self._all: tuple[str, ...] | None = None
+        self._scripts: Scripts | None = None
+        self._documents: dict[str, tuple[Document, ...]] = {}
+
+    @property
+    def all_paths(self) -> tuple[str, ...]:
+        """All files of the tree, sorted; listed once."""
+        if self._all is None:
+            self._all = self.tree.paths()
+        return self._all
+
+    @property
+    def scripts(self) -> Scripts | None:
+        """The scripts of the tree, or None, at no cost, where it has no file that may hold a command line."""
+        if self._scripts is None:
+            if not any(_is_script(path) for path in self.all_paths):
+                return None
+            from pytest_gbs.launches import Scripts
+
+            self._scripts = Scripts(self.tree, self.all_paths, self.settings.exclude, lambda path: self._left_out(path, ""))
+        return self._scripts
 
     @property
     def paths(self) -> tuple[str, ...]:
         """All configuration files of the tree, sorted."""
         if self._paths is None:
-            self._paths = tuple(path for path in self.tree.paths() if path.endswith(SUFFIXES))
+            self._paths = tuple(path for path in self.all_paths if path.endswith(SUFFIXES))
         return self._paths
 
     def targets(self, targets: Sequence[str]) -> dict[str, bool]:
@@ -55,6 +79,8 @@ class Repository:
         """
         found: dict[str, bool] = {}
         for target in targets or ("",):
+            if _is_script(target) and isinstance(self.tree.read(target), Source):
+                continue
             inside = self._below(target)
             if inside is None:
                 found[target] = True
@@ -76,6 +102,16 @@ class Repository:
         if not target.endswith(SUFFIXES) and isinstance(self.tree.read(target), Unreadable):
             raise UsageError(f"no file or folder {target}, or no configuration file in it")
         return None
+
+    def script_targets(self, targets: Sequence[str]) -> dict[str, bool]:
+        """Return the scripts, Makefiles and documents among the targets, and whether each was named itself."""
+        if self.scripts is None:
+            return {}
+        found: dict[str, bool] = {}
+        for target in targets or ("",):
+            prefix = "" if target in ("", ".") else target.rstrip("/") + "/"
+            found.update((path, path == target) for path in self.scripts.paths if path == target or path.startswith(prefix))
+        return found
 
     def _is_file(self, target: str) -> bool:
         """Return whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
@@ -104,6 +140,13 @@ class Repository:
             self._launcher_files.setdefault(path, None)
             return source, ()
         return source, read(source)
+
+    def readable(self, path: str) -> tuple[Document, ...]:
+        """Return the documents of the file at `path` that can be read, read once."""
+        if path not in self._documents:
+            found = self.documents(path, named=True)[1]
+            self._documents[path] = tuple(document for document in found if isinstance(document, Document))
+        return self._documents[path]
 
     def remember(self, path: str, launcher_file: LauncherFile | None, source: Source) -> None:
         """Keep what the file at `path` is as a launcher file, so that it need not be read again as evidence."""
@@ -144,6 +187,11 @@ class Repository:
                 if file is not None:
                     self.remember(path, file, source)
                     return
+
+
+def _is_script(path: str) -> bool:
+    """Return whether the name of a file says that it may hold command lines."""
+    return path.lower().endswith(SCRIPTS) or path.rpartition("/")[2] in MAKEFILES
 
 
 @cache

@@ -125,16 +125,22 @@ def test_the_plugin_loads_nothing_that_pytest_has_not_loaded(tmp_path: Path) -> 
     assert (code, modules) == (0, ["pytest_gbs", "pytest_gbs.plugin"])
 
 
-class _Unlisted:
-    """A tree of one file, which may be read but not listed."""
+class _Listed:
+    """A tree of one file that counts how often it is listed."""
+
+    def __init__(self) -> None:
+        self.listings = 0
 
     def paths(self) -> tuple[str, ...]:
-        raise AssertionError("the tree was listed")
+        self.listings += 1
+        return ("sft.yaml",)
 
     def read(self, path: str) -> Source | Unreadable:
         return Source(path, RECIPE) if path == "sft.yaml" else Unreadable(path, "there is no such file")
 
 
-def test_a_named_file_is_checked_without_listing_its_tree() -> None:
-    report = check(_Unlisted(), ("sft.yaml",), Settings(), Given())
+def test_a_tree_is_listed_once() -> None:
+    tree = _Listed()
+    report = check(tree, ("sft.yaml",), Settings(), Given())
+    assert tree.listings == 1
     assert [(file.path, file.verdict, file.named) for file in report.files] == [("sft.yaml", Verdict.VERIFIED, True)]

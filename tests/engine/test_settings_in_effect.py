@@ -33,9 +33,16 @@ GRPO = recipe(16, 4, more="num_generations: 14\nreward_funcs: [accuracy]")
 
 
 def test_a_launch_context_is_an_entry_of_its_own(tmp_path: Path) -> None:
-    report = report_on(tmp_path, Settings(launches=(BIG,)), sft=recipe(1, 2, "Config for 8 nodes of 8 GPUs with GBS 128"))
-    assert (batch(report, 0), batch(report, 1)) == (128, 64)
-    assert report.files[0].verdict == "verified"
+    report = report_on(tmp_path, Settings(launches=(BIG,)), sft=recipe(1, 2))
+    assert (batch(report, 0), batch(report, 1)) == (None, 64)
+    assert report.files[0].verdict == "unclaimed"
+
+
+@pytest.mark.parametrize(("accumulation", "codes"), [(4, []), (2, ["GBS301"])], ids=["the same", "another"])
+def test_a_launch_context_is_held_to_the_number_claimed(tmp_path: Path, accumulation: int, codes: list[str]) -> None:
+    comment = "gradient accumulation is for 4 nodes, GBS 128" if accumulation == 4 else "Config for 8 nodes of 8 GPUs with GBS 128"
+    report = report_on(tmp_path, Settings(launches=(BIG,)), sft=recipe(1, accumulation, comment))
+    assert [finding.code for finding in report.findings()] == codes
 
 
 def test_a_launch_context_of_other_recipes_is_none_of_ours(tmp_path: Path) -> None:

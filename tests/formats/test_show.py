@@ -256,8 +256,10 @@ def test_a_launch_has_an_entry_of_its_own() -> None:
 def test_a_launcher_file_that_was_asked_for_is_an_entry() -> None:
     launcher = LauncherFile("accelerate/zero3.yaml", "accelerate", (PER_NODE,), True)
     file = FileReport("accelerate/zero3.yaml", 1, Role.LAUNCHER, None, None, named=True, launcher=launcher)
-    asked, unasked = (report(KNOWN)._replace(files=(each,)) for each in (file, file._replace(named=False)))
-    assert json.loads(shown("json", unasked))["recipes"] == []
+    asked = report(KNOWN)._replace(files=(file,))
+    beside = report(KNOWN)
+    beside = beside._replace(files=(*beside.files, file._replace(named=False)))
+    assert [entry["path"] for entry in json.loads(shown("json", beside))["recipes"]] == ["recipes/sft.yaml"]
     entry = json.loads(shown("json", asked))["recipes"][0]
     assert (entry["framework"], entry["quantities"]["gpus_per_node"]["value"]) == (None, 8)
     assert shown("text", asked).splitlines() == [

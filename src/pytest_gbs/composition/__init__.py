@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pytest_gbs.composition.arguments import with_settings
 from pytest_gbs.composition.hydra import compose
 from pytest_gbs.composition.parents import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Style, inherit
 from pytest_gbs.composition.together import Shared, combine
 
-__all__ = ["MMENGINE", "NEMO_RL", "NEMO_RL_RESOLVERS", "Shared", "Style", "combine", "compose", "inherit"]
+__all__ = ["MMENGINE", "NEMO_RL", "NEMO_RL_RESOLVERS", "Shared", "Style", "combine", "compose", "inherit", "with_settings"]

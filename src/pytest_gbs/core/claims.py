@@ -44,7 +44,12 @@ class Reading(NamedTuple):
 
 
 def outcomes(run: Run, code: str) -> Iterator[Outcome]:
-    """Yield what rule `code` has to say about each claim of `run`: nothing where another cause explains it."""
+    """Yield what rule `code` has to say about each claim of `run`: nothing where another cause explains it.
+
+    A launch is compared with the number claimed and nothing else of the claim, which GBS301 does.
+    """
+    if run.launch is not None:
+        return
     for claim in run.claims:
         outcome = judge(run, claim)
         if outcome.code == code:
@@ -272,8 +277,9 @@ def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, 
         if size.value > 0 and top % size.value == 0 and top // size.value > 0:
             value = top // size.value
             ways.append(f"{leaf.key} {value}")
-            edit = Edit(leaf.at, text[leaf.at.start : leaf.at.stop], str(value))
-            fixes.append(Fix(f"change {leaf.key} to {value}", Applicability.SETTINGS, (edit,)))
+            if leaf.at.source == run.path:
+                edit = Edit(leaf.at, text[leaf.at.start : leaf.at.stop], str(value))
+                fixes.append(Fix(f"change {leaf.key} to {value}", Applicability.SETTINGS, (edit,)))
     written = text[declaration.at.start : declaration.at.stop]
     edit = Edit(declaration.at, written, str(size.value))
     fixes.append(Fix(f"change {written} in the comment to {size.value}", Applicability.DECLARATIONS, (edit,)))

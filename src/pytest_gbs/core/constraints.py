@@ -14,6 +14,7 @@ from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undeter
 from pytest_gbs.core.quantity import RANKS, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import called, count, leaves, product, short
 
 _DOES = {
@@ -22,10 +23,14 @@ _DOES = {
     Enforcement.CORRECTS: "corrects it and goes on",
     Enforcement.IGNORES: "goes on without a word",
 }
+# A size that somebody states for this run, rather than one that follows.
+_STATED: Final = (Origin.FILE, Origin.LAUNCH)
 
 
 def holds(condition: Condition, document: Document, loader: str) -> bool:
     """Return whether `condition` is true of `document`, its value resolved as the framework's loader does."""
+    if condition.said and any(condition.said in block.text for block in document.comments):
+        return not condition.negated
     node = document.keyed.get(condition.key)
     value: object = condition.default
     if node is not None:
@@ -45,7 +50,7 @@ def applies(constraint: Constraint, run: Run) -> bool:
     """Return whether the framework would look at `constraint` in this run."""
     sizes = run.geometry.stated
     return all(holds(condition, run.document, run.framework.loader) for condition in constraint.when) and all(
-        isinstance(size := sizes.get(name), Quantity) and size.origin == Origin.FILE for name in constraint.needs
+        isinstance(size := sizes.get(name), Quantity) and size.origin in _STATED for name in constraint.needs
     )
 
 
@@ -53,9 +58,9 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
     names = (*constraint.dividend, *constraint.divisor)
     at = place(run, names)
     dividend = _law(constraint.dividend, run)
-    if constraint.at_least is not None:
-        return _judge_least(run, constraint, dividend, at)
     divisor = _law(constraint.divisor, run)
+    if constraint.at_least is not None:
+        return _judge_least(run, constraint, dividend, divisor, at)
     answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
     if answer is True or (isinstance(answer, Multiples) and answer.everything):
         decides = _rests_on_hardware(run, names)
@@ -69,17 +74,31 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
     return Undetermined(constraint.code, at, message, missing, claim=False)
 
 
-def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, at: Location) -> Outcome:
-    """Return the outcome of a size that must be at least so large."""
+def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, divisor: Monomial | None, at: Location) -> Outcome:
+    """Return the outcome of a size, or of a quotient of sizes, that must be at least so large."""
     least = constraint.at_least or 0
-    if dividend is None or dividend.free:
-        missing = dividend.free if dividend else constraint.dividend
-        message = f"{_called(constraint.dividend)} must be at least {least}"
+    names = (*constraint.dividend, *constraint.divisor)
+    if dividend is None or divisor is None or dividend.free or divisor.free:
+        missing = (*dividend.free, *divisor.free) if dividend and divisor else names
+        message = f"{_called(constraint.dividend)}{_over(_called(constraint.divisor))} must be at least {least}"
         return Undetermined(constraint.code, at, message, missing, claim=False)
-    if dividend.coefficient >= least:
+    if dividend.coefficient >= least * divisor.coefficient:
         return Verified(constraint.code, at, decides=False)
-    message = f"{_stated(run, constraint.dividend)} is less than {least}; {_does(run, constraint)}"
-    return Finding(constraint.code, message, _severity(constraint), at, related=_related(run, constraint.dividend, at))
+    message = f"{_quotient(run, constraint)} is less than {least}; {_does(run, constraint)}"
+    return Finding(constraint.code, message, _severity(constraint), at, related=_related(run, names, at))
+
+
+def _quotient(run: Run, constraint: Constraint) -> str:
+    """Return the sizes of a least size for people: `micro_batch_size 1`, `model.batch_size 8 / accumulation 8 = 1`."""
+    text = f"{_stated(run, constraint.dividend)}{_over(_stated(run, constraint.divisor))}"
+    dividend, divisor = _law(constraint.dividend, run), _law(constraint.divisor, run)
+    if not constraint.divisor or dividend is None or divisor is None or dividend.free or divisor.free or not divisor.coefficient:
+        return text
+    return f"{text} = {dividend.coefficient / divisor.coefficient}"
+
+
+def _over(divisor: str) -> str:
+    return f" / {divisor}" if divisor else ""
 
 
 def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
@@ -175,14 +194,21 @@ def _located(run: Run, names: tuple[str, ...]) -> list[Quantity]:
 
 
 def _nearest(run: Run, names: tuple[str, ...]) -> Quantity | None:
-    """Return the last operand that has a number of its own in the recipe: the divisor's rather than the dividend's."""
-    return next((leaf for leaf in _located(run, names[::-1]) if leaf.at and leaf.at.source == run.path), None)
+    """Return the last operand that has a number of its own in the recipe: the divisor's rather than the dividend's.
+
+    Of a launch it is one in the launching file, where there is any.
+    """
+    operands = _located(run, names[::-1])
+    files = (run.path,) if run.launch is None else (run.launch.at.source, run.path)
+    return next((leaf for file in files for leaf in operands if leaf.at and leaf.at.source == file), None)
 
 
 def place(run: Run, names: tuple[str, ...]) -> Location:
     """Return where to point: the divisor's own number in the recipe, else another operand, else the file's first character."""
     nearest = _nearest(run, names)
-    return nearest.at if nearest is not None and nearest.at else Location(run.path, 0, 0)
+    if nearest is not None and nearest.at:
+        return nearest.at
+    return run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0)
 
 
 def _related(run: Run, names: tuple[str, ...], at: Location) -> tuple[Related, ...]:
@@ -196,5 +222,5 @@ def _rests_on_hardware(run: Run, names: tuple[str, ...]) -> bool:
 def describe(run: Run, constraint: Constraint) -> str:
     """Return what `constraint` asks for, with the numbers that are known: `generation_batch_size 36 must be divisible by ...`."""
     if constraint.at_least is not None:
-        return f"{_stated(run, constraint.dividend)} must be at least {constraint.at_least}"
+        return f"{_quotient(run, constraint)} must be at least {constraint.at_least}"
     return f"{_stated(run, constraint.dividend)} must be divisible by {_stated(run, constraint.divisor)}"

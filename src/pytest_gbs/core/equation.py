@@ -17,6 +17,7 @@ class Rounding:
 
     EXACT: Final = "exact"  # it has no whole result
     FLOOR: Final = "floor"  # the framework rounds down and says nothing
+    CEIL: Final = "ceil"  # a rest takes one more: the last micro batch of a step is a smaller one
 
 
 class Enforcement:
@@ -90,17 +91,17 @@ def _solve_one(equation: Equation, sizes: dict[str, Size]) -> Size | None:
     factors = _quantities(equation.product, sizes)
     divisors = _quantities(equation.divisors, sizes)
     top, bottom = prod(q.value for q in factors), prod(q.value for q in divisors)
-    whole = bottom != 0 and (top % bottom == 0 or equation.rounding == Rounding.FLOOR)
+    whole = bottom != 0 and (top % bottom == 0 or equation.rounding != Rounding.EXACT)
+    result = 0 if not bottom else -(-top // bottom) if equation.rounding == Rounding.CEIL else top // bottom
     if not missing:
         stated = sizes[equation.result]
         assert isinstance(stated, Quantity)
-        if whole and top // bottom == stated.value:
+        if whole and result == stated.value:
             return stated
-        value = top // bottom if bottom else 0
-        return Conflict(equation.result, (stated, Quantity(equation.result, value, Origin.DERIVED, because=(*factors, *divisors))))
+        return Conflict(equation.result, (stated, Quantity(equation.result, result, Origin.DERIVED, because=(*factors, *divisors))))
     if not whole:
         return Unknown(equation.result, Reason.NOT_WHOLE)
-    return Quantity(equation.result, top // bottom, Origin.DERIVED, equation.unit, because=(*factors, *divisors))
+    return Quantity(equation.result, result, Origin.DERIVED, equation.unit, because=(*factors, *divisors))
 
 
 def _solve_backward(equation: Equation, sizes: dict[str, Size], missing: str) -> Size | None:
@@ -115,11 +116,11 @@ def _solve_backward(equation: Equation, sizes: dict[str, Size], missing: str) ->
     divisors = [q.value for q in _quantities([n for n in equation.divisors if n != missing], sizes)]
     factors = [q.value for q in _quantities([n for n in equation.product if n != missing], sizes)]
     if missing in equation.product:
-        if equation.rounding == Rounding.FLOOR and prod(divisors) != 1:
+        if equation.rounding != Rounding.EXACT and prod(divisors) != 1:
             return None
         top, bottom = result.value * prod(divisors), prod(factors)
     else:
-        if equation.rounding == Rounding.FLOOR:
+        if equation.rounding != Rounding.EXACT:
             return None
         top, bottom = prod(factors), result.value * prod(divisors)
     if bottom == 0:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_gbs.core.admissible import MOST_GPUS
-from pytest_gbs.core.bounds import Bounds, Form, agree
+from pytest_gbs.core.bounds import NOWHERE, Bounds, Form, agree
 from pytest_gbs.core.constraints import applies
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
+from pytest_gbs.core.framework import Constraint
 from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import leaves
 
+# The rule about recipes that run on no number of GPUs.
+NOWHERE_RULE: Final = "GBS204"
 # How many numbers of GPUs are written out.
 _SHOWN: Final = 12
 _STOPS: Final = (Enforcement.STOPS, Enforcement.STOPS_LATE)
@@ -25,7 +28,7 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
     `{"all": true}`; or `{"multiple_of": 7, "divides": 512, "at_most": 64, "sizes": [...]}` with the first twelve numbers, none
     where it runs nowhere; or `{"undecided": [...]}` with the names of the sizes that would have to be known. `reaching_declared`
     lists the numbers that give the global batch size a comment claims. Least sizes that hold or fail on any hardware are left
-    to the rules about them.
+    to the rules about them, but for those that a table gives to the rule about recipes which run nowhere.
     """
     sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := _without_hardware(name, size)) is not None}
     forms = {name: Form(size.value) for name, size in sizes.items()}
@@ -36,15 +39,25 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
             continue
         dividend, divisor = _product(constraint.dividend, forms), _product(constraint.divisor, forms)
         quotient = dividend.over(divisor) if dividend and divisor else None
-        if constraint.at_least is not None:
-            narrowed = bounds.at_least(dividend, constraint.at_least) if dividend and dividend.power else bounds
-        else:
-            narrowed = bounds.whole(quotient) if quotient else None
+        narrowed = _narrowed(bounds, quotient, constraint)
         if narrowed is None:
             names = (*constraint.dividend, *constraint.divisor)
             undecided += [name for name in names if name not in forms] or names
         bounds = narrowed or bounds
     return _described(bounds, undecided, _reaching(run, forms.get(Name.GLOBAL_BATCH_SIZE), bounds))
+
+
+def _narrowed(bounds: Bounds, form: Form | None, constraint: Constraint) -> Bounds | None:
+    """Return the numbers of GPUs of `bounds` for which `form` is whole, or as large as `constraint` asks; None where nobody can tell."""
+    least = constraint.at_least
+    if least is None:
+        return bounds.whole(form) if form else None
+    if form is None:
+        return bounds
+    if form.power:
+        return bounds.at_least(form, least)
+    fails = form.numerator < least * form.denominator
+    return NOWHERE if fails and constraint.code == NOWHERE_RULE else bounds
 
 
 def _without_hardware(name: str, size: Size) -> Quantity | None:
@@ -113,7 +126,7 @@ def _solve(equation: Equation, forms: dict[str, Form], missing: str, bounds: Bou
         return agree(found, forms[equation.result], bounds) if exact and stops else bounds
     result = forms[equation.result].times(bottom)
     found = result.over(top) if missing in equation.product else top.over(result)
-    if found is None or equation.rounding == Rounding.FLOOR:
+    if found is None or equation.rounding != Rounding.EXACT:
         return bounds
     forms[missing] = found
     return bounds.whole(found) if stops else bounds

@@ -25,17 +25,20 @@ class Treatment:
     STOPS: Final = "stops"  # an error at start, before the first step
     STOPS_LATE: Final = "stops-late"  # an error once training runs
     NO_STEPS: Final = "no-steps"  # training ends without an optimizer step, and no error
+    GOES_ON: Final = "goes-on"  # training goes on, on a batch that is none, and no error
     UNSET: Final = "unset"  # as if the key were not there
     AUTO: Final = "auto"  # filled in at run time
+    ELASTIC: Final = "elastic"  # chosen at run time for the number of processes
     TEMPLATE: Final = "template"  # a placeholder that something fills in before the framework reads the file
+    SCHEDULE: Final = "schedule"  # several values, one after the other while training runs
 
 
 class Reading(NamedTuple):
     """What the framework does with values for a size that are no plain positive whole number.
 
     Each field is a `Treatment`: for a number in quotes (`"8"`), other text, a float without a fraction (`8.0`), one with
-    (`8.5`), true or false, null, zero, a negative number, and a list or mapping. `words` are texts with a treatment of their
-    own ("auto"). `why` says in the framework's words or in ours what happens, for the message.
+    (`8.5`), true or false, null, zero, a negative number, and a list or mapping. `words` are texts and numbers below 1 with a treatment of
+    their own ("auto", -1). `why` says in the framework's words or in ours what happens, for the message.
     """
 
     quoted: str = Treatment.STOPS
@@ -47,7 +50,7 @@ class Reading(NamedTuple):
     zero: str = Treatment.STOPS
     negative: str = Treatment.STOPS
     collection: str = Treatment.STOPS
-    words: tuple[tuple[str, str], ...] = ()
+    words: tuple[tuple[str | int, str], ...] = ()
     why: str = ""
 
 
@@ -75,17 +78,21 @@ class Row(NamedTuple):
 class Condition(NamedTuple):
     """True where the value at `key` is one of `values` (as resolved by the loader), or none of them if `negated`.
 
-    An absent key counts as `default`.
+    An absent key counts as `default`. It is true as well where a comment of the document has the text `said`, as for a variable
+    of the environment that nothing else in the file tells (`USE_MCA=1`).
     """
 
     key: KeyPath
     values: tuple[object, ...]
     negated: bool = False
     default: object = None
+    said: str = ""
 
 
 class Constraint(NamedTuple):
     """A relation that the framework checks: `dividend` product is a multiple of the `divisor` product, or `at_least` holds.
+
+    With `at_least` it is the quotient of both, or the `dividend` alone, that must be so large.
 
     `code` is the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
     stated in the file (rather than follow). `label` names the relation for people, `source` cites it.
@@ -103,11 +110,12 @@ class Constraint(NamedTuple):
 
 
 class Exclusion(NamedTuple):
-    """Keys of which the framework accepts at most one. `label` says what it does otherwise."""
+    """Keys of which the framework accepts at most one while all conditions of `when` hold. `label` says what it does otherwise."""
 
     keys: tuple[KeyPath, ...]
     label: str = ""
     source: str = ""
+    when: tuple[Condition, ...] = ()
 
 
 class Requirement(NamedTuple):
@@ -148,6 +156,8 @@ class Recognition(NamedTuple):
     `none_of`. Of several such tables the one with more of its `marks` present wins (keys that are strong signs), then the one
     of whose `paths` one stands nearest to the end of the file's path (lower-case words between `/ . _ -`, such as `dpo`), then
     the higher `weight`. Every document of the table holds one of the keys in the first group: keep that group short.
+    Variants with the same keys are told apart by values: one of the conditions in `when`, if there are any, must hold.
+    With `header`, programs that the comments above the first key name (`full_finetune_distributed.py`) are nearer than the path.
     """
 
     all_of: tuple[KeyPath, ...] = ()
@@ -156,6 +166,8 @@ class Recognition(NamedTuple):
     marks: tuple[KeyPath, ...] = ()
     paths: tuple[str, ...] = ()
     weight: int = 0
+    when: tuple[Condition, ...] = ()
+    header: bool = False
 
 
 class Loader:
@@ -163,6 +175,7 @@ class Loader:
 
     PYYAML: Final = "pyyaml"  # YAML 1.1 as PyYAML resolves it
     OMEGACONF: Final = "omegaconf"  # PyYAML with floats as YAML 1.2 has them
+    OMEGACONF_AS_READ: Final = "omegaconf-as-read"  # the same, but nobody resolves the interpolations: they stay text
     YAML12: Final = "yaml12"
 
 
@@ -187,8 +200,12 @@ class Framework(NamedTuple):
     GPUs may be taken by something else than training, and nobody says how many, where `reserves` holds and `shares` (the
     same GPUs do both) does not.
 
+    `settle` gets the document and the sizes solved so far, and returns sizes that the framework puts in their place or fills in by
+    other means than a product ("one micro batch per step unless a global batch is given"); the equations are solved again with them.
+
     `arguments` says how a command line changes what a file says (one of `Arguments`). `companions` are keys whose text names a
-    DeepSpeed configuration that the framework reads beside the recipe.
+    DeepSpeed configuration that the framework reads beside the recipe. A `companion` is such a file itself: it has sizes and no
+    verdict.
     """
 
     name: str
@@ -215,6 +232,8 @@ class Framework(NamedTuple):
     shares: Condition | None = None
     arguments: str = Arguments.FLAGS
     companions: tuple[KeyPath, ...] = ()
+    settle: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
+    companion: bool = False
 
 
 Recognised: TypeAlias = Framework | None

@@ -21,19 +21,24 @@ class Kind:
 
 
 class Problem(NamedTuple):
-    """Something wrong inside one launcher file: what its launcher would do, where, and the places it is about."""
+    """Something wrong inside one launcher file: what its launcher would do, where, and the places it is about.
+
+    `unless` is the option of a command line that mends it (`--num_processes`), so that the file by itself may be in order.
+    """
 
     message: str
     at: Location
     related: tuple[tuple[Location, str], ...] = ()
     stops: bool = True
+    unless: str = ""
 
 
 class LauncherFile(NamedTuple):
     """A launcher's own configuration file, an accelerate YAML say, and what it gives.
 
     `quantities` are the sizes it states (`world_size`, `num_nodes`, `gpus_per_node`, parallel sizes). `distributed` is false
-    where it starts a single process whatever the numbers say. `problems` are contradictions within the file.
+    where it starts a single process whatever the numbers say. `problems` are contradictions within the file. `kind` is how it
+    distributes, in its own word (`DEEPSPEED`).
     """
 
     path: str
@@ -41,6 +46,7 @@ class LauncherFile(NamedTuple):
     quantities: tuple[Quantity, ...]
     distributed: bool
     problems: tuple[Problem, ...] = ()
+    kind: str = ""
 
 
 class Start(NamedTuple):
@@ -67,10 +73,12 @@ class Surroundings(NamedTuple):
     """What a launcher may ask while it reads a command: `launcher_file` gives the launcher file at the path a word names.
 
     `script` is the script that the command stands in. `launcher_file` returns None where there is no such file, or it is none.
+    `document` gives the recipe at the path a word names, in which a launcher may look for options of its own.
     """
 
     script: Script
     launcher_file: Callable[[Word, Command], LauncherFile | None]
+    document: Callable[[Word, Command], Document | None] | None = None
 
 
 class Launcher(NamedTuple):

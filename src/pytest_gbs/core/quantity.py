@@ -22,6 +22,11 @@ class Name:
     PIPELINE_PARALLEL_SIZE: Final = "pipeline_parallel_size"
     CONTEXT_PARALLEL_SIZE: Final = "context_parallel_size"
     SEQUENCE_PARALLEL_SIZE: Final = "sequence_parallel_size"
+    EXPERT_PARALLEL_SIZE: Final = "expert_parallel_size"  # ranks that share out the experts; they are no model parallelism
+    # Parts of others: the data-parallel size is replicas x shards, a micro batch runs through a pipeline in pieces.
+    REPLICATE_SIZE: Final = "replicate_size"
+    SHARD_SIZE: Final = "shard_size"
+    PIPELINE_MICRO_BATCH_SIZE: Final = "pipeline_micro_batch_size"
     # Sequences and tokens.
     SEQUENCE_LENGTH: Final = "sequence_length"  # tokens per packed row, or at most so many
     SEQUENCES_PER_SAMPLE: Final = "sequences_per_sample"  # a pair of preferences is two
@@ -36,11 +41,25 @@ class Name:
     GENERATION_BATCH_SIZE: Final = "generation_batch_size"  # completions per generation over all ranks
     PROMPTS_PER_STEP: Final = "prompts_per_step"  # prompts per optimizer step
     NUM_ITERATIONS: Final = "num_iterations"
+    PROMPTS_PER_ROLLOUT: Final = "prompts_per_rollout"  # prompts whose completions are generated before a policy is trained on them
+    STEPS_PER_ROLLOUT: Final = "steps_per_rollout"  # optimizer steps of one pass over a rollout
+    CRITIC_PROMPTS_PER_STEP: Final = "critic_prompts_per_step"  # prompts per optimizer step of the critic
+    # What one rank gets of a batch, where frameworks round it.
+    RANK_BATCH_SIZE: Final = "rank_batch_size"  # samples per rank per optimizer step
+    RANK_ROLLOUT_SIZE: Final = "rank_rollout_size"  # completions per rank per rollout
+    MICRO_STEP_BATCH_SIZE: Final = "micro_step_batch_size"  # samples per forward pass over all ranks
+    FORWARD_MICRO_BATCH_SIZE: Final = "forward_micro_batch_size"  # completions per rank per pass without gradients
+    FIXED_MICRO_BATCH_SIZE: Final = "fixed_micro_batch_size"  # the micro batch size, unless micro batches are filled by tokens
+    NODES_PER_REPLICA: Final = "nodes_per_replica"  # nodes that hold one sharded copy of the model
     # Intervals, in optimizer steps.
     MAX_STEPS: Final = "max_steps"
     SAVE_STEPS: Final = "save_steps"
     EVAL_STEPS: Final = "eval_steps"
     LOGGING_STEPS: Final = "logging_steps"
+    # Where a framework counts in samples.
+    TRAIN_SAMPLES: Final = "train_samples"  # samples after which training ends
+    NUM_EPOCHS: Final = "num_epochs"
+    EVAL_INTERVAL: Final = "eval_interval"  # samples between evaluations
 
 
 # The sizes that say on how many GPUs a recipe runs; and with the size that follows from them, however it was stated.

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from pytest_gbs.core.constraints import holds
-from pytest_gbs.core.document import Alias, Document, Node, Scalar
-from pytest_gbs.core.framework import Framework, Reading, Row, SameAs, Treatment
+from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.core.framework import Framework, Loader, Reading, Row, SameAs, Treatment
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.quantity import Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.scalar import loader_of, resolve
@@ -17,11 +17,13 @@ from pytest_gbs.core.typed import Final, NamedTuple
 # Text that Python's int() takes, and text that something else replaces before the framework sees it.
 NUMBER: Final = r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"
 TEMPLATE: Final = r"\$[A-Za-z_({]|\{\{|\{%|^\?\?\?$|^<.*>$"
+# The start of a placeholder that nothing but OmegaConf fills in.
+RESOLVER: Final = "${oc."
 _YAML_TAG: Final = "tag:yaml.org,2002:"
 # The longest number in quotes that is converted; no batch needs more digits.
 LONGEST: Final = 18
 
-WRONG: Final = frozenset((Treatment.STOPS, Treatment.STOPS_LATE, Treatment.NO_STEPS))
+WRONG: Final = frozenset((Treatment.STOPS, Treatment.STOPS_LATE, Treatment.NO_STEPS, Treatment.GOES_ON))
 
 
 class Misread(NamedTuple):
@@ -77,11 +79,22 @@ def treatment(row: Row, node: Node, framework: Framework, syntax: str) -> tuple[
     """
     target = node.target if type(node) is Alias else node
     if type(target) is not Scalar:
-        return row.reading.collection, target
+        return _collection(row, target), target
     if target.tag is not None and target.tag != "!" and not target.tag.startswith(_YAML_TAG):
         return Treatment.TEMPLATE, target.text  # a loader with constructors of its own puts something else here
     value = resolve(target, loader_of(syntax, framework.loader))
+    if type(value) is str and RESOLVER in value and framework.loader == Loader.OMEGACONF_AS_READ:
+        return row.reading.text, value
     return treat(row, value)
+
+
+def _collection(row: Row, target: Node | None) -> str:
+    """Return the treatment of a list or mapping: a schedule is a list of stages, each a mapping, and of nothing else."""
+    found = row.reading.collection
+    if found != Treatment.SCHEDULE:
+        return found
+    stages = type(target) is Sequence and all(type(item) in (Mapping, Alias) for item in target.items)
+    return found if stages else Treatment.STOPS
 
 
 def treat(row: Row, value: object) -> tuple[str, object]:
@@ -101,6 +114,9 @@ def treat(row: Row, value: object) -> tuple[str, object]:
 def _number(row: Row, value: int) -> tuple[str, object]:
     if value >= row.minimum:
         return Treatment.ACCEPTS, value
+    for word, found in row.reading.words:
+        if value == word:
+            return found, value
     return (row.reading.negative if value < 0 else row.reading.zero), value
 
 
@@ -148,6 +164,10 @@ def _size(row: Row, node: Node, document: Document, framework: Framework) -> Siz
 def _reason(found: str, value: object) -> str:
     if found == Treatment.AUTO:
         return Reason.AUTO
+    if found == Treatment.ELASTIC:
+        return Reason.ELASTIC
+    if found == Treatment.SCHEDULE:
+        return Reason.SCHEDULE
     if found == Treatment.TEMPLATE:
         return Reason.INTERPOLATED if "$" in str(value) else Reason.PLACEHOLDER
     return Reason.NOT_AN_INTEGER

@@ -56,6 +56,7 @@ class FileReport(NamedTuple):
     named: bool = False  # the file itself was named by the user
     problem: str = ""  # why it could not be read, for role unreadable
     launcher: LauncherFile | None = None  # what it gives, for role launcher, where runs are kept
+    launches: int = 0  # how many commands in it launch a recipe
 
 
 class Report(NamedTuple):

@@ -6,7 +6,7 @@ from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.launch import Launch, LauncherFile
-from pytest_gbs.core.location import Location
+from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.typed import NamedTuple
 
@@ -67,10 +67,14 @@ class Policy(NamedTuple):
 
 
 class Companion(NamedTuple):
-    """A DeepSpeed configuration that a run reads beside its recipe: its document, and the place that names it."""
+    """A DeepSpeed configuration that a run reads beside its recipe: its document, and the place that names it.
+
+    `of_launcher` is true where the launcher file names it, rather than the recipe.
+    """
 
     document: Document
     named: Location
+    of_launcher: bool = False
 
 
 class Run(NamedTuple):
@@ -80,7 +84,8 @@ class Run(NamedTuple):
     `declarations` are all that the file's comments and names state, of whatever force. `nearby` are launcher files that count
     as evidence. `companions` are DeepSpeed configurations that the recipe or its launch names.
 
-    The `document` of a launch has the settings of the command line in it. Its `claims` compare numbers: each has one world, that
+    A `document` that is made up of several files, or of a file and a command line, has `places`: where the value at each key path
+    really stands. The `document` of a launch has the settings of the command line in it. Its `claims` compare numbers: each has one world, that
     of the launch.
     """
 
@@ -94,6 +99,13 @@ class Run(NamedTuple):
     nearby: tuple[LauncherFile, ...] = ()
     assumptions: tuple[str, ...] = ()
     companions: tuple[Companion, ...] = ()
+    places: dict[KeyPath, Location] | None = None
+
+    def real(self, at: Location) -> Location:
+        """Return the place in a real file of `at`, which may be a place in a document that is made up."""
+        if self.places is None or at.path is None or at.source != self.document.source.path:
+            return at
+        return self.places.get(at.path, at)
 
     @property
     def path(self) -> str:

@@ -12,8 +12,9 @@ from pytest_gbs.core.typed import Final, TypeAlias
 
 Value: TypeAlias = int | float | bool | str | None
 
-# The loader of every JSON document, whatever the framework reads YAML with.
+# The loaders of every JSON and every TOML document, whatever the framework reads YAML with.
 JSON: Final = "json"
+TOML: Final = "toml"
 # No size has more digits, and Python's conversion of very long numbers takes quadratic time.
 LONGEST: Final = 32
 
@@ -30,15 +31,16 @@ _CORE_WORDS: Final = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _JSON_WORDS: Final = {"true": True, "false": False, "null": None}
+_TOML_WORDS: Final = {"true": True, "false": False}
 
 
 def loader_of(syntax: str, usual: str) -> str:
-    """Return which loader reads the scalars of a document: JSON's own for JSON, else the framework's usual one."""
-    return JSON if syntax == JSON else usual
+    """Return which loader reads the scalars of a document: JSON's own for JSON, TOML's for TOML, else the framework's usual one."""
+    return syntax if syntax in (JSON, TOML) else usual
 
 
 def resolve(scalar: Scalar, loader: str) -> Value:
-    """Return the value of `scalar` as `loader` reads it (a `Loader` or `JSON`).
+    """Return the value of `scalar` as `loader` reads it (a `Loader`, `JSON` or `TOML`).
 
     Text of more than 32 characters stays text, and so do dates, base64 and everything with a tag of the framework's own.
     """
@@ -89,11 +91,29 @@ def _resolve_json(text: str) -> Value:
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
+def _resolve_toml(text: str) -> Value:
+    """Return the value of the TOML word or number `text` as tomllib has it; dates and times stay text."""
+    if text in _TOML_WORDS:
+        return _TOML_WORDS[text]
+    plain = text.replace("_", "")
+    base = {"0x": 16, "0o": 8, "0b": 2}.get(plain[:2], 10)
+    try:
+        return int(plain, base)
+    except ValueError:
+        pass
+    try:
+        return float(plain)
+    except ValueError:
+        return text
+
+
 _RESOLVERS: Final[dict[str, Callable[[str], Value]]] = {
     Loader.PYYAML: _resolve_pyyaml,
     Loader.OMEGACONF: _resolve_omegaconf,
+    Loader.OMEGACONF_AS_READ: _resolve_omegaconf,
     Loader.YAML12: _resolve_core,
     JSON: _resolve_json,
+    TOML: _resolve_toml,
 }
 
 

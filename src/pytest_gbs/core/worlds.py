@@ -6,7 +6,7 @@ line, the settings, launcher files nearby. Evidence for what is shown: the comma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from pytest_gbs.core.declaration import Declaration, Force, without_partners
 from pytest_gbs.core.document import Document
@@ -56,7 +56,7 @@ class Hardware(NamedTuple):
     doubt: str = ""
 
 
-def geometry(sizes: dict[str, Size], hardware: Sizes, framework: Framework, document: Document) -> Geometry:
+def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Framework, document: Document) -> Geometry:
     """Return all sizes that follow from the recipe's own and one hardware world."""
     known: dict[str, Size] = {name: size for name, size in sizes.items() if name not in HARDWARE}
     known.update(hardware)
@@ -64,6 +64,8 @@ def geometry(sizes: dict[str, Size], hardware: Sizes, framework: Framework, docu
         if name not in known:
             known[name] = Quantity(name, value, Origin.DEFAULT)
     stated = solve(known, framework.equations)
+    if framework.settle and (settled := framework.settle(document, stated)):
+        stated = solve({**known, **settled}, framework.equations)
     return Geometry(stated, framework.derive(document, stated) if framework.derive else {})
 
 

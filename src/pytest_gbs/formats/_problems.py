@@ -31,7 +31,7 @@ def notes(finding: Finding, places: Places) -> Iterator[str]:
     """Yield the lines under a finding, each once: arithmetic, assumptions, what would make it hold. All safe to print."""
     lines = [*finding.details, *(f"assuming {assumption}" for assumption in finding.assumptions), finding.holds]
     yield from dict.fromkeys(places.words(line) for line in lines if line)
-    if finding.launch is not None and finding.launch != finding.at:
+    if finding.launch is not None and finding.launch.source != finding.at.source:
         yield f"launched at {places.where(finding.launch)}"
 
 

@@ -30,9 +30,10 @@ _HARDWARE: Final = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE)
 def recipes(report: Report, places: Places) -> list[dict[str, Any]]:
     """Return an entry for each recipe, one more for each launch of it, and one for each launcher file that was asked for."""
     found: list[dict[str, Any]] = []
+    alone = not any(file.runs for file in report.files)
     for file in report.files:
         found.extend(_recipe(file, run, places) for run in file.runs)
-        if file.launcher is not None and file.named:
+        if file.launcher is not None and (file.named or alone):
             found.append(_launcher(file, file.launcher, places))
     return found
 

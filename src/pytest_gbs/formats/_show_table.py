@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_gbs.core.launch import Launch
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.report import FileReport, Report
 from pytest_gbs.core.run import Run
@@ -29,9 +30,19 @@ def _row(file: FileReport, run: Run, places: Places) -> tuple[str, ...]:
     if file.document > 1:
         name += f" (document {file.document})"
     if run.launch is not None:
-        name += f" ({run.launch.command})"
+        name = _launched(name, run.launch, places)
     verdict = (file.verdict or "") if run.launch is None else ""
     return (batch_text(run), *(_number(run, size) for size in _SIZES), verdict, run.framework.title, name)
+
+
+def _launched(name: str, launch: Launch, places: Places) -> str:
+    """Return `run.sh:12 (torchrun)`, or `sft.yaml (run.sh:12, torchrun)` where a file is the recipe."""
+    position = places.position(launch.at) if launch.at.stop else None
+    if position is None:
+        return f"{name} ({launch.command})"
+    path = places.path(launch.at.source)
+    where = f"{path}:{position.line}"
+    return f"{where} ({launch.command})" if path == name else f"{name} ({where}, {launch.command})"
 
 
 def _number(run: Run, name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_gbs.core.report import FileReport, Report
+from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Options
@@ -23,18 +24,35 @@ def show_text(report: Report, options: Options) -> str:
     """Return blocks for up to one recipe, or all with `-v`; else a table. Launcher files asked for get a block too."""
     places, paint = Places(report, options), Paint(options.color, options.ascii)
     recipes = [file for file in report.files if file.runs]
-    launchers = [file for file in report.files if file.launcher is not None and file.named]
-    if len(recipes) > 1 and options.verbosity <= 0:
+    launchers = launcher_files(report)
+    if sum(len(blocks(file)) for file in recipes) > 1 and options.verbosity <= 0:
         parts = [_table(report, places, paint)]
     else:
-        parts = [_recipe(file, places, paint) for file in recipes]
+        parts = [_recipe(file, run, launched, places, paint) for file in recipes for run, launched in blocks(file)]
     parts.extend(_launcher(file, places, paint) for file in launchers)
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
-def _recipe(file: FileReport, places: Places, paint: Paint) -> str:
-    run, launched = file.runs[0], file.runs[1:]
+def blocks(file: FileReport) -> list[tuple[Run, tuple[Run, ...]]]:
+    """Return the runs that are told in a block each: the recipe with its launches, or every launch where nothing runs without."""
+    if file.runs and file.runs[0].launch is None:
+        return [(file.runs[0], file.runs[1:])]
+    return [(run, ()) for run in file.runs]
+
+
+def launcher_files(report: Report) -> list[FileReport]:
+    """Return the launcher files that were asked for: by name, or since there is no recipe beside them."""
+    alone = not any(file.runs for file in report.files)
+    return [file for file in report.files if file.launcher is not None and (file.named or alone)]
+
+
+def _recipe(file: FileReport, run: Run, launched: tuple[Run, ...], places: Places, paint: Paint) -> str:
     number = f" (document {file.document})" if file.document > 1 else ""
+    if run.launch is not None:
+        position = places.position(run.launch.at)
+        path = places.path(run.launch.at.source)
+        number = f", launched at {escape(path)}:{position.line if position else 1}" if path != places.path(file.path) else ""
+        number = f":{position.line}" if not number and position else number
     head = f"{paint(escape(places.path(file.path)) + number, STRONG)}   {title(run)}"
     return "\n".join([head, *_block(lines(run, launched, places), paint)])
 

@@ -26,12 +26,24 @@ def files(report: Report, role: str | None = None) -> int:
     return len({file.path for file in report.files if role is None or file.role == role})
 
 
+def launchers(report: Report) -> int:
+    """Return how many launcher files the report is about."""
+    return len({file.path for file in report.files if file.role == Role.LAUNCHER and not file.launches})
+
+
+def launches(report: Report) -> int:
+    """Return how many commands launch the recipes that the report is about."""
+    return sum(file.launches for file in report.files)
+
+
 def headline(report: Report, paint: Paint = _PLAIN) -> str:
     """Return `22 recipes in 25 files, 3 launchers: 3 verified, 19 unclaimed`."""
     recipes = len(report.recipes())
     parts = [f"{count(recipes, 'recipe') if recipes else 'no recipe'} in {count(files(report), 'file')}"]
-    if launchers := files(report, Role.LAUNCHER):
-        parts.append(count(launchers, "launcher"))
+    if number := launchers(report):
+        parts.append(count(number, "launcher"))
+    if number := launches(report):
+        parts.append(f"{number:,} launch{'' if number == 1 else 'es'}")
     told = [paint(f"{number:,} {verdict}", verdict) for verdict in VERDICTS if (number := report.number(verdict))]
     told.extend(_others(report))
     if suppressed := sum(file.suppressed for file in report.files):
@@ -41,7 +53,7 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
 
 def _others(report: Report) -> Iterator[str]:
     """Yield what is wrong with files that are no recipes, since no verdict tells it."""
-    wrong = len({file.path for file in report.files if file.role == Role.LAUNCHER and file.findings})
+    wrong = len({file.path for file in report.files if file.role == Role.LAUNCHER and file.findings and not file.launches})
     if wrong:
         yield f"{count(wrong, 'launcher')} with findings"
     unreadable = files(report, Role.UNREADABLE)

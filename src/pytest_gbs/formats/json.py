@@ -9,7 +9,7 @@ from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import problems
-from pytest_gbs.formats._summary import files
+from pytest_gbs.formats._summary import files, launchers, launches
 
 VERSION: Final = 1
 
@@ -33,7 +33,7 @@ def _summary(report: Report) -> dict[str, int]:
     return {
         "files": files(report),
         "recipes": len(report.recipes()),
-        "launches": files(report, Role.LAUNCHER),
+        "launches": launchers(report) + launches(report),
         **{verdict: report.number(verdict) for verdict in VERDICTS},
         "errors": sum(finding.severity == Severity.ERROR for finding in found),
         "warnings": sum(finding.severity == Severity.WARNING for finding in found),

@@ -1,0 +1,69 @@
+"""A recipe with the settings of a command line in it, or those settings alone, each value still knowing where it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch
+from pytest_gbs.composition._plant import Refused, check_text, plant
+from pytest_gbs.composition._present import present
+from pytest_gbs.core.arguments import Setting
+from pytest_gbs.core.composed import Composed
+from pytest_gbs.core.document import Document, Scalar
+from pytest_gbs.core.framework import Arguments, Loader
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.typed import Any, Final
+
+# What int() of Python takes, as argparse converts with it.
+_NUMBER: Final = r"[+-]?[0-9]+(_[0-9]+)*"
+_LONGEST: Final = 18
+
+
+def with_settings(document: Document | None, path: str, settings: Iterable[Setting], style: str, loader: str) -> Composed | None:
+    """Return `document`, or nothing, with `settings` in it as the file at `path`; None where it can't be read as a mapping.
+
+    `style` is how the program takes settings, one of `Arguments`. A value that nobody can know is text that no number is.
+    """
+    budget = Budget()
+    try:
+        root = plant(document, budget, loader) if document is not None else Branch(Location(path, 0, 0, ()))
+        if not isinstance(root, Branch):
+            return None
+        for setting in settings:
+            _put(root, setting, style, loader)
+    except (Refused, TooMuch):
+        return None
+    resolvers: dict[str, Any] | None = {} if loader == Loader.OMEGACONF else None
+    return present(root, path, [], [path], environment={}, resolvers=resolvers)
+
+
+def _put(root: Branch, setting: Setting, style: str, loader: str) -> None:
+    branch = root
+    for step in setting.path[:-1]:
+        inner = branch.content.get(step)
+        if not isinstance(inner, Branch):
+            inner = Branch(setting.at)
+            branch.put(step, inner)
+        branch = inner
+    if setting.path:
+        leaf = Leaf(_value(setting, style, loader), setting.at, setting.word.raw)
+        if loader == Loader.OMEGACONF:
+            check_text(leaf)
+        branch.put(setting.path[-1], leaf)
+
+
+def _value(setting: Setting, style: str, loader: str) -> object:
+    """Return the value of a setting as the program converts it."""
+    text = setting.text
+    if text is None:
+        return f"$({', '.join(setting.word.unknowns)})"
+    if setting.switch:
+        return True
+    if style == Arguments.FLAGS and len(text) <= _LONGEST and re.fullmatch(_NUMBER, text):
+        return int(text)
+    return resolve(Scalar(0, len(text), text, plain=True), loader_of("yaml", loader))
+
+
+__all__ = ["with_settings"]

@@ -1,0 +1,75 @@
+"""Which launches a repository has, by the recipe that they run and by the script that they stand in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from pytest_gbs.core.declaration import Declaration, Force
+from pytest_gbs.core.document import CommentBlock, Document
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.declarations import read_declarations
+from pytest_gbs.launched import Runner, Running
+from pytest_gbs.launches import Scripts
+from pytest_gbs.repository import Repository
+
+_CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP)
+
+
+class LaunchIndex(NamedTuple):
+    """The launches of a repository: those of each recipe, and those of each script that no file is the recipe of."""
+
+    scripts: Scripts
+    of_recipe: dict[str, tuple[Running, ...]]
+    alone: dict[str, tuple[Running, ...]]
+
+    def recipes_of(self, script: str) -> Iterator[str]:
+        """Yield the paths of the recipes that the script at `script` launches."""
+        for path, launches in self.of_recipe.items():
+            if any(running.found.launch.at.source == script for running in launches):
+                yield path
+
+    def document(self, script: str, source: Source) -> Document:
+        """Return the script as a document of nothing but comments, for suppressions."""
+        found = self.scripts.scripts.get(script)
+        return Document(source, 1, "shell", None, {}, found.comments if found else (), ())
+
+    def declared(self, running: Running) -> tuple[Declaration, ...]:
+        """Return what the comments of a script state of the batch of one of its launches.
+
+        They speak of it where the script has no other launch, or where they stand right above it.
+        """
+        path = running.found.launch.at.source
+        script = self.scripts.scripts.get(path)
+        if script is None or not script.comments or path.endswith(".md"):
+            return ()
+        several = len({found.launch.at for found in self.scripts.launches(path)}) > 1
+        comments = tuple(block for block in script.comments if not several or _stands_above(block, running))
+        found = read_declarations(comments, path) if comments else ()
+        return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _CLAIMED)
+
+
+def _stands_above(block: CommentBlock, running: Running) -> bool:
+    last = block.pieces[-1]
+    end = last[1] + len(block.text) - last[0]
+    return 0 <= running.found.launch.at.start - end <= 2
+
+
+def index_launches(repository: Repository) -> LaunchIndex | None:
+    """Return the launches of all scripts of `repository`, or None where it has no script."""
+    scripts = repository.scripts
+    if scripts is None:
+        return None
+    runner = Runner(repository.tree, repository.readable)
+    of_recipe: defaultdict[str, list[Running]] = defaultdict(list)
+    alone: defaultdict[str, list[Running]] = defaultdict(list)
+    for found in scripts.all():
+        running = runner.running(found)
+        if running is not None:
+            (alone if running.alone else of_recipe)[running.recipe].append(running)
+    return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()})
+
+
+__all__ = ["LaunchIndex", "index_launches"]

@@ -1,0 +1,241 @@
+"""What a launch really runs: the recipe with the settings of the command line in it, a Hydra tree, or the command line alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, compose, inherit, with_settings
+from pytest_gbs.core.arguments import Setting, settings
+from pytest_gbs.core.command import Word, below
+from pytest_gbs.core.composed import Composed, Override
+from pytest_gbs.core.document import Document, Node, Scalar, Sequence
+from pytest_gbs.core.framework import Arguments, Framework, Loader
+from pytest_gbs.core.location import KeyPath, Location, Source
+from pytest_gbs.core.quantity import Conflict, Origin, Quantity, Size, Unknown
+from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.frameworks import recognise
+from pytest_gbs.launches import Found
+from pytest_gbs.parsing import read
+
+# Keys by which a file takes in others.
+TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))
+_STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
+
+
+class Running(NamedTuple):
+    """A launch with what it runs: the recipe's path (the script's, where there is none), its document, and its table.
+
+    `alone` is true where no file of the tree is the recipe. `document` is made up where the command line or several files have
+    a part in it; `places` maps its key paths to real places then.
+    """
+
+    found: Found
+    recipe: str
+    document: Document
+    framework: Framework
+    alone: bool = False
+    places: dict[KeyPath, Location] | None = None
+
+    def locate(self, at: Location) -> Location:
+        """Return the place in a real file of `at`, a place in the document."""
+        return locate(at, self.document, self.places)
+
+    def size(self, size: Size) -> Size:
+        """Return `size`, read from the document, with real places; what the command line gives says so."""
+        size = really(size, self.document, self.places)
+        if not isinstance(size, Quantity) or size.at is None or size.origin != Origin.FILE:
+            return size
+        given = size.at.source in (self.found.launch.at.source, self.found.script.path)
+        return size._replace(origin=Origin.LAUNCH) if given else size
+
+
+def locate(at: Location, document: Document, places: dict[KeyPath, Location] | None) -> Location:
+    """Return the place in a real file of `at`, a place in `document`, which is made up where there are `places`."""
+    if places is None or at.path is None or at.source != document.source.path:
+        return at
+    return places.get(at.path, at)
+
+
+def really(size: Size, document: Document, places: dict[KeyPath, Location] | None) -> Size:
+    """Return `size`, read from `document`, and all it was computed from at real places."""
+    if isinstance(size, Conflict) or places is None:
+        return size
+    at = locate(size.at, document, places) if size.at is not None else None
+    if isinstance(size, Unknown):
+        return size._replace(at=at)
+    because = tuple(each for part in size.because if isinstance(each := really(part, document, places), Quantity))
+    return size._replace(at=at, because=because)
+
+
+class Whole(NamedTuple):
+    """A recipe with what it takes in from other files: a document that is made up, and where its values really stand."""
+
+    document: Document
+    places: dict[KeyPath, Location]
+    sources: tuple[str, ...]
+
+
+def whole(document: Document, tree: Tree, *, interpolates: bool = False) -> Whole | None:
+    """Return `document` with its parents, the files of its defaults list, and its interpolations; None where it has none of them.
+
+    None as well where some file of them can't be found or must be chosen by whoever launches: then nobody knows the whole.
+    """
+    composed = _composed(document, tree)
+    if composed is None and interpolates and "${" in document.source.text:
+        composed = with_settings(document, document.source.path, (), Arguments.NONE, Loader.OMEGACONF)
+    if composed is None or composed.problems:
+        return None
+    made_up = composed.document._replace(source=document.source, number=document.number, comments=document.comments)
+    return Whole(made_up, _places(composed), composed.sources)
+
+
+def _composed(document: Document, tree: Tree) -> Composed | None:
+    folder, _, name = document.source.path.rpartition("/")
+    if ("_base_",) in document.keyed:
+        return inherit(tree, read, document.source.path, style=MMENGINE)
+    defaults = document.get("defaults")
+    if defaults is None:
+        return None
+    if isinstance(defaults, Scalar) or (isinstance(defaults, Sequence) and all(_is_file(item) for item in defaults.items)):
+        return inherit(tree, read, document.source.path, style=NEMO_RL, resolvers=NEMO_RL_RESOLVERS)
+    return compose(tree, read, folder, name.rpartition(".")[0]) if isinstance(defaults, Sequence) else None
+
+
+def _is_file(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.text.endswith((".yaml", ".yml"))
+
+
+class Runner:
+    """Finds what launches run; `documents` gives the documents of a file of the tree."""
+
+    def __init__(self, tree: Tree, documents: Callable[[str], tuple[Document, ...]]) -> None:
+        self._tree = tree
+        self._documents = documents
+
+    def running(self, found: Found) -> Running | None:
+        """Return what `found` runs; None where nothing that any table knows."""
+        for path, word in found.recipes:
+            running = self._file(found, path, word)
+            if running is not None:
+                return running
+        return self._hydra(found) or self._alone(found)
+
+    def _file(self, found: Found, path: str, word: Word) -> Running | None:
+        for document in self._documents(path):
+            parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree)
+            base = parts.document if parts is not None else document
+            framework = recognise(base, _program_name(found))
+            if framework is not None and not framework.companion:
+                return _with_settings(found, path, base, framework, word, parts)
+        return None
+
+    def _hydra(self, found: Found) -> Running | None:
+        """Return what a Hydra program composes, its folder and file as `@hydra.main` or the command line names them."""
+        if found.program is None:
+            return None
+        where = self._main(found.program, found.start.program)
+        if where is None:
+            return None
+        overrides = [Override(word.text, word.at) for word in _hydra_words(found) if word.text is not None]
+        composed = compose(self._tree, read, where[0], where[1], overrides)
+        if not composed.sources:
+            return None
+        framework = recognise(composed.document)
+        if framework is None:
+            return None
+        return Running(found, composed.sources[0], composed.document, framework, places=_places(composed))
+
+    def _main(self, program: str, words: tuple[Word, ...]) -> tuple[str, str] | None:
+        """Return folder and name of a Hydra program's primary configuration."""
+        source = self._tree.read(program)
+        if not isinstance(source, Source) or "hydra" not in source.text:
+            return None
+        match = _hydra_main().search(source.text)
+        if match is None:
+            return None
+        given = dict(_named(match.group(1)))
+        for setting in _hydra_flags(words):
+            given[setting[0]] = setting[1]
+        folder = below(program.rpartition("/")[0], given.get("config_path", "."))
+        return (folder, given["config_name"].removesuffix(".yaml")) if folder is not None and "config_name" in given else None
+
+    def _alone(self, found: Found) -> Running | None:
+        if found.template or found.missing:
+            return None
+        path = found.launch.at.source
+        for style in _STYLES:
+            given = list(settings(found.start.program[1:], style))
+            composed = with_settings(None, path, given, style, "pyyaml") if given else None
+            framework = recognise(composed.document, _program_name(found)) if composed is not None else None
+            if composed is not None and framework is not None and _same(framework.arguments, style):
+                return Running(found, path, composed.document, framework, alone=True, places=_places(composed))
+        return None
+
+
+def _same(arguments: str, style: str) -> bool:
+    return arguments == style or (style == Arguments.HYDRA and arguments == Arguments.PAIRS)
+
+
+def _with_settings(found: Found, path: str, document: Document, framework: Framework, word: Word, parts: Whole | None) -> Running:
+    """Return what a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
+    given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
+    interpolates = framework.loader == Loader.OMEGACONF and "${" in document.source.text
+    composed = with_settings(document, path, given, framework.arguments, framework.loader) if given or interpolates else None
+    if composed is None:
+        return Running(found, path, document, framework, places=parts.places if parts else None)
+    made_up = composed.document._replace(source=document.source, number=document.number)
+    places = {at_key: locate(at, document, parts.places if parts else None) for at_key, at in _places(composed).items()}
+    return Running(found, path, made_up, framework, places=places)
+
+
+def _matters(setting: Setting) -> bool:
+    return setting.path != ("config",)
+
+
+def _places(composed: Composed) -> dict[KeyPath, Location]:
+    return {path: value.at for path, value in composed.values.items()}
+
+
+def _program_name(found: Found) -> str:
+    """Return the name of the program that runs, for what its path says of it: `trl/scripts/dpo.py`."""
+    words = (word.text or "" for word in found.start.program[:2])
+    return next((word for word in words if word and not word.startswith("-")), "")
+
+
+def _hydra_words(found: Found) -> Iterator[Word]:
+    for word in found.start.program[1:]:
+        known = word.starts_with
+        if known and known[0] not in "-'\"" and ("=" in known or known[0] == "~"):
+            yield word
+
+
+def _hydra_flags(words: tuple[Word, ...]) -> Iterator[tuple[str, str]]:
+    """Yield what a command line says of the primary configuration."""
+    names = {"--config-path": "config_path", "-cp": "config_path", "--config-name": "config_name", "-cn": "config_name"}
+    for index, word in enumerate(words):
+        name, equals, value = (word.text or "").partition("=")
+        if name in names:
+            following = words[index + 1].text if not equals and index + 1 < len(words) else value
+            if following:
+                yield names[name], following
+
+
+def _named(arguments: str) -> Iterator[tuple[str, str]]:
+    for match in _keyword().finditer(arguments):
+        yield match.group(1), match.group(2)
+
+
+@cache
+def _hydra_main() -> re.Pattern[str]:
+    return re.compile(r"@(?:hydra\.main|hydra_runner|main)\(([^)]{0,400})\)")
+
+
+@cache
+def _keyword() -> re.Pattern[str]:
+    return re.compile(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
+
+
+__all__ = ["Runner", "Running"]

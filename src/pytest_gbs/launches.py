@@ -1,0 +1,217 @@
+"""The commands of a repository that launch training: read from its scripts, Makefiles and documents, linked to what they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, below
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.globs import matches_any
+from pytest_gbs.core.launch import Kind, Launch, LauncherFile, Start, Surroundings
+from pytest_gbs.core.location import Location, Source
+from pytest_gbs.core.quantity import Quantity
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.launchers import command_words, read_launcher_file, started
+from pytest_gbs.parsing import read
+from pytest_gbs.parsing.shell import read_commands, reads
+from pytest_gbs.parsing.shell.starting import started_script
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.tree import Tree
+
+_CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
+_RECIPES: Final = (".yaml", ".yml", ".toml")
+_TESTS: Final = frozenset(("tests", "test", "ci"))
+# Words of a script that starts another one.
+_STARTS_SCRIPTS: Final = (".sh", ".slurm", ".sbatch", ".bash")
+# How many scripts may start one another, and how many commands of one file are looked at.
+_DEEPEST: Final = 3
+_MOST_COMMANDS: Final = 400
+
+
+class Found(NamedTuple):
+    """A launch as a script has it: what it starts, the files it names that may be recipes, and the program's own file.
+
+    `template` is true where a recipe is named by a variable that nobody can know, `missing` where the tree has no such file.
+    """
+
+    launch: Launch
+    start: Start
+    script: Script
+    recipes: tuple[tuple[str, Word], ...]
+    program: str | None
+    template: bool
+    missing: bool
+
+
+class Scripts:
+    """The lazy memo of what the scripts of one tree launch, each read at most once."""
+
+    def __init__(self, tree: Tree, paths: Sequence[str], exclude: tuple[str, ...], left_out: Callable[[str], bool]) -> None:
+        self.tree = tree
+        self._all = paths
+        self._exclude = exclude
+        self._left_out = left_out
+        self._paths: tuple[str, ...] | None = None
+        self._known: frozenset[str] | None = None
+        self._found: dict[str, tuple[Found, ...]] = {}
+        self.scripts: dict[str, Script] = {}
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files of the tree whose names say that they may hold command lines."""
+        if self._paths is None:
+            kept = (path for path in self._all if reads(path) and not self._left_out(path))
+            self._paths = tuple(path for path in kept if not matches_any(path, self._exclude))
+        return self._paths
+
+    def launches(self, path: str) -> tuple[Found, ...]:
+        """Return the launches of the script at `path`, in order."""
+        if path not in self._found:
+            source = self.tree.read(path)
+            words = (*command_words(), *_STARTS_SCRIPTS)
+            worth = isinstance(source, Source) and any(word in source.text for word in words)
+            self._found[path] = tuple(self._read(source)) if worth and isinstance(source, Source) else ()
+        return self._found[path]
+
+    def all(self) -> Iterator[Found]:
+        """Yield the launches of all scripts."""
+        for path in self.paths:
+            yield from self.launches(path)
+
+    def _read(self, source: Source) -> Iterator[Found]:
+        script = read_commands(source, self._source)
+        self.scripts[source.path] = script
+        for command in script.commands[:_MOST_COMMANDS]:
+            yield from self._command(command, script, command.at, 0)
+
+    def _source(self, path: str) -> Source | None:
+        found = self.tree.read(path)
+        return found if isinstance(found, Source) else None
+
+    def _command(self, command: Command, script: Script, at: Location, depth: int) -> Iterator[Found]:
+        start = started(command, Surroundings(script, lambda word, of: self._launcher_file(word, of, script)))
+        if start is not None:
+            yield self._linked(start, command, script, at)
+            return
+        inner = started_script(command) if depth < _DEEPEST else None
+        if inner is None or inner[1] == Invocation():
+            return
+        path = self.find(inner[0], command, script)
+        source = self._source(path) if path is not None and path != script.path else None
+        if source is not None:
+            other = read_commands(source, self._source, inner[1])
+            for each in other.commands[:_MOST_COMMANDS]:
+                yield from self._command(each, other, at, depth + 1)
+
+    def _linked(self, start: Start, command: Command, script: Script, at: Location) -> Found:
+        named, template, missing = self._named(start, command, script)
+        program = start.program[0] if start.program else None
+        path = self._program(start.program, command, script) if program is not None else None
+        quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
+        kind = Kind.TEMPLATE if template else kind_of(at.source)
+        launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start)
+        return Found(launch, start, script, tuple(named), path, template, missing)
+
+    def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:
+        """Return the path of the Python file that runs, where the tree has it."""
+        if program[0].text == "-m" and len(program) > 1 and program[1].text:
+            return self._existing(Folder(program[1].text.replace(".", "/") + ".py"), command, script)
+        return self.find(program[0], command, script) if (program[0].text or "").endswith(".py") else None
+
+    def _named(self, start: Start, command: Command, script: Script) -> tuple[list[tuple[str, Word]], bool, bool]:
+        """Return the files that the command names and that may be recipes, whether one can't be known, and whether one is missing."""
+        found: list[tuple[str, Word]] = []
+        template = missing = False
+        for word in start.recipes or start.program[1:]:
+            known = word.starts_with
+            value = word.after(known.index("=") + 1) if "=" in known and not known.startswith("=") else word
+            value = value.after(1) if value.starts_with.startswith("@") else value
+            path = self.find(value, command, script) if start.recipes else self._configuration(value, command, script)
+            if path is not None:
+                found.append((path, word))
+            elif value.text is None and (start.recipes or value.raw.endswith(_CONFIGURATIONS)):
+                template = True
+            elif start.recipes or (value.text or "").endswith(_RECIPES):
+                missing = True
+        return found, template, missing
+
+    def _configuration(self, word: Word, command: Command, script: Script) -> str | None:
+        text = word.text if word.text is not None else word.path.path
+        return self.find(word, command, script) if text is not None and text.endswith(_CONFIGURATIONS) else None
+
+    def find(self, word: Word, command: Command, script: Script) -> str | None:
+        """Return the path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""
+        folder = word.path
+        if folder.path is None or folder.path.startswith(("/", "~")):
+            return None
+        return self._existing(folder, command, script) or self._built_in(folder, command, script)
+
+    def _built_in(self, folder: Folder, command: Command, script: Script) -> str | None:
+        """Return the one configuration file that a name without suffix means, as programs know their own (`llama3/8B_full`)."""
+        name = folder.path or ""
+        if "." in name.rpartition("/")[2] or not name or name.startswith("-") or "/" not in name:
+            return None
+        ending = f"/{name}.yaml"
+        found = [path for path in self._all if path.endswith(ending)]
+        return found[0] if len(found) == 1 else self._existing(Folder(f"{name}.yaml"), command, script)
+
+    def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
+        if self._known is None:
+            self._known = frozenset(self._all)
+        return next((path for path in _candidates(folder, command, script) if path in self._known), None)
+
+    def _launcher_file(self, word: Word, command: Command, script: Script) -> LauncherFile | None:
+        path = self.find(word, command, script)
+        source = self._source(path) if path is not None else None
+        written = (
+            None if source is not None else next((w for w in reversed(script.written) if word.text and w.path.text == word.text), None)
+        )
+        if written is not None:
+            text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
+            source = Source(script.path, text)
+        if source is None:
+            return None
+        files = (read_launcher_file(document) for document in read(source) if isinstance(document, Document))
+        file = next((file for file in files if file is not None), None)
+        return file if file is None or written is None else _standing(file, written.at)
+
+
+def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[str]:
+    """Yield the paths that a relative path may mean, the likeliest first."""
+    path = folder.path or ""
+    if folder.rooted:
+        yield path
+        return
+    started_in = command.folder
+    if started_in.path is None:
+        return
+    base = script.path.rpartition("/")[0]
+    bases = [""] if started_in.rooted else ["", base, *_parents(base)]
+    for each in bases:
+        inside = below(each, started_in.path)
+        found = below(inside, path) if inside is not None else None
+        if found is not None:
+            yield found
+
+
+def _parents(folder: str) -> Iterator[str]:
+    while "/" in folder:
+        folder = folder.rpartition("/")[0]
+        yield folder
+
+
+def _standing(file: LauncherFile, at: Location) -> LauncherFile:
+    """Return `file`, which a script writes, with all of it standing where the script does so."""
+    problems = tuple(problem._replace(at=at, related=()) for problem in file.problems)
+    return file._replace(quantities=tuple(size._replace(at=at) for size in file.quantities), problems=problems)
+
+
+def kind_of(path: str) -> str:
+    """Return the kind of the launches in the file at `path`."""
+    if not _TESTS.isdisjoint(path.lower().split("/")[:-1]):
+        return Kind.TEST
+    return Kind.DOCUMENT if path.lower().endswith(".md") else Kind.SCRIPT
+
+
+__all__ = ["Found", "Scripts", "kind_of"]

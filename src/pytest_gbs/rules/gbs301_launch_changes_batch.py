@@ -1,0 +1,129 @@
+"""A launch gives another global batch size than the recipe, or the script itself, claims.
+
+The recipe says `# Config for 8 nodes with GBS 128`, and a script runs it on other hardware or with another accumulation. Learning
+rate and schedule are still those of the batch claimed.
+
+Each launch is judged in its own world: the processes that its launcher starts, and the recipe with the settings of the command
+line in it. Only the number of the claim counts, not the hardware beside it: a launch on one node with eight times the
+accumulation gives the same batch, and is in order.
+
+It is an error for a shell script, a Slurm script or a Makefile, and a warning for a command in a document. Launches in tests,
+and those whose recipe or batch is a variable, judge nothing.
+
+How to mend it: change the accumulation or the micro batch on the command line until the product is the number claimed (the
+finding lists the whole numbers that do), or state that this launch trains with another batch.
+
+It stays silent where the launch leaves the number of GPUs open and some number would give the batch claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.claims import read
+from pytest_gbs.core.declaration import Declaration
+from pytest_gbs.core.equation import law
+from pytest_gbs.core.launch import Kind, Launch
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Claim, Run
+from pytest_gbs.core.typed import Final
+from pytest_gbs.core.wording import called, law_text, leaves, listing, product, short
+
+CODE = "GBS301"
+
+_MENDED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for each number claimed of the recipe that `run` launches; numbers it admits are told by one alone."""
+    if run.launch is None or not run.claims:
+        return
+    judged = [_judge(run, run.launch, claim) for claim in run.claims]
+    in_order = [outcome for outcome in judged if isinstance(outcome, Verified)]
+    # Of several numbers for several kinds of hardware a launch need only give one.
+    yield from in_order or judged
+
+
+def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
+    declaration, world = claim.declaration, claim.worlds[0]
+    reading = read(run, declaration, world)
+    at = _place(run, launch, reading.size) if launch.start is not None else declaration.at
+    if reading.holds:
+        return Verified(CODE, at, run.assumptions)
+    if reading.holds is None:
+        message = f"{_whose(run, declaration)} claims {_number(declaration)}"
+        return Undetermined(CODE, at, message, reading.free, claim=False)
+    severity = Severity.ERROR if launch.kind == Kind.SCRIPT and not declaration.weak else Severity.WARNING
+    told = Related(declaration.at, "claimed")
+    if reading.size is None:
+        found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+        given = law_text(found) if found else "another number"
+        free = listing(map(called, reading.free), last="and")
+        message = f"{_whose(run, declaration)} claims {_number(declaration)}, this launch gives {given}: no number of {free} makes it so"
+        return Finding(CODE, message, severity, at, "", (told,), assumptions=run.assumptions)
+    return _finding(run, declaration, reading.size, severity, at)
+
+
+def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, at: Location) -> Finding:
+    unit = " tokens" if size.name == Name.TOKENS_PER_STEP else ""
+    message = f"this launch gives {size.value:,}{unit}, {_whose(run, declaration)} claims {_number(declaration)}"
+    operands = [leaf for leaf in leaves(size) if leaf.at is not None]
+    related = tuple(dict.fromkeys(Related(leaf.at, short(leaf.name)) for leaf in operands if leaf.at and leaf.at != at))
+    label = next((short(leaf.name) for leaf in operands if leaf.at == at), "")
+    details = (f"{size.value:,} = {product(size)}",) if size.because else ()
+    claimed = (Related(declaration.at, "claimed"),) if declaration.at != at else ()
+    return Finding(
+        CODE, message, severity, at, label or "claimed", (*related, *claimed), details, _mends(size, declaration), run.assumptions
+    )
+
+
+def _mends(size: Quantity, declaration: Declaration) -> str:
+    """Return with which single change of a setting the launch would give the number claimed, or ""."""
+    ways: list[str] = []
+    for leaf in leaves(size):
+        top = declaration.value * leaf.value
+        if leaf.name in _MENDED and leaf.key and size.value > 0 and top % size.value == 0 and top // size.value > 0:
+            ways.append(f"{leaf.key} {top // size.value}")
+    return f"keeps {_number(declaration)} with {listing(ways, last='or with')}" if ways else ""
+
+
+def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:
+    """Return what to point at: a setting of the batch on the command line, else the processes it starts, else the command."""
+    given = [leaf for leaf in leaves(size or run.geometry.get(Name.WORLD_SIZE)) if leaf.at and leaf.at.source == launch.at.source]
+    settings = [leaf.at for leaf in given if leaf.name not in HARDWARE]
+    hardware = [leaf.at for leaf in given if leaf.name in HARDWARE]
+    return next((at for at in (*settings, *hardware) if at is not None), launch.at)
+
+
+def _whose(run: Run, declaration: Declaration) -> str:
+    at = declaration.at.source
+    return "its comment" if run.launch is not None and at == run.launch.at.source else at.rpartition("/")[2]
+
+
+def _number(declaration: Declaration) -> str:
+    return f"{declaration.value:,}{' tokens' if declaration.unit == 'tokens' else ''}"
+
+
+_RECIPE = """\
+# Config for 1 node of 8 GPUs with GBS 128
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 4
+"""
+
+_SCRIPT = "#!/bin/bash\naccelerate launch --num_processes 4 train.py --config sft.yaml --gradient_accumulation_steps {steps}\n"
+
+RULE = Rule(
+    code=CODE,
+    name="launch-changes-batch",
+    scope=Scope.RUN,
+    summary="a launch gives another global batch size than the number claimed",
+    bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(steps=4)))),),
+    good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(steps=8)))),),
+    check=check,
+)
