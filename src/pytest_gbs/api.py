@@ -199,7 +199,8 @@ class _Check:
         """Return the run of one launch, its sizes at their real places."""
         assert self.launches is not None
         sizes = {name: running.size(size) for name, size in read_sizes(running.document, running.framework).items()}
-        return launch_run(running, sizes, own, self.launches.declared(running))
+        run = launch_run(running, sizes, own, self.launches.declared(running))
+        return with_companions(run, self.repository.tree, running.locate)
 
     def _file(self, path: str, named: bool) -> Iterator[_Pending]:
         source, documents = self.repository.documents(path, named)
@@ -254,6 +255,9 @@ class _Check:
         file = read_launcher_file(document)
         if file is None:
             return _Pending(path, Role.NEITHER, named, Judgement({}, ()), document.source)
+        if any(problem.unless for problem in file.problems) and self.repository.is_mentioned(path):
+            # Whoever launches with the file gives the rest on the command line.
+            file = file._replace(problems=tuple(problem for problem in file.problems if not problem.unless))
         self.repository.remember(path, file, document.source)
         judgement = judge_file(file, self.rules, Scope.LAUNCHER)
         view = FileView(document, None, {q.name: q for q in file.quantities}, file, False)
@@ -270,7 +274,7 @@ class _Check:
         sizes = self._sizes(recipe)
         own = build_runs(whole, framework, sizes, self._context(path))
         runs = tuple(with_companions(run._replace(places=places), self.repository.tree) for run in own)
-        runs = (*runs, *(self._with_companions(self._launch_run(running, own[0]), running) for running in launched))
+        runs = (*runs, *(self._launch_run(running, own[0]) for running in launched))
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
         pending = _Pending(path, role, named, judge_recipe(runs, view, self.rules), document.source)
@@ -286,9 +290,6 @@ class _Check:
         from pytest_gbs.launched import really
 
         return {name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}
-
-    def _with_companions(self, run: Run, running: Running) -> Run:
-        return with_companions(run, self.repository.tree, running.locate)
 
     def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> _Pending:
         """Return the primary file of a configuration that only its launches make a recipe."""

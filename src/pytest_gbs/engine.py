@@ -16,7 +16,7 @@ from pytest_gbs.core.launch import Kind, Launch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Expectation, Settings
-from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.report import Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Claim, Judged, Policy, Run, World
@@ -142,17 +142,36 @@ def launch_run(running: Running, sizes: dict[str, Size], own: Run | None, declar
     `sizes` are those of the document that it runs, at their real places, `own` the recipe by itself, and `declared` what the
     comments of the launching script state of it.
     """
-    launch, framework = running.found.launch, running.framework
+    framework = running.framework
+    launch = running.found.launch._replace(kind=_kind(running, sizes))
     table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
     hardware = _started(running, sizes)
     seen = geometry(sizes, hardware, table, running.document)
     judges = launch.kind not in _JUDGES_NOTHING
     claimed = [claim.declaration for claim in own.claims] if own is not None and judges else []
-    claims = tuple(Claim(d, (World(seen),)) for d in (*claimed, *(declared if judges else ())))
+    stated = [d for d in declared if d.name in CLAIMED] if judges else []
+    claims = tuple(Claim(d, (World(seen),)) for d in (*claimed, *stated))
     policies = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
     assumptions = tuple(dict.fromkeys(_assumed(running, hardware, sizes)))
     places = running.places
-    return Run(running.document, table, launch, seen, claims, (), policies, assumptions=assumptions, places=places)
+    return Run(running.document, table, launch, seen, claims, declared, policies, assumptions=assumptions, places=places)
+
+
+# A run of so few optimizer steps tries whether something works.
+_FEW_STEPS: Final = 20
+_BATCH: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)
+
+
+def _kind(running: Running, sizes: dict[str, Size]) -> str:
+    """Return the kind of a launch: a test where it takes a few steps alone, a template where a part of its batch is a variable."""
+    launch = running.found.launch
+    steps = sizes.get(Name.MAX_STEPS)
+    if isinstance(steps, Quantity) and steps.origin == Origin.LAUNCH and 0 < steps.value <= _FEW_STEPS:
+        return Kind.TEST
+    batch = [size for name in _BATCH if isinstance(size := sizes.get(name), Unknown) and size.reason == Reason.INTERPOLATED]
+    if launch.kind in (Kind.SCRIPT, Kind.DOCUMENT) and any(size.at and size.at.source != running.recipe for size in batch):
+        return Kind.TEMPLATE
+    return launch.kind
 
 
 def _started(running: Running, sizes: dict[str, Size]) -> dict[str, Size]:
@@ -224,9 +243,26 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
         else:
             collected.internal.extend(told.internal)
             launched.append(Launched(run, _without_those_of(collected.outcomes, told.outcomes)))
+    if len(runs) > 1:
+        _compare_launches(runs, rules, collected, launched)
     outcomes = _without_decided(collected.outcomes, launched)
     judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()
     return Judgement(outcomes, tuple(collected.internal), judged, tuple(launched))
+
+
+def _compare_launches(runs: tuple[Run, ...], rules: Iterable[Rule], collected: _Collector, launched: list[Launched]) -> None:
+    """Add what rules say of all runs of a recipe together: in a launching file, each to the launch that it is about."""
+    together = _Collector()
+    for rule in rules:
+        if rule.scope == Scope.RECIPE:
+            together.collect(rule, runs)
+    collected.internal.extend(together.internal)
+    for code, outcomes in together.outcomes.items():
+        for outcome in outcomes:
+            about = next(
+                (each for each in launched if outcome.at and each.run.launch and each.run.launch.at.source == outcome.at.source), None
+            )
+            (about.outcomes if about else collected.outcomes).setdefault(code, []).append(outcome)
 
 
 def _without_those_of(known: dict[str, list[Outcome]], outcomes: dict[str, list[Outcome]]) -> dict[str, list[Outcome]]:

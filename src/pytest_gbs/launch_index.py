@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CommentBlock, Document
 from pytest_gbs.core.location import Source
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import HARDWARE, Name
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations import read_declarations
 from pytest_gbs.launched import Runner, Running
 from pytest_gbs.launches import Scripts
 from pytest_gbs.repository import Repository
 
-_CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP)
+_DECLARED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, *HARDWARE)
 
 
 class LaunchIndex(NamedTuple):
@@ -37,7 +37,7 @@ class LaunchIndex(NamedTuple):
         return Document(source, 1, "shell", None, {}, found.comments if found else (), ())
 
     def declared(self, running: Running) -> tuple[Declaration, ...]:
-        """Return what the comments of a script state of the batch of one of its launches.
+        """Return what the comments of a script state of the batch or the hardware of one of its launches.
 
         They speak of it where the script has no other launch, or where they stand right above it.
         """
@@ -48,7 +48,7 @@ class LaunchIndex(NamedTuple):
         several = len({found.launch.at for found in self.scripts.launches(path)}) > 1
         comments = tuple(block for block in script.comments if not several or _stands_above(block, running))
         found = read_declarations(comments, path) if comments else ()
-        return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _CLAIMED)
+        return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _DECLARED)
 
 
 def _stands_above(block: CommentBlock, running: Running) -> bool:

@@ -22,6 +22,7 @@ from pytest_gbs.parsing import read
 
 # Keys by which a file takes in others.
 TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))
+_MOST_CANDIDATES: Final = 200
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
 
 
@@ -121,7 +122,7 @@ class Runner:
             running = self._file(found, path, word)
             if running is not None:
                 return running
-        return self._hydra(found) or self._alone(found)
+        return self._template(found) if found.template else self._hydra(found) or self._alone(found)
 
     def _file(self, found: Found, path: str, word: Word) -> Running | None:
         for document in self._documents(path):
@@ -129,8 +130,31 @@ class Runner:
             base = parts.document if parts is not None else document
             framework = recognise(base, _program_name(found))
             if framework is not None and not framework.companion:
-                return _with_settings(found, path, base, framework, word, parts)
+                found = self._reading(found, word)
+                return _with_settings((found, path, word), base, framework, parts)
         return None
+
+    def _reading(self, found: Found, word: Word) -> Found:
+        """Return `found`, its launch knowing whether the program reads the recipe at all."""
+        source = self._tree.read(found.program) if found.program is not None else None
+        program = found.start.program
+        index = next((number for number, each in enumerate(program) if each is word), 0)
+        behind_option = index > 1 and program[index - 1].starts_with.startswith("-")
+        if not isinstance(source, Source) or not index or word.starts_with.startswith("-") or behind_option:
+            return found
+        only_by_option = "TrlParser(" in source.text and "H4ArgumentParser" not in source.text and "parse_yaml_file" not in source.text
+        return found._replace(launch=found.launch._replace(unread=True, named=word.at)) if only_by_option else found
+
+    def _template(self, found: Found) -> Running | None:
+        """Return what is known of a launch whose recipe is a variable: what its command line gives, if all that it may name are alike."""
+        tables = [table for path in found.candidates[:_MOST_CANDIDATES] for d in self._documents(path) if (table := recognise(d))]
+        if not tables or len({table.name for table in tables}) > 1:
+            return None
+        path = found.launch.at.source
+        framework = tables[0]._replace(rows=tuple(row._replace(default=None) for row in tables[0].rows))
+        given = list(settings(found.start.program[1:], framework.arguments))
+        composed = with_settings(None, path, given, framework.arguments, framework.loader)
+        return Running(found, path, composed.document, framework, alone=True, places=_places(composed)) if composed else None
 
     def _hydra(self, found: Found) -> Running | None:
         """Return what a Hydra program composes, its folder and file as `@hydra.main` or the command line names them."""
@@ -139,7 +163,7 @@ class Runner:
         where = self._main(found.program, found.start.program)
         if where is None:
             return None
-        overrides = [Override(word.text, word.at) for word in _hydra_words(found) if word.text is not None]
+        overrides = [_override(word) for word in _hydra_words(found)]
         composed = compose(self._tree, read, where[0], where[1], overrides)
         if not composed.sources:
             return None
@@ -163,24 +187,43 @@ class Runner:
         return (folder, given["config_name"].removesuffix(".yaml")) if folder is not None and "config_name" in given else None
 
     def _alone(self, found: Found) -> Running | None:
-        if found.template or found.missing:
+        if found.missing:
             return None
         path = found.launch.at.source
         for style in _STYLES:
             given = list(settings(found.start.program[1:], style))
             composed = with_settings(None, path, given, style, "pyyaml") if given else None
             framework = recognise(composed.document, _program_name(found)) if composed is not None else None
+            if framework is not None and framework.imports and not self._imports(found, framework.imports):
+                framework = _bare(framework)
             if composed is not None and framework is not None and _same(framework.arguments, style):
                 return Running(found, path, composed.document, framework, alone=True, places=_places(composed))
         return None
+
+    def _imports(self, found: Found, module: str) -> bool:
+        """Return whether the program that `found` runs is known to import `module`: its text says so, or it is part of it."""
+        words = [word.text or "" for word in found.start.program[:2]]
+        if found.program is None:
+            return any(word == module or word.startswith((f"{module}.", f"{module}/")) for word in words)
+        source = self._tree.read(found.program)
+        return isinstance(source, Source) and re.search(rf"(?m)^\s*(?:from|import)\s+{module}\b", source.text) is not None
+
+
+def _bare(framework: Framework) -> Framework | None:
+    """Return the batch equation of a table alone, for programs that take its flags and may check nothing of what it does."""
+    if framework.unit not in ("samples", "pairs"):
+        return None
+    bare = framework._replace(constraints=(), exclusions=(), requirements=(), switches=(), texts=())
+    return bare._replace(reserves=None, shares=None, derive=None, settle=None)
 
 
 def _same(arguments: str, style: str) -> bool:
     return arguments == style or (style == Arguments.HYDRA and arguments == Arguments.PAIRS)
 
 
-def _with_settings(found: Found, path: str, document: Document, framework: Framework, word: Word, parts: Whole | None) -> Running:
+def _with_settings(named: tuple[Found, str, Word], document: Document, framework: Framework, parts: Whole | None) -> Running:
     """Return what a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
+    found, path, word = named
     given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
     interpolates = framework.loader == Loader.OMEGACONF and "${" in document.source.text
     composed = with_settings(document, path, given, framework.arguments, framework.loader) if given or interpolates else None
@@ -203,6 +246,15 @@ def _program_name(found: Found) -> str:
     """Return the name of the program that runs, for what its path says of it: `trl/scripts/dpo.py`."""
     words = (word.text or "" for word in found.start.program[:2])
     return next((word for word in words if word and not word.startswith("-")), "")
+
+
+def _override(word: Word) -> Override:
+    """Return a word as an override at the place of its value, which is text that no number is where nobody can know it."""
+    name, _, _ = word.starts_with.partition("=")
+    value = word.after(len(name) + 1) if len(name) < len(word.starts_with) else word
+    if word.text is not None:
+        return Override(word.text, value.value_at)
+    return Override(f"{name}='$({', '.join(value.unknowns)})'".replace("\\", ""), value.at)
 
 
 def _hydra_words(found: Found) -> Iterator[Word]:

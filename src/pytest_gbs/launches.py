@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, below
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.globs import matches_any
-from pytest_gbs.core.launch import Kind, Launch, LauncherFile, Start, Surroundings
+from pytest_gbs.core.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.quantity import Quantity
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
@@ -32,7 +34,8 @@ _MOST_COMMANDS: Final = 400
 class Found(NamedTuple):
     """A launch as a script has it: what it starts, the files it names that may be recipes, and the program's own file.
 
-    `template` is true where a recipe is named by a variable that nobody can know, `missing` where the tree has no such file.
+    `template` is true where a recipe is named by a variable that nobody can know, and `candidates` are the files that it may name
+    then; `missing` is true where the tree has no such file.
     """
 
     launch: Launch
@@ -42,6 +45,7 @@ class Found(NamedTuple):
     program: str | None
     template: bool
     missing: bool
+    candidates: tuple[str, ...] = ()
 
 
 class Scripts:
@@ -105,13 +109,17 @@ class Scripts:
                 yield from self._command(each, other, at, depth + 1)
 
     def _linked(self, start: Start, command: Command, script: Script, at: Location) -> Found:
-        named, template, missing = self._named(start, command, script)
+        named, unknown, missing = self._named(start, command, script)
+        template = unknown is not None
         program = start.program[0] if start.program else None
         path = self._program(start.program, command, script) if program is not None else None
         quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
         kind = Kind.TEMPLATE if template else kind_of(at.source)
         launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start)
-        return Found(launch, start, script, tuple(named), path, template, missing)
+        candidates = () if unknown is None else tuple(self._candidates(unknown))
+        if unknown is not None and candidates:
+            launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:_MOST_COMMANDS], script)))
+        return Found(launch, start, script, tuple(named), path, template, missing, candidates)
 
     def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:
         """Return the path of the Python file that runs, where the tree has it."""
@@ -119,10 +127,37 @@ class Scripts:
             return self._existing(Folder(program[1].text.replace(".", "/") + ".py"), command, script)
         return self.find(program[0], command, script) if (program[0].text or "").endswith(".py") else None
 
-    def _named(self, start: Start, command: Command, script: Script) -> tuple[list[tuple[str, Word]], bool, bool]:
-        """Return the files that the command names and that may be recipes, whether one can't be known, and whether one is missing."""
+    def _candidates(self, word: Word) -> Iterator[str]:
+        """Yield the files that a path with variables in it may name."""
+        pattern = "".join(re.escape(part.text) if part.text is not None else "[^/]+" for part in word.parts).removeprefix(r"\./")
+        while "[^/]+[^/]+" in pattern:  # two unknowns side by side are one, and cost no more than one
+            pattern = pattern.replace("[^/]+[^/]+", "[^/]+")
+        if pattern.startswith("[^/]+"):
+            pattern = f"(.*/)?{pattern}"
+        matches = re.compile(pattern).fullmatch
+        yield from (path for path in self._all if path.endswith(_CONFIGURATIONS) and matches(path))
+
+    def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
+        """Yield the searches of a script for a batch key in its recipe, each with the recipes in which it goes wrong."""
+        text = self._text(script.path)
+        for match in _grep().finditer(text):
+            if f"${match.group(2)}" != recipe.raw.strip('"').replace("{", "").replace("}", ""):
+                continue
+            lines = {path: sum(match.group(1) in line for line in self._text(path).splitlines()) for path in candidates}
+            at = Location(script.path, match.start(), match.end())
+            without = tuple(path for path, number in lines.items() if number == 0)
+            several = tuple(path for path, number in lines.items() if number > 1)
+            yield Grep(match.group(1), at, without, several, len(lines))
+
+    def _text(self, path: str) -> str:
+        source = self._source(path)
+        return source.text if source is not None else ""
+
+    def _named(self, start: Start, command: Command, script: Script) -> tuple[list[tuple[str, Word]], Word | None, bool]:
+        """Return the files that the command names and that may be recipes, one that can't be known, and whether one is missing."""
         found: list[tuple[str, Word]] = []
-        template = missing = False
+        template: Word | None = None
+        missing = False
         for word in start.recipes or start.program[1:]:
             known = word.starts_with
             value = word.after(known.index("=") + 1) if "=" in known and not known.startswith("=") else word
@@ -130,8 +165,8 @@ class Scripts:
             path = self.find(value, command, script) if start.recipes else self._configuration(value, command, script)
             if path is not None:
                 found.append((path, word))
-            elif value.text is None and (start.recipes or value.raw.endswith(_CONFIGURATIONS)):
-                template = True
+            elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(_CONFIGURATIONS)):
+                template = value
             elif start.recipes or (value.text or "").endswith(_RECIPES):
                 missing = True
         return found, template, missing
@@ -175,6 +210,12 @@ class Scripts:
         files = (read_launcher_file(document) for document in read(source) if isinstance(document, Document))
         file = next((file for file in files if file is not None), None)
         return file if file is None or written is None else _standing(file, written.at)
+
+
+@cache
+def _grep() -> re.Pattern[str]:
+    keys = "gradient_accumulation_steps|per_device_train_batch_size|train_batch_size|micro_batch_size"
+    return re.compile(rf"grep\s+(?:-\w+\s+)*['\"]?((?:{keys}):?)\s*['\"]?\s+\"?\$\{{?(\w+)\}}?\"?")
 
 
 def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[str]:

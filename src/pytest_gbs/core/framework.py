@@ -158,6 +158,7 @@ class Recognition(NamedTuple):
     the higher `weight`. Every document of the table holds one of the keys in the first group: keep that group short.
     Variants with the same keys are told apart by values: one of the conditions in `when`, if there are any, must hold.
     With `header`, programs that the comments above the first key name (`full_finetune_distributed.py`) are nearer than the path.
+    `syntax` is the one that its files have (`json`), "" where any will do.
     """
 
     all_of: tuple[KeyPath, ...] = ()
@@ -168,6 +169,7 @@ class Recognition(NamedTuple):
     weight: int = 0
     when: tuple[Condition, ...] = ()
     header: bool = False
+    syntax: str = ""
 
 
 class Loader:
@@ -205,7 +207,7 @@ class Framework(NamedTuple):
 
     `arguments` says how a command line changes what a file says (one of `Arguments`). `companions` are keys whose text names a
     DeepSpeed configuration that the framework reads beside the recipe. A `companion` is such a file itself: it has sizes and no
-    verdict.
+    verdict. `imports` is the Python module that every program of the framework imports, where other programs take the same flags.
     """
 
     name: str
@@ -234,6 +236,7 @@ class Framework(NamedTuple):
     companions: tuple[KeyPath, ...] = ()
     settle: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
     companion: bool = False
+    imports: str = ""
 
 
 Recognised: TypeAlias = Framework | None

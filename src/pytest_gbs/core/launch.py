@@ -98,12 +98,23 @@ class Launcher(NamedTuple):
     start: Callable[[Command, Surroundings], Start | None] | None = None
 
 
+class Grep(NamedTuple):
+    """A search for a key in whatever recipe a script runs: which of the recipes that it can run have no such line, or several."""
+
+    key: str
+    at: Location
+    without: tuple[str, ...]
+    several: tuple[str, ...]
+    of: int
+
+
 class Launch(NamedTuple):
     """A command that launches a recipe: where it stands, of which kind, and the sizes it gives.
 
     `command` names it for people ("accelerate launch"). `recipe` is the path of the recipe, "" where the command line is all
     there is. `at` is the command, `named` the word that names the recipe. `open` is true where whoever runs the script can add
-    arguments (`"$@"`). `start` is what the launcher made of the command; None for a launch context of the settings.
+    arguments (`"$@"`). `unread` is true where the program takes its recipe behind an option alone, and none stands before it.
+    `start` is what the launcher made of the command; None for a launch context of the settings.
     """
 
     at: Location
@@ -113,4 +124,6 @@ class Launch(NamedTuple):
     recipe: str = ""
     named: Location | None = None
     open: bool = False
+    unread: bool = False
     start: Start | None = None
+    greps: tuple[Grep, ...] = ()

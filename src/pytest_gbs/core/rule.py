@@ -9,12 +9,14 @@ from pytest_gbs.core.typed import Any, Final, NamedTuple
 
 
 class Scope:
-    """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`, REPOSITORY all `Judged` claims."""
+    """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`,
+    RECIPE all runs of a recipe, REPOSITORY all `Judged` claims."""
 
     FILE: Final = "file"
     UNREADABLE: Final = "unreadable"
     LAUNCHER: Final = "launcher"
     RUN: Final = "run"
+    RECIPE: Final = "recipe"
     REPOSITORY: Final = "repository"
     SUPPRESSIONS: Final = "suppressions"
 

@@ -85,8 +85,8 @@ class Run(NamedTuple):
     as evidence. `companions` are DeepSpeed configurations that the recipe or its launch names.
 
     A `document` that is made up of several files, or of a file and a command line, has `places`: where the value at each key path
-    really stands. The `document` of a launch has the settings of the command line in it. Its `claims` compare numbers: each has one world, that
-    of the launch.
+    really stands. The `document` of a launch has the settings of the command line in it. Its `claims` compare
+    numbers: each has one world, that of the launch.
     """
 
     document: Document

@@ -1,0 +1,91 @@
+"""The comment of a launch script names other hardware than the script starts.
+
+`# 4 GPUs on each of 2 nodes` stands above a command that starts four processes in all. Whoever reads the comment computes with
+eight, and the batch per GPU, the job's size or the next script made from this one go wrong.
+
+The rule compares what the script's own comments state (nodes, GPUs per node, GPUs in all) with what its launcher gives, and with
+the GPUs that the job allocates: GPUs kept for generation are no contradiction. A number that may be meant for each node or in all
+holds where either does.
+
+What the launcher does: it never reads a comment. The processes that it starts are the world size.
+
+How to mend it: correct the comment, or the launcher's flags or configuration file.
+
+It stays silent where the script has several launches and the comment does not stand right above one, and where the launcher's
+numbers are not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.declaration import Declaration
+from pytest_gbs.core.launch import Start
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import count, leaves
+
+CODE = "GBS303"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for each hardware size that comments of the launching script state and its launcher gives."""
+    start = run.launch.start if run.launch is not None else None
+    if start is None:
+        return
+    for declaration in run.declarations:
+        if declaration.name in HARDWARE:
+            yield from _judge(run, start, declaration)
+
+
+def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome]:
+    size = run.geometry.get(declaration.name)
+    if not isinstance(size, Quantity) or run.assumptions:
+        return
+    if any(declaration.admits(value) for value in _meant(run, start, declaration)):
+        yield Verified(CODE, declaration.at, decides=False)
+        return
+    at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
+    message = f"comment says {count(declaration.value, declaration.name)}, {start.name} starts {_processes(run, size)}"
+    yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),))
+
+
+def _meant(run: Run, start: Start, declaration: Declaration) -> Iterator[int]:
+    """Yield the numbers for which the comment counts as true."""
+    names = (Name.WORLD_SIZE, Name.GPUS_PER_NODE) if declaration.ambiguous else (declaration.name,)
+    for name in names:
+        value = run.geometry.value(name)
+        if value is not None:
+            yield value
+    if start.allocated is not None:
+        yield from (leaf.value for leaf in (start.allocated, *leaves(start.allocated)) if leaf.name in names)
+
+
+def _processes(run: Run, size: Quantity) -> str:
+    world = run.geometry.value(Name.WORLD_SIZE)
+    if size.name == Name.WORLD_SIZE or world is None:
+        return f"{size.value:,}"
+    return f"{world:,} processes: {count(size.value, size.name)}"
+
+
+_SCRIPT = "#!/bin/bash\n# runs on {gpus} GPUs\ntorchrun --nproc_per_node 4 train.py --config sft.yaml\n"
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 4
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="hardware-comment-disagrees",
+    scope=Scope.RUN,
+    summary="a script's comment names other hardware than its launcher starts",
+    bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=8)))),),
+    good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=4)))),),
+    check=check,
+    severity=Severity.WARNING,
+)

@@ -1,0 +1,61 @@
+"""A command asks its launcher for processes that it can't start, or starts fewer than it says.
+
+More processes than the Slurm job has GPUs, a total that does not spread evenly over the machines, fewer processes than machines,
+or several processes with a configuration that starts one.
+
+The launcher decides the world size, and the world size is a factor of the global batch. Some of these stop the job after the
+nodes were allocated, the others run with a smaller batch and say nothing.
+
+What the launcher does: `accelerate launch` floors `num_processes / num_machines` in silence and starts a single process under
+`distributed_type: "NO"`; processes beyond the GPUs of a job fail on their first CUDA call.
+
+How to mend it: make the number of processes that of the job's GPUs (nodes x GPUs per node), less those kept for generation.
+
+It stays silent where one of the numbers is a variable that nobody can know, and where fewer processes start than GPUs are
+allocated: some may serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.launch import Kind
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS304"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each thing that the launcher of `run` would stop at or correct."""
+    launch = run.launch
+    if launch is None or launch.start is None:
+        return
+    for problem in launch.start.problems:
+        grave = problem.stops and launch.kind == Kind.SCRIPT
+        related = tuple(Related(at, label) for at, label in problem.related)
+        yield Finding(CODE, problem.message, Severity.ERROR if grave else Severity.WARNING, problem.at, related=related)
+
+
+_SCRIPT = """\
+#!/bin/bash
+accelerate launch --num_machines 4 --num_processes {processes} train.py --config sft.yaml
+"""
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 4
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="launch-sizes-inconsistent",
+    scope=Scope.RUN,
+    summary="a command asks for processes that its launcher does not start",
+    bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(processes=10)))),),
+    good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(processes=32)))),),
+    check=check,
+)

@@ -1,0 +1,56 @@
+"""A script searches its recipe for a batch key with grep, and can run a recipe in which that goes wrong.
+
+`GRAD_ACC_STEPS=$(grep 'gradient_accumulation_steps' $CONFIG_FILE | awk '{print $2}')` hands the recipe's accumulation on to the
+launcher. A recipe that leaves the key to its default gives nothing, and the option takes the next word for its value; a recipe
+that has the word twice, in a comment say, gives both lines.
+
+What the script does: with nothing found, `accelerate launch` stops on its command line, or takes another word for the number;
+with two lines the second becomes an argument of its own.
+
+How to mend it: write the key down in every recipe, once, or let the script search for a line that starts with it and take the
+first (`grep -m1 '^gradient_accumulation_steps:'`).
+
+It stays silent where every recipe that the script's path can name has the key once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.outcome import Finding, Outcome, Severity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS308"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each search that finds no line, or several, in a recipe that the script can run."""
+    for grep in run.launch.greps if run.launch is not None else ():
+        for paths, what in ((grep.without, "nothing"), (grep.several, "several lines")):
+            if paths and len(paths) < grep.of:
+                others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+                message = f"grep finds {what} for {grep.key} in {paths[0]}{others}, which this script can run"
+                details = (f"{len(paths)} of the {grep.of} recipes that its path can name",)
+                yield Finding(CODE, message, Severity.WARNING, grep.at, "search", details=details)
+
+
+_SCRIPT = """\
+#!/bin/bash
+CONFIG=recipes/$1.yaml
+STEPS=$(grep gradient_accumulation_steps $CONFIG | awk '{print $2}')
+accelerate launch --num_processes 8 --gradient_accumulation_steps $STEPS train.py --config $CONFIG
+"""
+_RECIPE = "model_name_or_path: my/model\ndataset_name: my/data\nmax_length: 4096\nper_device_train_batch_size: 4\n"
+_STEPS = "gradient_accumulation_steps: 2\n"
+
+RULE = Rule(
+    code=CODE,
+    name="searched-key-missing",
+    scope=Scope.RUN,
+    summary="a script greps its recipe for a batch key that some recipe does not have once",
+    bad=(Example((("recipes/a.yaml", _RECIPE + _STEPS), ("recipes/b.yaml", _RECIPE), ("run.sh", _SCRIPT))),),
+    good=(Example((("recipes/a.yaml", _RECIPE + _STEPS), ("recipes/b.yaml", _RECIPE + _STEPS), ("run.sh", _SCRIPT))),),
+    check=check,
+    severity=Severity.WARNING,
+)

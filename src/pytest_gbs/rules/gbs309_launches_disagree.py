@@ -1,0 +1,62 @@
+"""Two scripts launch one recipe with different global batch sizes, and nothing says which one is meant.
+
+The recipe claims no batch, so neither launch is wrong. Still its learning rate was tuned for one of them.
+
+What the framework does: each launch trains with its own batch.
+
+How to mend it: write down which batch the recipe is for (`# gbs: 128`); from then on the launch that gives another one is found.
+
+It stays silent where the recipe claims a batch, where a policy gives one, for commands in documents and tests, and where a launch
+leaves the number of GPUs open. It is advice, and no finding that fails anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.launch import Kind
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS309"
+
+
+def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
+    """Yield one finding where launches of a recipe give different batches and nothing claims one."""
+    # A file that only its launches make a recipe has none of its own batch.
+    if runs[0].launch is not None or any(run.claims or run.policies for run in runs):
+        return
+    launched = [run for run in runs if run.launch is not None and run.launch.start is not None and run.launch.kind == Kind.SCRIPT]
+    known = [(run, size) for run in launched if (size := run.geometry.global_batch_size) is not None]
+    other = next(((run, size) for run, size in known[1:] if size != known[0][1]), None)
+    if other is None:
+        return
+    first, (second, size) = known[0][0], other
+    assert first.launch is not None
+    assert second.launch is not None
+    recipe = second.path.rpartition("/")[2]
+    message = f"this launch of {recipe} gives {size:,}, another one {known[0][1]:,}, and nothing says which is meant"
+    yield Finding(CODE, message, Severity.INFO, second.launch.at, f"{size:,}", (Related(first.launch.at, f"{known[0][1]:,}"),))
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 4
+"""
+_ONE = "torchrun --nproc_per_node 8 train.py --config sft.yaml\n"
+_TWO = "torchrun --nproc_per_node 4 train.py --config sft.yaml --gradient_accumulation_steps {steps}\n"
+
+RULE = Rule(
+    code=CODE,
+    name="launches-disagree",
+    scope=Scope.RECIPE,
+    summary="launches of one recipe give different batches, and nothing says which is meant",
+    bad=(Example((("sft.yaml", _RECIPE), ("a.sh", _ONE), ("b.sh", _TWO.format(steps=4)))),),
+    good=(Example((("sft.yaml", _RECIPE), ("a.sh", _ONE), ("b.sh", _TWO.format(steps=8)))),),
+    check=check,
+    severity=Severity.INFO,
+)

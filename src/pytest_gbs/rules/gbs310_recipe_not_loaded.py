@@ -1,0 +1,56 @@
+"""A command names a recipe where its program does not look for one.
+
+TRL's parser loads a file behind `--config` alone. A recipe that stands by itself (`accelerate launch sft.py recipes/sft.yaml`, as
+the alignment-handbook had it for years) is an argument that nobody asked for.
+
+What the program does: `TrlParser` stops with a `ValueError` on arguments that it does not know.
+
+How to mend it: put `--config` in front of the recipe.
+
+It stays silent where the program's own file is not in the repository, or reads a recipe by position as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.launch import Kind
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS310"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding where the program of a launch does not read the recipe that its command line names."""
+    launch = run.launch
+    if launch is None or not launch.unread or launch.named is None:
+        return
+    severity = Severity.ERROR if launch.kind == Kind.SCRIPT else Severity.WARNING
+    message = f"the program loads {run.path.rpartition('/')[2]} behind --config alone, and stops here"
+    here = Location(launch.named.source, launch.named.start, launch.named.start)
+    fix = Fix("put --config in front of it", Applicability.SETTINGS, (Edit(here, "", "--config "),))
+    yield Finding(CODE, message, severity, launch.named, "not loaded", holds="holds with --config in front of it", fixes=(fix,))
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 4
+"""
+_PROGRAM = "from trl import TrlParser\n\nparser = TrlParser((SFTConfig,))\n"
+_SCRIPT = "accelerate launch --num_processes 8 train.py {flag}sft.yaml\n"
+
+RULE = Rule(
+    code=CODE,
+    name="recipe-not-loaded",
+    scope=Scope.RUN,
+    summary="a command names a recipe where its program does not look for one",
+    bad=(Example((("sft.yaml", _RECIPE), ("train.py", _PROGRAM), ("run.sh", _SCRIPT.format(flag="")))),),
+    good=(Example((("sft.yaml", _RECIPE), ("train.py", _PROGRAM), ("run.sh", _SCRIPT.format(flag="--config ")))),),
+    check=check,
+)
