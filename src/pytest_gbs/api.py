@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from pytest_gbs.companions import with_companions
@@ -13,8 +13,8 @@ from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework, Loader
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.globs import matches_any
-from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.core.launch import Kind, LauncherFile
+from pytest_gbs.core.location import KeyPath, Lines, Location, Source, Unreadable
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Expectation, Settings
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
@@ -24,7 +24,7 @@ from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Judged, Policy, Run
 from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
 from pytest_gbs.core.wording import leaves
-from pytest_gbs.core.worlds import PARALLEL, Sizes
+from pytest_gbs.core.worlds import PARALLEL, Nearby, Sizes
 from pytest_gbs.engine import (
     Context,
     Judgement,
@@ -139,6 +139,7 @@ class _Check:
         scripts = self.repository.script_targets(targets)
         self.launches = self._index()
         self.shared = self._shared_policies()
+        chosen = self._with_dependents(chosen)
         pending = [each for path, named in chosen.items() for each in self._file(path, named)]
         pending = [*pending, *self._scripts(pending, scripts, frozenset(chosen))]
         pending.sort(key=lambda each: (each.path, each.document))
@@ -148,6 +149,14 @@ class _Check:
         files = self._compare(files, judged, internal)
         used = {rule.code: rule for rule in rules()}
         return Report(tuple(files), self.sources, used, _advice(files), tuple(internal))
+
+    def _with_dependents(self, chosen: dict[str, bool]) -> dict[str, bool]:
+        """Return `chosen` with the recipes that launches make of the files in it that were named: parents, parts, launcher files."""
+        named = {path for path, asked in chosen.items() if asked}
+        if self.launches is None or not named:
+            return chosen
+        more = {path: False for path in self.launches.of_recipe if path not in chosen and named & self.launches.depends_on(path)}
+        return dict(sorted({**chosen, **more}.items())) if more else chosen
 
     def _index(self) -> LaunchIndex | None:
         """Return the launches of the repository; None, at no cost, where it has no script."""
@@ -172,8 +181,8 @@ class _Check:
                 if script in wanted or pending.path in chosen:
                     found[script].append(each)
         for script in wanted:
-            for running in self.launches.alone.get(script, ()):
-                judgement = judge_recipe((self._launch_run(running, None),), None, self.rules)
+            for run in _each_once(self._launch_run(running, None) for running in self.launches.alone.get(script, ())):
+                judgement = judge_recipe((run,), None, self.rules)
                 alone[script].extend(judgement.launched)
                 bugs[script].extend(judgement.internal)
         for script in sorted({*found, *alone}):
@@ -255,8 +264,8 @@ class _Check:
         file = read_launcher_file(document)
         if file is None:
             return _Pending(path, Role.NEITHER, named, Judgement({}, ()), document.source)
-        if any(problem.unless for problem in file.problems) and self.repository.is_mentioned(path):
-            # Whoever launches with the file gives the rest on the command line.
+        if any(problem.unless for problem in file.problems) and not self.repository.alone:
+            # Whoever launches with the file may give the rest on the command line.
             file = file._replace(problems=tuple(problem for problem in file.problems if not problem.unless))
         self.repository.remember(path, file, document.source)
         judgement = judge_file(file, self.rules, Scope.LAUNCHER)
@@ -274,8 +283,8 @@ class _Check:
         sizes = self._sizes(recipe)
         own = build_runs(whole, framework, sizes, self._context(path))
         runs = tuple(with_companions(run._replace(places=places), self.repository.tree) for run in own)
-        runs = (*runs, *(self._launch_run(running, own[0]) for running in launched))
-        view = FileView(document, framework, sizes, None, claimed(runs))
+        runs = (*runs, *_each_once(self._launch_run(running, own[0]) for running in launched))
+        view = FileView(document, framework, sizes, None, claimed(runs), self.repository.alone)
         role = Role.COMPANION if framework.companion else Role.RECIPE
         pending = _Pending(path, role, named, judge_recipe(runs, view, self.rules), document.source)
         pending.framework = framework.name
@@ -293,15 +302,29 @@ class _Check:
 
     def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> _Pending:
         """Return the primary file of a configuration that only its launches make a recipe."""
-        runs = tuple(self._launch_run(running, None) for running in launched)
+        runs = tuple(_each_once(self._launch_run(running, None) for running in launched))
         pending = _Pending(document.source.path, Role.RECIPE, named, judge_recipe(runs, None, self.rules), document.source)
         pending.framework = launched[0].framework.name
         pending.runs = runs
         return pending
 
     def _context(self, path: str) -> Context:
-        nearby = partial(self.repository.nearby, path)
+        nearby = partial(self._nearby, path)
         return Context(self.settings, self._hardware(path), self.given, nearby, tuple(self.shared.get(path, ())))
+
+    def _nearby(self, path: str) -> Nearby:
+        """Return what is known of the GPUs per node around a recipe: by its launches, where all agree, else by launcher files."""
+        around = self.repository.nearby(path)
+        if self.launches is None:
+            return around
+        launched = self.launches.gpus_per_node(path)
+        if launched is None or (around.gpus_per_node is not None and around.gpus_per_node.value == launched.value):
+            return around
+        source = self.repository.tree.read(launched.at.source) if launched.at is not None else None
+        line = Lines(source.text).line_of(launched.at.start) if isinstance(source, Source) and launched.at is not None else 1
+        where = f"{launched.at.source}:{line}" if launched.at is not None else launched.key
+        words = "1 GPU" if launched.value == 1 else f"{launched.value} GPUs"
+        return Nearby(launched, around.parallel, f"{words} per node: it is launched so ({where})")
 
     def _hardware(self, path: str) -> Sizes:
         if not self.settings.hardware:
@@ -320,14 +343,31 @@ class _Check:
         sizes: Sizes = {}
         for path in given.launch_files:
             file = self.repository.launcher_file(path)
-            if file is None:
-                raise UsageError(f"{path} is no launcher file that gbs can read (an accelerate config, say)")
+            found = file.quantities if file is not None else self._of_script(path)
             wanted = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, *PARALLEL)
-            sizes.update({q.name: q._replace(origin=Origin.LAUNCHER) for q in file.quantities if q.name in wanted})
+            sizes.update({q.name: q._replace(origin=Origin.LAUNCHER) for q in found if q.name in wanted})
         for (name, flag), value in zip(_FLAGS, given[:3], strict=True):
             if value is not None:
                 sizes[name] = Quantity(name, value, Origin.GIVEN, key=flag)
         return sizes
+
+    def _of_script(self, path: str) -> tuple[Quantity, ...]:
+        """Return the sizes that the launches of a script give, all the same.
+
+        Raises:
+            UsageError: it launches nothing, or with unlike numbers of processes.
+        """
+        from pytest_gbs.launches import Scripts
+
+        scripts = Scripts(self.repository.tree, (path,), (), lambda _: False)
+        given = {tuple(sorted((q.name, q.value) for q in found.launch.quantities)): found for found in scripts.launches(path)}
+        sized = [found.launch.quantities for found in given.values() if found.launch.quantities]
+        if not given:
+            raise UsageError(f"{path} is no launcher file and no script that launches training (an accelerate config, a Slurm script)")
+        if len(sized) != 1:
+            what = "leaves the number of processes open" if not sized else "launches with unlike numbers of processes"
+            raise UsageError(f"{path} {what}; give --world-size instead")
+        return sized[0]
 
     def _shared_policies(self) -> dict[str, list[Policy]]:
         """Return for each recipe the policies "these recipes share one value", resolved to the value most of them have."""
@@ -396,8 +436,10 @@ class _Check:
         together = {code: list(each) for code, each in outcomes.items()}
         for each in pending.judgement.launched:
             silenced = self._silenced_in(_script_of(each))
+            # What is wrong in a README is no verdict on the recipe.
+            script = each.run.launch is not None and each.run.launch.kind == Kind.SCRIPT
             for code, told in each.outcomes.items():
-                kept = [self._remap(o) for o in told if not (isinstance(o, Finding) and silenced(o))]
+                kept = [self._remap(o) for o in told if not isinstance(o, Finding) or (script and not silenced(o))]
                 together.setdefault(code, []).extend(kept)
         return together
 
@@ -494,6 +536,17 @@ class _Check:
 def _subject(outcome: Finding | Undetermined) -> Finding:
     """Return what a suppression is held against: a finding itself, an undetermined claim as one."""
     return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
+
+
+def _each_once(runs: Iterable[Run]) -> Iterator[Run]:
+    """Yield the runs without those of a loop that are like one before: the same command with the same sizes."""
+    seen = set()
+    for run in runs:
+        sizes = tuple((name, size.value) for name, size in run.geometry.stated.items() if isinstance(size, Quantity))
+        same = (run.launch.at if run.launch else None, run.framework.title, sizes)
+        if same not in seen:
+            seen.add(same)
+            yield run
 
 
 def _script_of(launched: Launched) -> str:

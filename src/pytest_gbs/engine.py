@@ -235,6 +235,8 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
         for rule in rules:
             if rule.scope == Scope.RUN and (not rule.frameworks or run.framework.name in rule.frameworks):
                 of_run.collect(rule, run)
+        if run.launch is not None and run.places is not None:
+            _collect_given(of_run, rules, run)
         if run.places is not None:
             of_run.relocate(run)
         told = _named(_one_cause(of_run), run)
@@ -248,6 +250,25 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
     outcomes = _without_decided(collected.outcomes, launched)
     judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()
     return Judgement(outcomes, tuple(collected.internal), judged, tuple(launched))
+
+
+# Rules about single values, which a command line can get wrong as well as a file.
+_OF_VALUES: Final = ("GBS003", "GBS004")
+_CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
+
+
+def _collect_given(collected: _Collector, rules: Iterable[Rule], run: Run) -> None:
+    """Add what rules about values say of those that the command line of a launch gives."""
+    assert run.launch is not None
+    view = FileView(run.document, run.framework, {}, None, False)
+    told = _Collector()
+    for rule in rules:
+        if rule.code in _OF_VALUES:
+            told.collect(rule, view)
+    collected.internal.extend(told.internal)
+    for code, outcomes in told.outcomes.items():
+        given = [outcome for outcome in outcomes if outcome.at and not run.real(outcome.at).source.endswith(_CONFIGURATIONS)]
+        collected.outcomes.setdefault(code, []).extend(given)
 
 
 def _compare_launches(runs: tuple[Run, ...], rules: Iterable[Rule], collected: _Collector, launched: list[Launched]) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CommentBlock, Document
+from pytest_gbs.core.launch import Kind
 from pytest_gbs.core.location import Source
-from pytest_gbs.core.quantity import HARDWARE, Name
+from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations import read_declarations
 from pytest_gbs.launched import Runner, Running
@@ -24,6 +25,29 @@ class LaunchIndex(NamedTuple):
     scripts: Scripts
     of_recipe: dict[str, tuple[Running, ...]]
     alone: dict[str, tuple[Running, ...]]
+
+    def gpus_per_node(self, recipe: str) -> Quantity | None:
+        """Return the processes per machine with which scripts launch a recipe, where all agree; None where nobody knows."""
+        found: list[Quantity] = []
+        for running in self.of_recipe.get(recipe, ()):
+            if running.found.launch.kind in (Kind.TEST, Kind.TEMPLATE):
+                continue
+            sizes = {size.name: size for size in running.found.start.sizes if isinstance(size, Quantity)}
+            size = sizes.get(Name.GPUS_PER_NODE)
+            world, nodes = sizes.get(Name.WORLD_SIZE), sizes.get(Name.NUM_NODES)
+            if size is None and world is not None and nodes is not None and nodes.value == 1:
+                size = world._replace(name=Name.GPUS_PER_NODE)
+            if size is not None:
+                found.append(size)
+        return found[0] if found and len({size.value for size in found}) == 1 else None
+
+    def depends_on(self, recipe: str) -> frozenset[str]:
+        """Return the files that have a part in the launches of a recipe: scripts, launcher files, files that it takes in."""
+        parts: set[str] = set()
+        for running in self.of_recipe.get(recipe, ()):
+            parts.update((running.found.launch.at.source, running.found.script.path, *running.sources))
+            parts.update(file.path for file in running.found.start.files)
+        return frozenset(parts)
 
     def recipes_of(self, script: str) -> Iterator[str]:
         """Yield the paths of the recipes that the script at `script` launches."""

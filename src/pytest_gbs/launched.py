@@ -30,7 +30,7 @@ class Running(NamedTuple):
     """A launch with what it runs: the recipe's path (the script's, where there is none), its document, and its table.
 
     `alone` is true where no file of the tree is the recipe. `document` is made up where the command line or several files have
-    a part in it; `places` maps its key paths to real places then.
+    a part in it; `places` maps its key paths to real places then. `sources` are the files that were composed.
     """
 
     found: Found
@@ -39,6 +39,7 @@ class Running(NamedTuple):
     framework: Framework
     alone: bool = False
     places: dict[KeyPath, Location] | None = None
+    sources: tuple[str, ...] = ()
 
     def locate(self, at: Location) -> Location:
         """Return the place in a real file of `at`, a place in the document."""
@@ -170,7 +171,7 @@ class Runner:
         framework = recognise(composed.document)
         if framework is None:
             return None
-        return Running(found, composed.sources[0], composed.document, framework, places=_places(composed))
+        return Running(found, composed.sources[0], composed.document, framework, places=_places(composed), sources=composed.sources)
 
     def _main(self, program: str, words: tuple[Word, ...]) -> tuple[str, str] | None:
         """Return folder and name of a Hydra program's primary configuration."""
@@ -196,6 +197,8 @@ class Runner:
             framework = recognise(composed.document, _program_name(found)) if composed is not None else None
             if framework is not None and framework.imports and not self._imports(found, framework.imports):
                 framework = _bare(framework)
+            if framework is not None and framework.loader != Loader.PYYAML:
+                composed = with_settings(None, path, given, framework.arguments, framework.loader)
             if composed is not None and framework is not None and _same(framework.arguments, style):
                 return Running(found, path, composed.document, framework, alone=True, places=_places(composed))
         return None
@@ -227,11 +230,12 @@ def _with_settings(named: tuple[Found, str, Word], document: Document, framework
     given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
     interpolates = framework.loader == Loader.OMEGACONF and "${" in document.source.text
     composed = with_settings(document, path, given, framework.arguments, framework.loader) if given or interpolates else None
+    sources = parts.sources if parts else ()
     if composed is None:
-        return Running(found, path, document, framework, places=parts.places if parts else None)
-    made_up = composed.document._replace(source=document.source, number=document.number)
+        return Running(found, path, document, framework, places=parts.places if parts else None, sources=sources)
+    made_up = composed.document._replace(number=document.number)
     places = {at_key: locate(at, document, parts.places if parts else None) for at_key, at in _places(composed).items()}
-    return Running(found, path, made_up, framework, places=places)
+    return Running(found, path, made_up, framework, places=places, sources=sources)
 
 
 def _matters(setting: Setting) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, below
+from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, Written, below
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 _RECIPES: Final = (".yaml", ".yml", ".toml")
+_HYDRA: Final = frozenset(("--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd"))
 _TESTS: Final = frozenset(("tests", "test", "ci"))
 # Words of a script that starts another one.
 _STARTS_SCRIPTS: Final = (".sh", ".slurm", ".sbatch", ".bash")
@@ -94,7 +95,7 @@ class Scripts:
         return found if isinstance(found, Source) else None
 
     def _command(self, command: Command, script: Script, at: Location, depth: int) -> Iterator[Found]:
-        start = started(command, Surroundings(script, lambda word, of: self._launcher_file(word, of, script)))
+        start = started(command, self._around(script))
         if start is not None:
             yield self._linked(start, command, script, at)
             return
@@ -107,6 +108,17 @@ class Scripts:
             other = read_commands(source, self._source, inner[1])
             for each in other.commands[:_MOST_COMMANDS]:
                 yield from self._command(each, other, at, depth + 1)
+
+    def _around(self, script: Script) -> Surroundings:
+        def launcher_file(word: Word, command: Command) -> LauncherFile | None:
+            return self._launcher_file(word, command, script)
+
+        def document(word: Word, command: Command) -> Document | None:
+            path = self.find(word, command, script)
+            source = self._source(path) if path is not None else None
+            return next((each for each in read(source) if isinstance(each, Document)), None) if source is not None else None
+
+        return Surroundings(script, launcher_file, document)
 
     def _linked(self, start: Start, command: Command, script: Script, at: Location) -> Found:
         named, unknown, missing = self._named(start, command, script)
@@ -158,7 +170,7 @@ class Scripts:
         found: list[tuple[str, Word]] = []
         template: Word | None = None
         missing = False
-        for word in start.recipes or start.program[1:]:
+        for word in start.recipes or _beside_hydra(start.program[1:]):
             known = word.starts_with
             value = word.after(known.index("=") + 1) if "=" in known and not known.startswith("=") else word
             value = value.after(1) if value.starts_with.startswith("@") else value
@@ -199,9 +211,7 @@ class Scripts:
     def _launcher_file(self, word: Word, command: Command, script: Script) -> LauncherFile | None:
         path = self.find(word, command, script)
         source = self._source(path) if path is not None else None
-        written = (
-            None if source is not None else next((w for w in reversed(script.written) if word.text and w.path.text == word.text), None)
-        )
+        written = None if source is not None else _written(word, script)
         if written is not None:
             text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
             source = Source(script.path, text)
@@ -210,6 +220,16 @@ class Scripts:
         files = (read_launcher_file(document) for document in read(source) if isinstance(document, Document))
         file = next((file for file in files if file is not None), None)
         return file if file is None or written is None else _standing(file, written.at)
+
+
+def _beside_hydra(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words of a program that may name a recipe: not those that name a Hydra program's primary configuration."""
+    before = ""
+    for word in words:
+        name = word.starts_with.partition("=")[0]
+        if not {name, before} & _HYDRA:
+            yield word
+        before = "" if "=" in word.starts_with else name
 
 
 @cache
@@ -240,6 +260,15 @@ def _parents(folder: str) -> Iterator[str]:
     while "/" in folder:
         folder = folder.rpartition("/")[0]
         yield folder
+
+
+def _written(word: Word, script: Script) -> Written | None:
+    """Return what the script itself writes at the path of `word`, which need not be known whole as long as both say the same."""
+    wanted = [(part.text, part.name) for part in word.parts if part.text != ""]
+    for written in reversed(script.written):
+        if wanted and [(part.text, part.name) for part in written.path.parts if part.text != ""] == wanted:
+            return written
+    return None
 
 
 def _standing(file: LauncherFile, at: Location) -> LauncherFile:

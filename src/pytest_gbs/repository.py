@@ -141,11 +141,10 @@ class Repository:
             return source, ()
         return source, read(source)
 
-    def is_mentioned(self, path: str) -> bool:
-        """Return whether a script of the tree has the name of the file at `path` in it."""
-        name = path.rpartition("/")[2]
-        scripts = self.scripts.paths if self.scripts is not None else ()
-        return any(isinstance(source := self.tree.read(script), Source) and name in source.text for script in scripts)
+    @property
+    def alone(self) -> bool:
+        """True where the tree has a single file: nothing can be around it that fills up what it leaves open."""
+        return len(self.all_paths) == 1
 
     def readable(self, path: str) -> tuple[Document, ...]:
         """Return the documents of the file at `path` that can be read, read once."""

@@ -24,6 +24,8 @@ GENERATED = Equation(Name.GENERATION_BATCH_SIZE, (Name.MICRO_BATCH_SIZE, Name.WO
 GROUPS = Constraint("GBS205", (Name.GENERATION_BATCH_SIZE,), (Name.NUM_GENERATIONS,))
 PIECES = Constraint("GBS202", (Name.GENERATION_BATCH_SIZE,), (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE))
 PAIRS = Constraint("GBS207", (Name.MICRO_BATCH_SIZE,), at_least=2)
+SPLIT = Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+TWO = Constraint("GBS204", (Name.GLOBAL_BATCH_SIZE,), (Name.GRADIENT_ACCUMULATION_STEPS,), at_least=2)
 ENOUGH = Constraint("GBS207", (Name.GLOBAL_BATCH_SIZE,), at_least=100)
 
 AT = Location("a.yaml", 0, 1)
@@ -113,6 +115,12 @@ def test_what_is_not_known_is_named() -> None:
 
 def test_a_least_size_on_any_hardware_is_no_question_of_hardware() -> None:
     assert feasible(PAIRS, micro_batch_size=1) == {"all": True}
+
+
+def test_a_least_size_that_no_hardware_mends_leaves_none() -> None:
+    assert feasible(SPLIT, global_batch_size=8, gradient_accumulation_steps=8)["sizes"] == [1]
+    assert feasible(SPLIT, TWO, global_batch_size=8, gradient_accumulation_steps=8) == {"sizes": []}
+    assert feasible(SPLIT, TWO, global_batch_size=16, gradient_accumulation_steps=8)["sizes"] == [1, 2]
 
 
 def test_a_least_batch_needs_enough_hardware() -> None:

@@ -8,8 +8,9 @@ from pytest_gbs.core.document import Document
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.quantity import Name, Origin
-from pytest_gbs.launchers import launchers
-from pytest_gbs.launchers.accelerate import LAUNCHER, owns, read
+from pytest_gbs.launchers import accelerate_without_type, launchers, read_launcher_file
+from pytest_gbs.launchers._accelerate_file import owns, read
+from pytest_gbs.launchers.accelerate import LAUNCHER
 from pytest_gbs.parsing import read as parse
 from tests.support import corpus, oracles
 
@@ -25,7 +26,11 @@ def launcher(text: str, kind: str = "MULTI_GPU") -> LauncherFile:
 
 
 def sizes(file: LauncherFile) -> dict[str, int]:
-    return {size.name: size.value for size in file.quantities}
+    return {size.name: size.value for size in file.quantities if size.name != Name.DATA_PARALLEL_SIZE}
+
+
+def data_parallel(file: LauncherFile) -> int | None:
+    return next((size.value for size in file.quantities if size.name == Name.DATA_PARALLEL_SIZE), None)
 
 
 def problems(file: LauncherFile) -> list[tuple[str, bool]]:
@@ -84,8 +89,6 @@ def test_processes_are_the_total_over_all_machines() -> None:
             "num_processes: 8\nnum_machines: 0\n", {Name.WORLD_SIZE: 8, Name.NUM_NODES: 1, Name.GPUS_PER_NODE: 8}, id="no machine"
         ),
         pytest.param("num_processes: 8\nnum_machines: 2.0\n", {Name.WORLD_SIZE: 8, Name.NUM_NODES: 2, Name.GPUS_PER_NODE: 4}, id="float"),
-        pytest.param("num_processes: null\nnum_machines: null\n", {}, id="left to the command line"),
-        pytest.param("num_machines: 4\n", {}, id="processes left to the command line"),
         pytest.param("num_processes: auto\n", {}, id="counted by torchrun"),
         pytest.param("num_processes: ${GPUS}\n", {}, id="filled in"),
     ],
@@ -128,7 +131,6 @@ def test_processes_that_do_not_divide_are_rounded_down_in_silence() -> None:
         ("num_processes: 2\nnum_machines: 4\n", "2 processes on 4 machines leave none for each; accelerate launch stops", True),
         ("num_processes: 0\n", "0 processes cannot be started; accelerate launch stops", True),
         ("num_processes: -8\n", "-8 processes cannot be started; accelerate launch stops", True),
-        ("num_processes: -1\nnum_machines: 2\n", "accelerate launch stops unless --num_processes is given", False),
         ("num_processes: 8.5\n", "num_processes 8.5 is no whole number; accelerate launch stops", True),
         ("num_processes: true\n", "num_processes True is no whole number; accelerate launch stops", True),
         ("num_processes: '16'\nnum_machines: 2\n", "num_processes '16' is no whole number; accelerate launch stops", True),
@@ -138,6 +140,87 @@ def test_processes_that_do_not_divide_are_rounded_down_in_silence() -> None:
 )
 def test_processes_that_cannot_start_are_a_problem(text: str, message: str, stops: bool) -> None:
     assert problems(launcher(text)) == [(message, stops)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "message", "option"),
+    [
+        pytest.param("num_machines: 4\n", {Name.NUM_NODES: 4}, "no num_processes: ", "--num_processes", id="absent"),
+        pytest.param("num_processes: null\n", {}, "no num_processes: ", "--num_processes", id="null"),
+        pytest.param("num_processes: -1\nnum_machines: 2\n", {Name.NUM_NODES: 2}, "num_processes -1: ", "--num_processes", id="minus one"),
+        pytest.param(
+            "num_processes: 8\nnum_machines: null\n",
+            {Name.WORLD_SIZE: 8, Name.GPUS_PER_NODE: 8},
+            "num_machines is null, no number; accelerate launch stops",
+            "--num_machines",
+            id="machines null",
+        ),
+    ],
+)
+def test_what_is_left_to_the_command_line_stops_unless_it_is_given(text: str, expected: dict[str, int], message: str, option: str) -> None:
+    found = launcher(text)
+    (problem,) = found.problems
+    assert sizes(found) == expected
+    assert problem.message.startswith(message)
+    assert (problem.stops, problem.unless) == (True, option)
+
+
+def test_a_file_for_a_single_process_needs_no_number_of_them() -> None:
+    assert launcher("mixed_precision: bf16\n", "'NO'").problems == ()
+
+
+@pytest.mark.parametrize("key", ["gpus_per_node", "nproc_per_node", "num_gpus", "num_process", "nnodes"])
+def test_a_key_that_accelerate_does_not_know_stops_it(key: str) -> None:
+    assert problems(launcher(f"num_processes: 8\n{key}: 8\n")) == [(f"accelerate launch does not know the key {key} and stops", True)]
+
+
+@pytest.mark.parametrize("key", ["ipex_config", "dynamo_backend", "command_file", "gpu_ids", "fp16"])
+def test_keys_of_some_version_of_accelerate_are_no_problem(key: str) -> None:
+    assert launcher(f"num_processes: 8\n{key}: all\n").problems == ()
+
+
+_WRITTEN = "compute_environment: LOCAL_MACHINE\nmachine_rank: 0\nmain_training_function: main\nnum_processes: 8\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _WRITTEN + "distributed_type: FSDP\n",
+        "machine_rank: 0\nmain_training_function: main\nnum_processes: 8\n",
+        "compute_environment: LOCAL_MACHINE\nnum_processes: 8\n",
+        "compute_environment: dev\nmain_training_function: main\nmachine_rank: 0\n",
+    ],
+    ids=["with a type", "no environment", "too few keys", "no processes"],
+)
+def test_only_a_file_of_accelerate_can_lack_its_type(text: str) -> None:
+    assert not accelerate_without_type.owns(document(text))
+
+
+def test_a_file_without_a_type_stops_accelerate() -> None:
+    found = read_launcher_file(document(_WRITTEN))
+    assert found is not None
+    assert (sizes(found), found.distributed, problems(found)) == ({}, False, [("no distributed_type: accelerate launch stops", True)])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        pytest.param("num_processes: 8\n", "MULTI_GPU", 8, id="each process"),
+        pytest.param("num_processes: 30\nnum_machines: 4\n", "MULTI_GPU", 28, id="rounded down"),
+        pytest.param("num_processes: 8\n", "'NO'", 1, id="single"),
+        pytest.param("num_processes: 8\n" + mesh(dp_shard=4, tp=2), "FSDP", 4, id="less the tensor parallel"),
+        pytest.param("num_processes: 8\n" + mesh(dp_shard=2, tp=2, cp=2), "FSDP", 2, id="and the context parallel"),
+        pytest.param("num_processes: 8\n" + mesh(tp=3), "FSDP", None, id="no whole number"),
+        pytest.param("num_processes: 8\n", "MEGATRON_LM", None, id="degrees of Megatron"),
+        pytest.param("num_machines: 2\n", "MULTI_GPU", None, id="processes not known"),
+    ],
+)
+def test_ranks_with_data_of_their_own_are_counted(text: str, kind: str, expected: int | None) -> None:
+    assert data_parallel(launcher(text, kind)) == expected
+
+
+def test_how_it_distributes_is_kept() -> None:
+    assert launcher("num_processes: 8\n", "DEEPSPEED").kind == "DEEPSPEED"
 
 
 @pytest.mark.parametrize(
@@ -212,27 +295,26 @@ def test_json_is_read_too() -> None:
     assert sizes(found) == {Name.WORLD_SIZE: 4, Name.NUM_NODES: 1, Name.GPUS_PER_NODE: 4}
 
 
-def test_the_one_contradiction_in_the_corpus_is_known() -> None:
+def test_the_contradictions_in_the_corpus_are_known() -> None:
     root = corpus()
     found = {}
     files = 0
     for path in sorted(p for p in root.rglob("*") if p.suffix in (".yaml", ".yml", ".json") and p.is_file()):
         text = path.read_bytes().decode("utf-8", "replace")
-        if LAUNCHER.hint in text:
+        if LAUNCHER.hint in text or accelerate_without_type.LAUNCHER.hint in text:
             for each in parse(Source(path.relative_to(root).as_posix(), text)):
-                if isinstance(each, Document) and owns(each):
-                    files += 1
-                    found.update({each.source.path: problems(read(each))} if read(each).problems else {})
+                file = read_launcher_file(each) if isinstance(each, Document) else None
+                files += file is not None
+                if file is not None and file.problems:
+                    found[file.path] = [(problem.message, problem.unless) for problem in file.problems]
     assert files > 80
-    assert found == {
+    left_open = [path for path, of in found.items() if all(unless for _, unless in of)]
+    assert {path: of for path, of in found.items() if path not in left_open} == {
         "files/huggingface__trl/trl/accelerate_configs/single_gpu.yaml": [
-            ("accelerate launch starts 1 process, not 8: distributed_type is NO", False)
+            ("accelerate launch starts 1 process, not 8: distributed_type is NO", "")
         ]
     }
-
-
-# What the file cannot know: processes given on the command line, keys that mean nothing to accelerate, another kind of file.
-_NOT_OURS = ("manually pass in", "unknown keys", "must be specified", "NoneType")
+    assert len(left_open) == 5  # launched with --num_processes by the scripts beside them
 
 
 def test_it_says_what_accelerate_itself_does() -> None:
@@ -240,12 +322,11 @@ def test_it_says_what_accelerate_itself_does() -> None:
     cases = [json.loads(line) for line in (oracles() / "accelerate.jsonl").read_text(encoding="utf-8").splitlines()]
     for case in cases:
         expect, (name, text) = case["expect"], next(iter(case["files"].items()))
-        found = document(text, name)
-        if any(words in expect.get("message", "") for words in _NOT_OURS):
-            continue
-        file = read(found)
+        file = read_launcher_file(document(text, name))
+        assert file is not None
         stops = any(problem.stops for problem in file.problems)
         agrees = stops != expect["accepted"] and (stops or sizes(file).get(Name.WORLD_SIZE) == expect["num_processes"])
+        agrees = agrees and (stops or data_parallel(file) == expect["data_parallel_size"])
         if not agrees or (not stops and bool(file.problems) != ("note" in expect)):
             disagreements.append((case["id"], problems(file), sizes(file), expect))
     assert len(cases) > 100

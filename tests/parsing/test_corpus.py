@@ -115,7 +115,9 @@ def test_json_reads_as_json_reads_it(part: int) -> None:
         try:
             expected = json.loads(source.text)
         except json.JSONDecodeError as error:
-            assert isinstance(found, Unreadable), source.path
+            if isinstance(found, Document):  # hjson
+                assert any(key in source.text for key in ("zero_optimization", "train_batch_size")), source.path
+                continue
             assert found.offset == error.pos
             continue
         assert isinstance(found, Document), (source.path, found)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.parsing import read
-from pytest_gbs.parsing.json_reader import read_json
+from pytest_gbs.parsing.json_reader import UNQUOTED, read_json
 from tests.parsing.reading import document, mapping, refusal, texts, written
 from tests.parsing.reference import same, to_python
 
@@ -121,7 +121,45 @@ def test_a_tolerant_reader_takes_comments_and_trailing_commas(text: str) -> None
     assert to_python(found) == {"a": [1, 2], "b": 1}
 
 
-@pytest.mark.parametrize("text", ["[,]", "[1,,2]", "{,}", "/* ", "[1 2]", "/", "{a: 1}"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1\n"b": 2}', {"a": 1, "b": 2}),
+        ("{a: 1, b: true}", {"a": 1, "b": True}),
+        ('{"a": BATCH_SIZE,\n"b": 1}', {"a": "BATCH_SIZE", "b": 1}),
+        ('{"a": 8x7b}', {"a": "8x7b"}),
+        ("[a b, c\n d]", ["a b", "c", "d"]),
+    ],
+    ids=["no comma", "no quotes", "a word", "not a number", "words"],
+)
+def test_a_tolerant_reader_takes_what_hjson_takes(text: str, expected: object) -> None:
+    (found,) = read_json(Source(PATH, text), tolerant=True)
+    assert isinstance(found, Document)
+    assert to_python(found) == expected
+
+
+def test_a_word_without_quotes_is_marked_as_one() -> None:
+    (found,) = read_json(Source(PATH, '{"a": CONFIG_A, "b": "CONFIG_B"}'), tolerant=True)
+    assert isinstance(found, Document)
+    assert [getattr(found.get(key), "tag", None) for key in "ab"] == [UNQUOTED, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ('{"zero_optimization": {"stage": 2}, // stage\n}', True),
+        ('{"train_batch_size": CONFIG_BATCH_SIZE}', True),
+        ('{"stage": 2, // stage\n}', False),
+        ('{"train_batch_size": 8', False),
+    ],
+    ids=["comment", "template", "other JSON", "cut off"],
+)
+def test_only_deepspeed_is_read_tolerantly(text: str, reads: bool) -> None:
+    (found,) = read(Source(PATH, text))
+    assert isinstance(found, Document) is reads
+
+
+@pytest.mark.parametrize("text", ["[,]", "[1,,2]", "{,}", "/* ", "[1 2]", "/", "{a 1}", "{:}", "[:]"])
 def test_a_tolerant_reader_takes_nothing_else(text: str) -> None:
     (found,) = read_json(Source(PATH, text), tolerant=True)
     assert isinstance(found, Unreadable)

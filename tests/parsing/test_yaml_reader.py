@@ -188,7 +188,3 @@ def test_a_text_matters_that_holds_a_batch_key(text: str, matters: bool) -> None
 @pytest.mark.parametrize("path", ["a.yaml", "A.YML", "recipe", "a.yaml.example", "a.cfg"])
 def test_yaml_is_what_nothing_else_is(path: str) -> None:
     assert document("a: 1", path).syntax == "yaml"
-
-
-def test_toml_has_no_documents_yet() -> None:
-    assert read(Source("a.toml", "a = 1")) == ()

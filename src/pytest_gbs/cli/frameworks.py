@@ -51,7 +51,7 @@ def _formula(equation: Equation) -> str:
     bottom = " x ".join(map(short, equation.divisors))
     if not bottom:
         return top
-    sign = "//" if equation.rounding == Rounding.FLOOR else "/"
+    sign = {Rounding.FLOOR: "//", Rounding.CEIL: "/ (up)"}.get(equation.rounding, "/")
     return f"{top} {sign} ({bottom})" if len(equation.divisors) > 1 else f"{top} {sign} {bottom}"
 
 

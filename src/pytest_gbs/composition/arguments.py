@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch
+from pytest_gbs.composition._override_grammar import NotAnOverride, parse_override
 from pytest_gbs.composition._plant import Refused, check_text, plant
 from pytest_gbs.composition._present import present
 from pytest_gbs.core.arguments import Setting
@@ -63,7 +64,18 @@ def _value(setting: Setting, style: str, loader: str) -> object:
         return True
     if style == Arguments.FLAGS and len(text) <= _LONGEST and re.fullmatch(_NUMBER, text):
         return int(text)
+    if style == Arguments.HYDRA:
+        return _hydra_value(text)
     return resolve(Scalar(0, len(text), text, plain=True), loader_of("yaml", loader))
+
+
+def _hydra_value(text: str) -> Any:
+    """Return the value of an override in Hydra's grammar; text where it is none, or several."""
+    try:
+        value = parse_override(f"value={text}").value
+    except NotAnOverride:
+        return text
+    return value if isinstance(value, bool | int | float | str) or value is None else text
 
 
 __all__ = ["with_settings"]

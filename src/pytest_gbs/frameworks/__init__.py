@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.location import KeyPath
@@ -20,8 +21,11 @@ def tables() -> tuple[Framework, ...]:
     return tuple(found)
 
 
-def recognise(document: Document) -> Framework | None:
-    """Return the table that `document` is a recipe of, or None where it is no recipe that any table knows."""
+def recognise(document: Document, program: str = "") -> Framework | None:
+    """Return the table that `document` is a recipe of, or None where it is no recipe that any table knows.
+
+    Where `program` is the path of the program that reads it, its words count as nearer than those of the document's own path.
+    """
     index = _index()
     bits = index.bits
     seen = 0
@@ -29,12 +33,12 @@ def recognise(document: Document) -> Framework | None:
         seen |= bits.get(key, 0)
     if not seen & index.doors:
         return None
-    entries = [entry for entry in index.entries if entry.admits(seen)]
+    entries = [entry for entry in index.entries if entry.admits(seen) and entry.suits(document)]
     if len(entries) > 1:
         best = max((entry.marks & seen).bit_count() for entry in entries)
         entries = [entry for entry in entries if (entry.marks & seen).bit_count() == best]
     if len(entries) > 1:
-        words = _words(document.source.path)
+        words = [*_words(document.source.path), *_named_above(document, entries), *_words(program)]
         entries.sort(key=lambda entry: entry.nearness(words), reverse=True)
     return entries[0].table if entries else None
 
@@ -55,6 +59,13 @@ class _Entry(NamedTuple):
             if not group & seen:
                 return False
         return not (seen & self.none_of or self.all_of & ~seen)
+
+    def suits(self, document: Document) -> bool:
+        """Return whether the syntax and the values of `document` are those that this table asks for, where it asks for any."""
+        when, syntax = self.table.recognition.when, self.table.recognition.syntax
+        if syntax and syntax != document.syntax:
+            return False
+        return not when or any(holds(condition, document, self.table.loader) for condition in when)
 
     def nearness(self, words: list[str]) -> tuple[int, int]:
         """Return how near to the end of a path, read as `words`, one of this table's words stands, then its weight."""
@@ -88,6 +99,15 @@ def _index() -> _Index:
         entries.append(entry)
         doors |= entry.all_of or entry.one_of[0]
     return _Index(bits, doors, tuple(entries))
+
+
+def _named_above(document: Document, entries: list[_Entry]) -> list[str]:
+    """Return the words of the programs that the comments above the first key name, the one named first last; of tables that ask."""
+    if not any(entry.table.recognition.header for entry in entries):
+        return []
+    text = " ".join(block.text for block in document.comments if block.placement == "header")
+    named = [each.strip("`'\",;:()") for each in text.split() if "_" in each]
+    return [word for each in reversed(named) for word in _words(each)]
 
 
 def _words(path: str) -> list[str]:

@@ -97,7 +97,9 @@ def _values(row: Row) -> Iterator[Schema]:
         yield {"type": "boolean"}
     if reading.null not in WRONG:
         yield {"type": "null"}
-    if reading.collection not in WRONG:
+    if reading.collection == Treatment.SCHEDULE:
+        yield {"type": "array", "items": {"type": "object"}}
+    elif reading.collection not in WRONG:
         yield {"type": ["array", "object"]}
     yield from _texts(row)
 

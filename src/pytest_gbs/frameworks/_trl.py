@@ -144,4 +144,6 @@ def table(
         version=VERSION,
         source=source or SOURCE,
         derive=realise_split_batches,
+        imports="trl",
+        companions=(("deepspeed",),),
     )

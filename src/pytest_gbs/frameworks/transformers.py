@@ -64,6 +64,7 @@ _SCRIPT = Framework(
     version=VERSION,
     source="TF hf_argparser.py:408-428 (parse_yaml_file), trainer.py:2557-2573 (get_total_train_batch_size)",
     derive=realise_split_batches,
+    companions=(("deepspeed",),),
 )
 
 # Nothing in the file says which script reads it, so text in quotes may well be converted: only what no parser takes is a mistake.

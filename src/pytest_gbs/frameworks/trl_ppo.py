@@ -37,4 +37,4 @@ FRAMEWORK = table(
         ),
     ),
     source="TRL experimental/ppo/ppo_trainer.py:462-484; " + SOURCE,
-)
+)._replace(companions=())  # its own training loop never has the Trainer compare them (trainer_config_finalize)

@@ -1,196 +1,39 @@
-"""accelerate launch: the YAML that `accelerate config` writes, and how many processes it really starts.
-
-ACC is accelerate 1.15.0; `ACC utils/launch.py:216` is a line of src/accelerate.
-"""
+"""accelerate launch: its command, and the YAML that `accelerate config` writes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import prod
-
-from pytest_gbs.core.document import Document, Scalar
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.launch import Launcher, LauncherFile, Problem
-from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.typed import Final, NamedTuple
-
-_BESIDE: Final = ("num_processes", "num_machines", "compute_environment", "mixed_precision", "machine_rank")
-# ACC parallelism_config.py:290-377; the file's keys reach it as they are (ACC utils/launch.py:403-425).
-_SIZES: Final = {
-    "dp_replicate": "parallelism_config_dp_replicate_size",
-    "dp_shard": "parallelism_config_dp_shard_size",
-    "tp": "parallelism_config_tp_size",
-    "cp": "parallelism_config_cp_size",
-    "sp": "parallelism_config_sp_size",
-}
-_NAMES: Final = {"tp": Name.TENSOR_PARALLEL_SIZE, "cp": Name.CONTEXT_PARALLEL_SIZE, "sp": Name.SEQUENCE_PARALLEL_SIZE}
-# torchrun counts the devices itself for these (torch/distributed/run.py, determine_local_world_size).
-_COUNTED: Final = ("auto", "gpu", "cpu", "xpu")
+from pytest_gbs.core.command import Command
+from pytest_gbs.core.launch import Launcher, Start, Surroundings
+from pytest_gbs.launchers import _accelerate_launch
+from pytest_gbs.launchers._accelerate_file import owns, read
+from pytest_gbs.launchers._programs import ACCELERATE_CLI_MODULES, ACCELERATE_MODULES, behind
+from pytest_gbs.launchers._slurm import within
+from pytest_gbs.launchers._words import split
 
 
-class _File(NamedTuple):
-    """The values of one launcher file that count."""
-
-    document: Document
-    kind: object  # distributed_type as loaded
-    processes: int | None
-    machines: int
-    mesh: dict[str, int]
-
-    def value(self, *path: str) -> object:
-        """Return the value at `path` as PyYAML loads it, None where there is none."""
-        return _value(self.document, path)
-
-    def at(self, *path: str) -> Location:
-        """Return the place of the value at `path`, or of the file's first character where there is none."""
-        return self.document.locate(path) or Location(self.document.source.path, 0, 0)
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """Return what a command of `accelerate launch` starts."""
+    index = _launch(command)
+    if index is None:
+        return None
+    parts = split(command, index, _accelerate_launch.SWITCHES)
+    if not parts.program:
+        return None
+    of = _accelerate_launch.given(parts, command, surroundings)
+    files = (of.file,) if of.file is not None else ()
+    problems = tuple(_accelerate_launch.problems(of))
+    sizes = _accelerate_launch.sizes(of)
+    return within(Start("accelerate launch", command.at, sizes, parts.program, (), files, problems=problems), command, surroundings)
 
 
-def owns(document: Document) -> bool:
-    """Return whether `document` is a launcher file of accelerate."""
-    kind = document.get("distributed_type")
-    return isinstance(kind, Scalar) and any((key,) in document.keyed for key in _BESIDE)
+def _launch(command: Command) -> int | None:
+    """Return the index behind `accelerate launch`, `accelerate-launch` or `python -m accelerate.commands.launch`."""
+    index = behind(command, ("accelerate",), ACCELERATE_CLI_MODULES)
+    if index is not None:
+        return index + 1 if index < len(command.words) and command.words[index].text == "launch" else None
+    return behind(command, ("accelerate-launch",), ACCELERATE_MODULES)
 
 
-def read(document: Document) -> LauncherFile:
-    """Return the processes that the file starts, and what in it contradicts itself."""
-    file = _File(document, _value(document, ("distributed_type",)), _processes(document), _machines(document), _mesh(document))
-    distributed = file.kind not in ("NO", False)
-    quantities = tuple(_quantities(file, distributed))
-    return LauncherFile(document.source.path, LAUNCHER.name, quantities, distributed, tuple(_problems(file, distributed)))
-
-
-def _value(document: Document, path: KeyPath) -> object:
-    node = document.get(*path)
-    return resolve(node, loader_of(document.syntax, Loader.PYYAML)) if isinstance(node, Scalar) else None
-
-
-def _processes(document: Document) -> int | None:
-    """Return `num_processes` where it is a number of processes; on one machine text will do (ACC utils/launch.py:225-226)."""
-    value = _value(document, ("num_processes",))
-    if isinstance(value, str) and value.isdecimal() and value.isascii() and _machines(document) == 1:
-        value = int(value)
-    return value if type(value) is int else None
-
-
-def _machines(document: Document) -> int:
-    """Return `num_machines`, 1 where it is absent or less (ACC commands/config/config_args.py:182, utils/launch.py:216)."""
-    value = _value(document, ("num_machines",))
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and value > 1 else 1
-
-
-def _mesh(document: Document) -> dict[str, int]:
-    """Return the sizes of `parallelism_config`, 1 where one is absent; nothing where the file has none or one is no number."""
-    if not any(("parallelism_config", key) in document.keyed for key in _SIZES.values()):
-        return {}
-    sizes = {name: _value(document, ("parallelism_config", key)) for name, key in _SIZES.items()}
-    present = {name: 1 if ("parallelism_config", _SIZES[name]) not in document.keyed else value for name, value in sizes.items()}
-    return {name: value for name, value in present.items() if type(value) is int} if _whole(present) else {}
-
-
-def _whole(sizes: dict[str, object]) -> bool:
-    return all(type(size) is int for size in sizes.values())
-
-
-def _quantities(file: _File, distributed: bool) -> Iterator[Quantity]:
-    machines, processes = file.machines, file.processes
-    at = file.at("num_processes")
-    if not distributed:
-        yield Quantity(Name.WORLD_SIZE, 1, Origin.LAUNCHER, at=file.at("distributed_type"), key="distributed_type", note="a single process")
-    elif processes is not None and processes >= machines:
-        each = processes // machines
-        note = f"{processes} in the file" if processes % machines else ""
-        yield Quantity(Name.WORLD_SIZE, each * machines, Origin.LAUNCHER, at=at, key="num_processes", note=note)
-        if type(file.value("num_machines")) in (int, float):
-            yield Quantity(Name.NUM_NODES, machines, Origin.LAUNCHER, at=file.at("num_machines"), key="num_machines")
-        note = f"{processes} processes on {machines} machines" if machines > 1 else ""
-        yield Quantity(Name.GPUS_PER_NODE, each, Origin.LAUNCHER, at=at, key="num_processes", note=note)
-    for name, size in file.mesh.items():
-        path = ("parallelism_config", _SIZES[name])
-        if name in _NAMES and size >= 1 and path in file.document.keyed:
-            yield Quantity(_NAMES[name], size, Origin.LAUNCHER, at=file.at(*path), key=_SIZES[name])
-    yield from _accumulation(file)
-
-
-def _accumulation(file: _File) -> Iterator[Quantity]:
-    """Yield the accumulation that a DeepSpeed launch exports (ACC utils/launch.py:569-570), digits in text included."""
-    path = ("deepspeed_config", "gradient_accumulation_steps")
-    value = file.value(*path)
-    if isinstance(value, str) and value.isdecimal() and value.isascii() and file.kind == "DEEPSPEED":
-        value = int(value)
-    if type(value) is int and file.kind == "DEEPSPEED":
-        key = ".".join(path)
-        yield Quantity(Name.GRADIENT_ACCUMULATION_STEPS, value, Origin.LAUNCHER, at=file.at(*path), key=key)
-
-
-def _problems(file: _File, distributed: bool) -> Iterator[Problem]:
-    machines, processes = file.machines, file.processes
-    at = file.at("num_processes")
-    if not distributed:
-        if processes is not None and processes > 1:
-            related = ((file.at("distributed_type"), "no distribution"),)
-            yield Problem(f"accelerate launch starts 1 process, not {processes}: distributed_type is NO", at, related, stops=False)
-        return
-    yield from _of_wrong_type(file)
-    if processes is None:
-        return
-    on = ((file.at("num_machines"), "machines"),) if ("num_machines",) in file.document.keyed else ()
-    if processes == -1:
-        yield Problem("accelerate launch stops unless --num_processes is given", at, stops=False)
-    elif processes < 1:
-        yield Problem(f"{processes} processes cannot be started; accelerate launch stops", at)
-    elif processes < machines:
-        yield Problem(f"{processes} processes on {machines} machines leave none for each; accelerate launch stops", at, on)
-    elif processes % machines:
-        each = processes // machines
-        message = f"accelerate launch starts {each * machines} processes, {each} on each of {machines} machines, not {processes}"
-        yield Problem(message, at, on, stops=False)
-    if file.mesh and processes >= machines:
-        yield from _of_mesh(file, processes // machines * machines)
-
-
-def _of_wrong_type(file: _File) -> Iterator[Problem]:
-    """Yield what torchrun or a comparison refuses (torch/distributed/run.py; ACC utils/launch.py:216, 475)."""
-    processes, machines = file.value("num_processes"), file.value("num_machines")
-    plain = isinstance(processes, str) and (processes in _COUNTED or processes.isdecimal() or "$" in processes or "{" in processes)
-    if isinstance(processes, (bool, float)) or (isinstance(processes, str) and not (plain and file.machines == 1)):
-        yield Problem(f"num_processes {processes!r} is no whole number; accelerate launch stops", file.at("num_processes"))
-    if isinstance(machines, str) and "$" not in machines and "{" not in machines:
-        yield Problem(f"num_machines {machines!r} is text, not a number; accelerate launch stops", file.at("num_machines"))
-
-
-def _of_mesh(file: _File, processes: int) -> Iterator[Problem]:
-    """Yield what `ParallelismConfig` refuses (ACC parallelism_config.py:304-390)."""
-    mesh = file.mesh
-    places = {
-        name: file.at("parallelism_config", key) for name, key in _SIZES.items() if ("parallelism_config", key) in file.document.keyed
-    }
-    at = next(iter(places.values()))
-    related = tuple((place, name) for name, place in places.items() if mesh[name] != 1 and place != at)
-    for name, size in mesh.items():
-        if size < 1:
-            yield Problem(f"{_SIZES[name]} is {size} and must be at least 1; training stops at start", places[name])
-            return
-    total = prod(mesh.values())
-    if mesh["cp"] > 1 and mesh["sp"] > 1:
-        message = f"context parallel {mesh['cp']} and sequence parallel {mesh['sp']} exclude each other; training stops at start"
-        yield Problem(message, places["cp"], ((places["sp"], "sp"),))
-    elif (mesh["tp"] > 1 or mesh["cp"] > 1) and mesh["dp_replicate"] > 1 and mesh["dp_shard"] == 1:
-        message = "tensor or context parallelism needs dp_shard above 1 where dp_replicate is; training stops at start"
-        yield Problem(message, places["dp_replicate"], related)
-    elif total not in (1, processes) and mesh["sp"] == 1:
-        factors = " x ".join(f"{name} {size}" for name, size in mesh.items() if size != 1)
-        message = (
-            f"{factors}{f' = {total}' if ' x ' in factors else ''} is not the number of processes, {processes}; training stops at start"
-        )
-        yield Problem(message, file.at("num_processes"), ((at, "parallel sizes"), *related))
-    elif file.kind == "FSDP" and total > 1 and file.value("fsdp_config", "fsdp_version") not in (2, "2"):
-        message = "parallel sizes need fsdp_version 2; training stops at start"
-        yield Problem(message, at, related)
-
-
-LAUNCHER = Launcher("accelerate", "the YAML file of accelerate launch --config_file", "distributed_type", owns, read)
+LAUNCHER = Launcher(
+    "accelerate", "accelerate launch, the YAML file of its --config_file", "distributed_type", owns, read, ("accelerate",), start
+)

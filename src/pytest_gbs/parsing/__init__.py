@@ -4,23 +4,34 @@ from __future__ import annotations
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.decode import decode
 
 __all__ = ["decode", "read"]
+
+# DeepSpeed reads its configuration with hjson (deepspeed/runtime/config.py:699 at edaa7221); one of these keys stands in each.
+_DEEPSPEED: Final = ("zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size")
 
 
 def read(source: Source) -> tuple[Document | Unreadable, ...]:
     """Return the documents of `source` in order, and last, where reading failed, why.
 
-    The suffix decides: `.json` is JSON, everything else YAML. A TOML file has no documents yet.
+    The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is no JSON), `.toml` TOML, everything else
+    YAML.
     """
     path = source.path.lower()
     if path.endswith(".json"):
         from pytest_gbs.parsing.json_reader import read_json
 
-        return read_json(source)
+        found = read_json(source)
+        if type(found[0]) is Unreadable and any(key in source.text for key in _DEEPSPEED):
+            tolerant = read_json(source, tolerant=True)
+            return found if type(tolerant[0]) is Unreadable else tolerant
+        return found
     if path.endswith(".toml"):
-        return ()
+        from pytest_gbs.parsing.toml_reader import read_toml
+
+        return read_toml(source)
     from pytest_gbs.parsing.yaml_reader import read_yaml
 
     return read_yaml(source)

@@ -8,14 +8,20 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 
 from pytest_gbs.core.document import Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.core.location import KeyPath, Source, Unreadable
+from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.index import Entry, Index, duplicates, follow
 from pytest_gbs.parsing.refusal import DEEPEST, TOO_DEEP, Refused, unreadable
+
+# The tag of a word without quotes (`"train_batch_size": CONFIG_BATCH_SIZE`), which only hjson takes for text.
+UNQUOTED: Final = "!unquoted"
 
 
 def read_json(source: Source, *, tolerant: bool = False) -> tuple[Document | Unreadable, ...]:
     """Return the one document of `source`, or where and why Python's json stops.
 
-    Every scalar that is no string is plain. `tolerant` also takes comments (`//`, `#`, `/* */`) and trailing commas.
+    Every scalar that is no string is plain. `tolerant` reads what DeepSpeed's hjson reads: comments (`//`, `#`, `/* */`),
+    trailing commas, a line break instead of a comma, keys and words without quotes. Such a word stands for text that a script
+    puts there: it has the tag `UNQUOTED`.
     """
     reader = _Reader(source.text, tolerant)
     try:
@@ -70,11 +76,15 @@ class _Reader:
             self.place += 1
             self.skip()
             return self.object(start, path, into, depth + 1) if first == "{" else self.array(start, path, depth + 1)
-        match = _plain().match(self.text, start)
+        match = _plain(self.tolerant).match(self.text, start)
+        if match is not None:
+            self.place = match.end()
+            return Scalar(start, self.place, match.group(), True)
+        match = _unquoted().match(self.text, start) if self.tolerant else None
         if match is None:
             raise Refused(start, "expected a value")
         self.place = match.end()
-        return Scalar(start, self.place, match.group(), True)
+        return Scalar(start, self.place, match.group(), False, UNQUOTED)
 
     def string(self) -> Scalar:
         """Return the string that starts here, its escapes decoded by Python's own scanner."""
@@ -89,9 +99,7 @@ class _Reader:
         """Return the object that was opened at `start`."""
         entries: list[Entry] = []
         while not self.closes("}", bool(entries)):
-            if self.text[self.place : self.place + 1] != '"':
-                raise Refused(self.place, "expected a property name in double quotes")
-            key = self.string()
+            key = self.key()
             self.skip()
             if self.text[self.place : self.place + 1] != ":":
                 raise Refused(self.place, "expected ':'")
@@ -104,6 +112,17 @@ class _Reader:
         self.written += len(entries)
         return Mapping(start, self.place, tuple(entries))
 
+    def key(self) -> Scalar:
+        """Return the property name that starts here."""
+        start = self.place
+        if self.text[start : start + 1] == '"':
+            return self.string()
+        match = _name().match(self.text, start) if self.tolerant else None
+        if match is None:
+            raise Refused(start, "expected a property name in double quotes")
+        self.place = match.end()
+        return Scalar(start, self.place, match.group(), False)
+
     def array(self, start: int, path: KeyPath, depth: int) -> Sequence:
         """Return the array that was opened at `start`."""
         items: list[Node] = []
@@ -113,6 +132,7 @@ class _Reader:
 
     def closes(self, bracket: str, begun: bool) -> bool:
         """Return whether `bracket` ends the collection here, else stop at its next member, past the comma before it."""
+        before = self.place
         if begun:
             self.skip()
         mark = self.text[self.place : self.place + 1]
@@ -121,7 +141,7 @@ class _Reader:
             self.skip()
             if not self.tolerant or self.text[self.place : self.place + 1] != bracket:
                 return False
-        elif begun and mark != bracket:
+        elif begun and mark != bracket and not (mark and self.tolerant and "\n" in self.text[before : self.place]):
             raise Refused(self.place, f"expected ',' or '{bracket}'")
         elif mark != bracket:
             return False
@@ -135,5 +155,16 @@ def _gap(tolerant: bool) -> re.Pattern[str]:
 
 
 @cache
-def _plain() -> re.Pattern[str]:
-    return re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|-?Infinity|NaN|true|false|null")
+def _plain(tolerant: bool) -> re.Pattern[str]:
+    number = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|-?Infinity|NaN|true|false|null"
+    return re.compile(rf"(?:{number})(?![^\s,\]}}#/])" if tolerant else number)
+
+
+@cache
+def _unquoted() -> re.Pattern[str]:
+    return re.compile(r"[^\s,:{}\[\]\"#/](?:[^,{}\[\]\"#\n\r]*[^\s,{}\[\]\"#])?")
+
+
+@cache
+def _name() -> re.Pattern[str]:
+    return re.compile(r"[^\s,:{}\[\]\"#/]+")

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.equation import Enforcement
 from pytest_gbs.core.framework import Exclusion
@@ -42,7 +43,7 @@ def check(run: Run) -> Iterator[Outcome]:
     told: set[str] = set()
     for exclusion in run.framework.exclusions:
         present = [key for key in exclusion.keys if _is_set(run, key)]
-        if len(present) > 1:
+        if len(present) > 1 and all(holds(condition, run.document, run.framework.loader) for condition in exclusion.when):
             told.update(row.name for row in run.framework.rows if row.key in present)
             yield _exclusive(run.document, exclusion, present)
     for size in run.geometry.stated.values():

@@ -3,22 +3,31 @@
 Each check of the framework alone may have a number of GPUs that passes, and all of them together none. Such a recipe cannot run anywhere:
 the first time anybody notices is after the cluster was allocated.
 
-How to mend it: the finding lists the checks that exclude each other; change one of the sizes in them.
+What the framework does: it stops at start, whatever it is launched on. HALOs divides `model.batch_size` by processes x
+accumulation (`ValueError: 8 needs to be divisible by the number of processes * gradient_accumulation_steps`), and its loaders
+for unpaired data refuse the one process that would be left (`can't use batch size of 1`).
 
-This finding stands for all others of the batch equation in the same run.
+How to mend it: the finding names the checks that no number of GPUs passes; change one of the sizes in them.
+
+This finding stands for all others of the batch equation in the same run. It stays silent where a size in those checks is not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from pytest_gbs.core.constraints import applies, describe, place
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.core.constraints import applies, describe, holds, judge, place
+from pytest_gbs.core.framework import Constraint
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.quantity import RANKS, Name
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Final
+from pytest_gbs.core.wording import count, leaves, short
 
 CODE = "GBS204"
-_ABOUT_GPUS = ("GBS202", "GBS205")
+_ABOUT_GPUS: Final = ("GBS202", CODE, "GBS205")
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -29,15 +38,65 @@ def check(run: Run) -> Iterator[Outcome]:
     from pytest_gbs.core.feasible import feasible_world_sizes
 
     feasible = feasible_world_sizes(run)
-    at = place(run, (*constraints[0].dividend, *constraints[0].divisor))
     if feasible.get("all") or feasible.get("sizes"):
-        yield Verified(CODE, at, decides=False)
+        yield Verified(CODE, place(run, _names(constraints[:1])), decides=False)
     elif "sizes" in feasible:
-        details = tuple(describe(run, constraint) for constraint in constraints)
-        message = "no number of GPUs fits: the checks of the framework exclude each other"
-        if len(constraints) == 1:
-            message = f"no number of GPUs fits: {details[0]}"
-        yield Finding(CODE, message, Severity.ERROR, at, details=details if len(details) > 1 else ())
+        yield _finding(run, _core(run, constraints) or constraints)
+
+
+def _core(run: Run, constraints: list[Constraint]) -> list[Constraint]:
+    """Return checks that no number of GPUs passes together, none of them needless, the first in preference; or none at all."""
+    from pytest_gbs.core.feasible import feasible_world_sizes
+
+    core = list(constraints)
+    for constraint in reversed(constraints):
+        others = [other for other in core if other is not constraint]
+        if feasible_world_sizes(run._replace(framework=run.framework._replace(constraints=tuple(others)))).get("sizes") == []:
+            core = others
+    return core
+
+
+def _finding(run: Run, core: list[Constraint]) -> Finding:
+    """Return the finding: the `core` that excludes each other, and what stops the run on the hardware at hand."""
+    anywhere = _without_hardware(run)
+    said = [describe(anywhere, constraint) for constraint in core]
+    alone = len(said) == 1
+    message = f"no number of GPUs fits: {said[0] if alone else 'the checks of the framework exclude each other'}"
+    reasons = [constraint.label for constraint in core if constraint.at_least is not None and constraint.label]
+    stops = _stops(run)
+    at = place(anywhere, _names(core))
+    details = dict.fromkeys((*([] if alone else said), *reasons, *stops))
+    return Finding(CODE, message, Severity.ERROR, at, related=tuple(_related(anywhere, core, at)), details=tuple(details))
+
+
+def _without_hardware(run: Run) -> Run:
+    """Return `run` without the sizes that the number of GPUs at hand has a part in: none of them is to blame."""
+    sizes = run.geometry.stated.items()
+    free = {name: size for name, size in sizes if name not in RANKS and not any(leaf.name in RANKS for leaf in leaves(size))}
+    return run._replace(geometry=run.geometry._replace(stated=free))
+
+
+def _stops(run: Run) -> list[str]:
+    """Return what stops the run on the number of GPUs at hand: the findings for which this one stands."""
+    world = run.geometry.value(Name.WORLD_SIZE)
+    if world is None:
+        return []
+    outcomes = [outcome for code in _ABOUT_GPUS if code != CODE for outcome in judge(run, code)]
+    return [f"on {count(world, Name.WORLD_SIZE)}: {outcome.message}" for outcome in outcomes if isinstance(outcome, Finding)]
+
+
+def _names(constraints: Iterable[Constraint]) -> tuple[str, ...]:
+    return tuple(name for constraint in constraints for name in (*constraint.dividend, *constraint.divisor))
+
+
+def _related(run: Run, core: Iterable[Constraint], at: Location) -> Iterator[Related]:
+    """Yield each other place that the sizes in `core` rest on, and the values that make this framework ask for a least size."""
+    places = [(leaf.at, short(leaf.name)) for name in _names(core) for leaf in leaves(run.geometry.get(name))]
+    if any(constraint.at_least is not None for constraint in core):
+        chosen = [each for each in run.framework.recognition.when if holds(each, run.document, run.framework.loader)]
+        places += [(run.document.locate(each.key), str(each.key[-1])) for each in chosen]
+    labels = {place: label for place, label in reversed(places) if place is not None and place != at}
+    yield from (Related(place, labels[place]) for place in reversed(labels))
 
 
 _RECIPE = """\
@@ -50,12 +109,29 @@ num_generations: {generations}
 generation_batch_size: 36
 """
 
+_HALOS = """\
+loss: ppo
+exp_name: llama-ppo
+train_datasets: [ultrabin]
+test_datasets: [ultrabin]
+model:
+  name_or_path: my/model
+  batch_size: {batch}
+  gradient_accumulation_steps: 8
+"""
+
 RULE = Rule(
     code=CODE,
     name="unsatisfiable-batch",
     scope=Scope.RUN,
     summary="no number of GPUs works for this recipe",
-    bad=(Example((("grpo.yaml", _RECIPE.format(generations=8)),)),),
-    good=(Example((("grpo.yaml", _RECIPE.format(generations=6)),)),),
+    bad=(
+        Example((("grpo.yaml", _RECIPE.format(generations=8)),)),
+        Example((("ppo.yaml", _HALOS.format(batch=8)),), ("--world-size", "4")),
+    ),
+    good=(
+        Example((("grpo.yaml", _RECIPE.format(generations=6)),)),
+        Example((("ppo.yaml", _HALOS.format(batch=32)),), ("--world-size", "4")),
+    ),
     check=check,
 )

@@ -15,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import holds
-from pytest_gbs.core.location import Location
+from pytest_gbs.core.document import Scalar
+from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.wording import listing
 
 CODE = "GBS209"
@@ -27,7 +29,7 @@ CODE = "GBS209"
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each requirement of the framework of `run` of which no key is there."""
     for requirement in run.framework.requirements:
-        if any(key in run.document.keyed for key in requirement.keys):
+        if any(_is_set(run, key) for key in requirement.keys):
             continue
         if all(holds(condition, run.document, run.framework.loader) for condition in requirement.when):
             names = listing((".".join(map(str, key)) for key in requirement.keys), last="or")
@@ -35,14 +37,34 @@ def check(run: Run) -> Iterator[Outcome]:
             yield Finding(CODE, message, Severity.ERROR, Location(run.path, 0, 0))
 
 
-_CONFIG = '{{"zero_optimization": {{"stage": 2}}, "gradient_clipping": 1.0, {batch}}}\n'
+def _is_set(run: Run, key: KeyPath) -> bool:
+    """Return whether `key` stands in the recipe with a value that is not null."""
+    node = run.document.get(*key)
+    return node is not None and (
+        not isinstance(node, Scalar) or resolve(node, loader_of(run.document.syntax, run.framework.loader)) is not None
+    )
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 4
+deepspeed: ds_config.json
+"""
+_CONFIG = '{{"zero_optimization": {{"stage": 2}}, "gradient_clipping": 1.0, "gradient_accumulation_steps": 4{batch}}}\n'
+
+
+def _example(batch: str) -> Example:
+    return Example((("sft.yaml", _RECIPE), ("ds_config.json", _CONFIG.format(batch=batch))))
+
 
 RULE = Rule(
     code=CODE,
     name="missing-batch-key",
     scope=Scope.RUN,
     summary="a key that the framework needs for its batch is not there",
-    bad=(Example((("ds_config.json", _CONFIG.format(batch='"gradient_accumulation_steps": 4')),)),),
-    good=(Example((("ds_config.json", _CONFIG.format(batch='"train_batch_size": 64')),)),),
+    bad=(_example(""),),
+    good=(_example(', "train_micro_batch_size_per_gpu": 4'),),
     check=check,
 )

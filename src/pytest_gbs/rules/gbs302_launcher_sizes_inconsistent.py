@@ -1,20 +1,23 @@
-"""A launcher file whose sizes can't all be true.
+"""A launcher file whose sizes can't all be true, or that lacks one without which nothing starts.
 
 The processes of an accelerate file do not spread evenly over its machines, several processes are asked for with
-`distributed_type: "NO"`, or the product of the parallel sizes is another number than the processes.
+`distributed_type: "NO"`, the product of the parallel sizes is another number than the processes, a number is text or null, or a
+key that accelerate must have is missing.
 
 The launcher decides the world size, and the world size is a factor of the global batch. Where the file contradicts itself,
 fewer processes start than it says, or none.
 
 What the launcher does: `accelerate launch` floors `num_processes / num_machines` in silence, starts a single process under
 `distributed_type: "NO"` whatever `num_processes` says, and stops with a `ValueError` where the parallel sizes do not
-multiply to the number of processes. `num_processes` is the total over all machines, which is the usual mistake.
+multiply to the number of processes. It stops without `distributed_type`, at a key it does not know (`gpus_per_node`), and, unless
+`--num_processes` is given, where `num_processes` is missing, null or -1. `num_processes` is the total over all machines, which is
+the usual mistake.
 
 How to mend it: write the total number of processes into `num_processes`: 4 machines with 8 GPUs each are 32. For a single
-process write `num_processes: 1`.
+process write `num_processes: 1`. If every launch gives the number itself, a comment `# gbs: ignore[GBS302]` says so.
 
-It stays silent where a size is left to the command line (`num_processes: -1`), and for what the launcher would fill in
-itself.
+It stays silent for what the launcher would fill in itself: `num_processes: auto`, a variable of a template, keys of other versions
+of accelerate.
 """
 
 from __future__ import annotations
@@ -49,7 +52,10 @@ RULE = Rule(
     name="launcher-sizes-inconsistent",
     scope=Scope.LAUNCHER,
     summary="a launcher file's sizes contradict each other",
-    bad=(Example((("accelerate.yaml", _LAUNCHER.format(machines=4, processes=10)),)),),
+    bad=(
+        Example((("accelerate.yaml", _LAUNCHER.format(machines=4, processes=10)),)),
+        Example((("accelerate.yaml", _LAUNCHER.format(machines=1, processes=-1)),)),
+    ),
     good=(Example((("accelerate.yaml", _LAUNCHER.format(machines=4, processes=32)),)),),
     check=check,
 )

@@ -1,0 +1,66 @@
+"""What the tables of trainers that learn from rollouts share: prompts, groups of completions, and what each rank gets of them."""
+
+from __future__ import annotations
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.equation import Enforcement, Equation, Rounding
+from pytest_gbs.core.framework import Reading, Treatment
+from pytest_gbs.core.location import KeyPath
+from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.typed import Final
+
+# A value that only the program knows says nothing, and is no mistake either.
+LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)
+# Hydra and OmegaConf convert nothing: a float fails where a tensor is split by it, true counts as 1.
+AS_LOADED: Final = Reading(
+    whole_float=Treatment.STOPS_LATE,
+    fraction=Treatment.STOPS_LATE,
+    boolean=Treatment.ACCEPTS,
+    why="it is multiplied and divided as it is",
+)
+OPTIONAL: Final = AS_LOADED._replace(null=Treatment.UNSET)
+
+
+def dotted(words: str) -> tuple[KeyPath, ...]:
+    """Return the key paths that `words` names, their parts joined by dots."""
+    return tuple(tuple(word.split(".")) for word in words.split())
+
+
+def key(word: str) -> KeyPath:
+    """Return the key path that `word` names, its parts joined by dots."""
+    return tuple(word.split("."))
+
+
+def world(source: str) -> Equation:
+    """Return the equation of the GPUs that train: the recipe's own nodes and GPUs per node."""
+    return Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=source)
+
+
+def rollout_equations(source: str) -> tuple[Equation, ...]:
+    """Return how completions follow from prompts, where batches are stated in prompts."""
+    groups = (Name.PROMPTS_PER_STEP, Name.NUM_GENERATIONS)
+    rollout = (Name.PROMPTS_PER_ROLLOUT, Name.NUM_GENERATIONS)
+    return (
+        Equation(Name.GLOBAL_BATCH_SIZE, groups, unit="completions", source=source),
+        Equation(Name.GENERATION_BATCH_SIZE, rollout, unit="completions", source=source),
+    )
+
+
+def rank_equations(source: str) -> tuple[Equation, ...]:
+    """Return what one rank gets of a batch, rounded down, and how many micro batches it makes of it."""
+    floor, corrects = Rounding.FLOOR, Enforcement.CORRECTS
+    return (
+        Equation(Name.RANK_BATCH_SIZE, (Name.GLOBAL_BATCH_SIZE,), (Name.DATA_PARALLEL_SIZE,), floor, corrects, source=source),
+        Equation(Name.GRADIENT_ACCUMULATION_STEPS, (Name.RANK_BATCH_SIZE,), (Name.FIXED_MICRO_BATCH_SIZE,), source=source),
+    )
+
+
+def realise_rank_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the global batch that the ranks have together, where what each gets of the stated one was rounded down."""
+    stated, rank, ranks = (sizes.get(name) for name in (Name.GLOBAL_BATCH_SIZE, Name.RANK_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
+    if not (isinstance(stated, Quantity) and isinstance(rank, Quantity) and isinstance(ranks, Quantity)):
+        return {}
+    real = rank.value * ranks.value
+    if real in (0, stated.value):  # a rank without a sample is an error elsewhere
+        return {}
+    return {stated.name: Quantity(stated.name, real, Origin.DERIVED, stated.unit, because=(rank, ranks))}

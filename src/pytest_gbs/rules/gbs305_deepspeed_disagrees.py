@@ -1,0 +1,206 @@
+"""A DeepSpeed configuration with other batch sizes than the recipe that names it.
+
+DeepSpeed has its own names for the three sizes: `train_micro_batch_size_per_gpu`, `gradient_accumulation_steps`, and
+`train_batch_size`, which is their product with the number of processes. A file that was written for one recipe says something
+false for the next.
+
+What the framework does: the Trainer of transformers fills in each `"auto"` and compares the others with its own arguments. It stops
+before the first step: `Please correct the following DeepSpeed config values that mismatch TrainingArguments values` (transformers
+5.23.0, integrations/deepspeed.py:108-192). A file without `gradient_accumulation_steps` gets 1 from accelerate (1.15.0,
+utils/dataclasses.py:1273-1275): DeepSpeed then steps after each micro batch whatever the recipe says, or stops where
+`train_batch_size` is there too. A script on accelerate alone takes DeepSpeed's accumulation and says so in a warning
+(accelerator.py:2207-2221).
+
+How to mend it: write `"auto"` for all three, and let the recipe say them.
+
+It stays silent on `"auto"`, where the named file is not in the repository, and on `train_batch_size` while the number of
+processes is not known and some number would fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.admissible import MOST_GPUS
+from pytest_gbs.core.document import Document, Scalar
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Companion, Run
+from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.core.wording import count, short
+
+CODE = "GBS305"
+
+_TRAIN: Final = "train_batch_size"
+_MICRO: Final = "train_micro_batch_size_per_gpu"
+_STEPS: Final = "gradient_accumulation_steps"
+_AUTO: Final = "auto"
+_LONGEST: Final = 18
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield what each DeepSpeed configuration of `run` says of the batch beside the recipe."""
+    for companion in run.companions:
+        pair = _Pair(run, companion)
+        found = tuple(_factors(pair)) or tuple(_left_out(pair))
+        yield from found or _product(pair)
+
+
+class _Pair(NamedTuple):
+    """A recipe, and one DeepSpeed configuration that it runs with."""
+
+    run: Run
+    companion: Companion
+
+    @property
+    def document(self) -> Document:
+        """The DeepSpeed configuration."""
+        return self.companion.document
+
+    @property
+    def trainer(self) -> bool:
+        """Whether a Trainer compares the two; else the script uses accelerate itself."""
+        return bool(self.run.framework.companions)
+
+    def size(self, name: str) -> Quantity | None:
+        """Return size `name` of the run, or None where it is not known."""
+        found = self.run.geometry.stated.get(name)
+        return found if isinstance(found, Quantity) else None
+
+    def value(self, key: str) -> object:
+        """Return the value at `key` as loaded; None where there is none or a script puts it there."""
+        node = self.document.get(key)
+        if not isinstance(node, Scalar):
+            return node
+        if node.tag is not None:
+            return None
+        return resolve(node, loader_of(self.document.syntax, self.run.framework.loader))
+
+    def at(self, key: str) -> Location:
+        """Return the place of the value at `key`, or of what names the configuration."""
+        return self.document.locate((key,)) or self.companion.named
+
+    def related(self, at: Location, *sizes: Quantity) -> tuple[Related, ...]:
+        """Return the places in the recipe that a finding at `at` is about."""
+        places = [Related(size.at, short(size.name)) for size in sizes if size.at is not None]
+        return tuple(related for related in (*places, Related(self.companion.named, "named here")) if related.at != at)
+
+
+def _factors(pair: _Pair) -> Iterator[Finding]:
+    """Yield a finding for micro batch and accumulation where both sides say a number and it is not the same."""
+    compared = ((_MICRO, Name.MICRO_BATCH_SIZE), (_STEPS, Name.GRADIENT_ACCUMULATION_STEPS))
+    for key, name in compared if pair.trainer else compared[1:]:
+        theirs, ours = pair.value(key), pair.size(name)
+        if theirs in (None, _AUTO) or ours is None or theirs == ours.value:
+            continue
+        at = pair.at(key)
+        does = "the Trainer stops at start" if pair.trainer else "accelerate takes DeepSpeed's and warns"
+        message = f"{key} is {_written(theirs)} for DeepSpeed, and {_ours(ours, key)}; {does}"
+        yield Finding(CODE, message, _severity(stops=pair.trainer), at, short(name), pair.related(at, ours))
+
+
+def _left_out(pair: _Pair) -> Iterator[Finding]:
+    """Yield a finding where the configuration leaves out what nobody fills in as the recipe has it."""
+    keyed = pair.document.keyed
+    inline = pair.document.source.path == pair.run.path
+    if pair.value(_TRAIN) is None and pair.value(_MICRO) is None and not _elastic(pair):
+        if inline or pair.value(_STEPS) is None:  # else GBS209 says so of the file itself
+            message = f"the DeepSpeed configuration has neither {_TRAIN} nor {_MICRO}; DeepSpeed stops at start"
+            yield Finding(CODE, message, Severity.ERROR, pair.companion.named)
+        return
+    steps = pair.size(Name.GRADIENT_ACCUMULATION_STEPS)
+    if (_STEPS,) in keyed or steps is None or steps.value == 1 or not ((_TRAIN,) in keyed or (_MICRO,) in keyed) or _elastic(pair):
+        return
+    stops = pair.trainer and (pair.companion.of_launcher or (pair.value(_TRAIN) is not None and pair.value(_MICRO) is not None))
+    does = "and DeepSpeed stops at start" if stops else "so DeepSpeed steps after every micro batch"
+    message = f"the DeepSpeed configuration has no {_STEPS}, and {_ours(steps)}; accelerate takes 1, {does}"
+    at = steps.at if inline and steps.at else Location(pair.document.source.path, 0, 0)
+    yield Finding(CODE, message, _severity(stops=stops), at, related=pair.related(at, steps))
+
+
+def _product(pair: _Pair) -> Iterator[Outcome]:
+    """Yield what becomes of `train_batch_size`, which must be micro batch x accumulation x processes."""
+    theirs = pair.value(_TRAIN)
+    micro, steps, world = (pair.size(n) for n in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE))
+    at = pair.at(_TRAIN)
+    if theirs in (None, _AUTO) or micro is None or steps is None:
+        if micro is not None and steps is not None:
+            yield Verified(CODE, pair.companion.named, decides=False)
+        return
+    each = micro.value * steps.value
+    if world is None and isinstance(theirs, (int, float)) and 0 < each <= theirs <= each * MOST_GPUS and theirs % each == 0:
+        processes = int(theirs // each)
+        message = f"{_TRAIN} {_written(theirs)} is {micro.value} micro x {steps.value} accumulation x processes"
+        implies = f"holds with {count(processes, Name.WORLD_SIZE)}"
+        yield Undetermined(CODE, at, message, (Name.WORLD_SIZE,), implies, claim=False, values=(processes,))
+    elif world is not None and theirs == each * world.value:
+        yield Verified(CODE, at, pair.run.assumptions)
+    else:
+        yield _disagrees(pair, at, (micro, steps), world)
+
+
+def _disagrees(pair: _Pair, at: Location, sizes: tuple[Quantity, Quantity], world: Quantity | None) -> Finding:
+    each = sizes[0].value * sizes[1].value
+    arithmetic = f"{sizes[0].value} micro x {sizes[1].value} accumulation"
+    who = "the Trainer" if pair.trainer else "DeepSpeed"
+    if world is None:
+        message = f"{_TRAIN} {_written(pair.value(_TRAIN))} is not {arithmetic} x any number of GPUs; {who} stops at start"
+    else:
+        total = f"{arithmetic} x {count(world.value, Name.WORLD_SIZE)} = {each * world.value:,}"
+        message = f"{_TRAIN} is {_written(pair.value(_TRAIN))} for DeepSpeed, and {total}; {who} stops at start"
+    assumptions = pair.run.assumptions if world is not None else ()
+    return Finding(CODE, message, Severity.ERROR, at, short(Name.GLOBAL_BATCH_SIZE), pair.related(at, *sizes), assumptions=assumptions)
+
+
+def _elastic(pair: _Pair) -> bool:
+    return ("elasticity",) in pair.document.keyed
+
+
+def _severity(*, stops: bool) -> str:
+    return Severity.ERROR if stops else Severity.WARNING
+
+
+def _ours(size: Quantity, key: str = "") -> str:
+    """Return the recipe's side: `per_device_train_batch_size is 4 in the recipe`, the key left out where it is the same."""
+    named = size.key or short(size.name)
+    where = "on the command line" if size.origin == Origin.LAUNCH else "in the recipe"
+    return f"{size.value:,} {where}" if named == key else f"{named} is {size.value:,} {where}"
+
+
+def _written(value: object) -> str:
+    """Return a value of the configuration as people write it, short."""
+    if type(value) in (int, float):
+        return f"{value:,}" if type(value) is int else f"{value:g}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) and len(value) <= _LONGEST else "no number"
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: {accumulation}
+deepspeed: ds_config.json
+"""
+_CONFIG = """\
+{
+  "train_batch_size": "auto",
+  "train_micro_batch_size_per_gpu": "auto",
+  "gradient_accumulation_steps": 8,
+  "zero_optimization": {"stage": 2}
+}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="deepspeed-disagrees",
+    scope=Scope.RUN,
+    summary="the DeepSpeed configuration has other batch sizes than the recipe",
+    bad=(Example((("sft.yaml", _RECIPE.format(accumulation=2)), ("ds_config.json", _CONFIG))),),
+    good=(Example((("sft.yaml", _RECIPE.format(accumulation=8)), ("ds_config.json", _CONFIG))),),
+    check=check,
+)

@@ -1,0 +1,106 @@
+"""A launcher file of accelerate with another accumulation than the recipe that it launches.
+
+`deepspeed_config.gradient_accumulation_steps` in the file of `accelerate launch --config_file` is handed to every script that is
+launched with it. `accelerate config` asks for it and writes 1.
+
+What the framework does: accelerate makes it DeepSpeed's value. The Trainer of transformers compares it with its own and stops before the
+first step: `ds gradient_accumulation_steps=1 vs hf gradient_accumulation_steps=8` (transformers 5.23.0,
+integrations/deepspeed.py:704-718, 133-137; accelerate 1.15.0, utils/dataclasses.py:1229-1231, 1305). A script on accelerate alone gets
+the launcher's value and a warning (accelerator.py:545-549, 2207-2221), so that its batch is another one than its recipe says. Where
+the recipe names a DeepSpeed configuration of its own, accelerate stops at the mere presence of the key (dataclasses.py:1507-1532).
+
+How to mend it: delete the line from the launcher file; DeepSpeed then takes the recipe's number.
+
+It stays silent where no launch links the two files, where both say the same, and where the file launches without DeepSpeed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.reading import read_sizes
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS306"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield what becomes of the accumulation that the launcher of `run` gives beside that of the recipe."""
+    start = run.launch.start if run.launch else None
+    given = _accumulation(start.sizes) or next((q for f in start.files if (q := _accumulation(f.quantities))), None) if start else None
+    if given is None or given.at is None:
+        return
+    own = _of_recipe(run)
+    if own is None:
+        return
+    if _names_its_own(run) and start is not None and any(given.at.source == file.path for file in start.files):
+        named = next(each.named for each in run.companions)
+        message = f"{given.key} stands in the launcher file, and the recipe names a DeepSpeed configuration; accelerate stops at start"
+        yield Finding(CODE, message, Severity.ERROR, given.at, "accumulation", (Related(named, "named here"),))
+    elif _names_its_own(run) or own.value == given.value:
+        yield Verified(CODE, given.at, decides=False)
+    else:
+        yield _disagrees(run, given, given.at, own)
+
+
+def _accumulation(sizes: tuple[object, ...]) -> Quantity | None:
+    return next((q for q in sizes if isinstance(q, Quantity) and q.name == Name.GRADIENT_ACCUMULATION_STEPS), None)
+
+
+def _of_recipe(run: Run) -> Quantity | None:
+    """Return the accumulation that recipe and command line state, with its place where the run knows it."""
+    own = read_sizes(run.document, run.framework).get(Name.GRADIENT_ACCUMULATION_STEPS)
+    if not isinstance(own, Quantity):
+        return None
+    shown = run.geometry.stated.get(own.name)
+    return shown if isinstance(shown, Quantity) and shown.value == own.value else own._replace(at=None)
+
+
+def _names_its_own(run: Run) -> bool:
+    return any(not each.of_launcher for each in run.companions)
+
+
+def _disagrees(run: Run, given: Quantity, at: Location, own: Quantity) -> Finding:
+    trainer = bool(run.framework.companions)
+    does = "the Trainer stops at start" if trainer else "accelerate takes the launcher's and warns"
+    where = "on the command line" if own.origin == Origin.LAUNCH else "in the recipe"
+    message = f"{given.key} is {given.value:,} in the launcher file, and {own.key} is {own.value:,} {where}; {does}"
+    related = (Related(own.at, "accumulation"),) if own.at else ()
+    return Finding(CODE, message, Severity.ERROR if trainer else Severity.WARNING, at, "accumulation", related)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 8
+"""
+_LAUNCHER = """\
+compute_environment: LOCAL_MACHINE
+distributed_type: DEEPSPEED
+deepspeed_config:
+  gradient_accumulation_steps: {accumulation}
+  zero_stage: 2
+num_machines: 1
+num_processes: 8
+"""
+_SCRIPT = "accelerate launch --config_file zero2.yaml train.py --config sft.yaml\n"
+
+
+def _example(accumulation: int) -> Example:
+    return Example((("sft.yaml", _RECIPE), ("zero2.yaml", _LAUNCHER.format(accumulation=accumulation)), ("run.sh", _SCRIPT)))
+
+
+RULE = Rule(
+    code=CODE,
+    name="accelerate-accumulation",
+    scope=Scope.RUN,
+    summary="the launcher file gives another accumulation than the recipe",
+    bad=(_example(1),),
+    good=(_example(8),),
+    check=check,
+)

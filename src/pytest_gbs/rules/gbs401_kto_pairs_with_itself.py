@@ -1,0 +1,80 @@
+"""KTO on a micro batch of one, where the mismatched answer is the matched one.
+
+KTO holds each answer against an estimate of how far the policy has moved from the reference: the mean over answers that do not
+belong to their prompts. HALOs makes those by pairing each prompt of a micro batch with the answer of the next one.
+
+In a micro batch of one the next one is the same: the estimate is taken on the very answers that the loss rewards, and nothing
+in the logs tells.
+
+What the framework does: it goes on without a word (train/dataloader.py:549-557). The loader refuses a batch of one over all
+processes, but not over each of them.
+
+How to mend it: use fewer processes or less accumulation, or a larger `model.batch_size`, so that `batch_size / (processes x
+gradient_accumulation_steps)` is two or more.
+
+It stays silent for other losses, and where the number of processes is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.constraints import holds, place
+from pytest_gbs.core.framework import Condition
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.quantity import Name, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Final
+from pytest_gbs.core.wording import leaves, product, short
+
+CODE = "GBS401"
+# HALOs 4831988, config/loss/kto.yaml:6; by its option's name where the tree is not at hand.
+_KTO: Final = (Condition(("loss", "trainer"), ("KTOTrainer",)), Condition(("loss",), ("kto",)))
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome where HALOs trains with KTO and the micro batch is known."""
+    micro = run.geometry.get(Name.MICRO_BATCH_SIZE)
+    if not isinstance(micro, Quantity) or not any(holds(each, run.document, run.framework.loader) for each in _KTO):
+        return
+    at = place(run, (Name.MICRO_BATCH_SIZE,))
+    if micro.value > 1:
+        yield Verified(CODE, at, decides=False)
+    elif micro.value == 1:
+        message = "KTO's mismatched answer is the matched one in a micro batch of 1; HALOs goes on without a word"
+        factors = f"{run.geometry.global_batch_size} = {product(batch)}" if (batch := _batch(run, micro)) else ""
+        related = tuple(Related(leaf.at, short(leaf.name)) for leaf in leaves(micro) if leaf.at and leaf.at != at)
+        yield Finding(CODE, message, Severity.WARNING, at, related=related, details=(factors,) if factors else ())
+
+
+def _batch(run: Run, micro: Quantity) -> Quantity | None:
+    """Return the batch as the product of its factors, where all of them are known."""
+    batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    factors = (micro, *(run.geometry.get(name) for name in (Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)))
+    known = tuple(factor for factor in factors if isinstance(factor, Quantity))
+    return batch._replace(because=known) if isinstance(batch, Quantity) and len(known) == len(factors) else None
+
+
+_RECIPE = """\
+loss: kto
+exp_name: llama-kto
+train_datasets: [ultrabin]
+test_datasets: [ultrabin]
+model:
+  name_or_path: my/model
+  batch_size: 32
+  gradient_accumulation_steps: {accumulation}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="kto-pairs-with-itself",
+    scope=Scope.RUN,
+    summary="mismatched answers are the matched ones in a micro batch of one",
+    severity=Severity.WARNING,
+    bad=(Example((("kto.yaml", _RECIPE.format(accumulation=4)),), ("--world-size", "8")),),
+    good=(Example((("kto.yaml", _RECIPE.format(accumulation=2)),), ("--world-size", "8")),),
+    check=check,
+    frameworks=("halos",),
+)

@@ -1,0 +1,75 @@
+"""An interval between evaluations that is not the one written down.
+
+HALOs counts `eval_every` in examples, whatever its comment says, and evaluates where the examples seen are a multiple of it. They
+grow by a whole `model.batch_size` at each step.
+
+What the framework does: launch.py takes off what is left over after whole batches, and prints `WARNING: eval_every must be
+divisible by batch_size`. An `eval_every` smaller than the batch becomes 0 that way, and the training loop divides by it: the run
+stops with a `ZeroDivisionError` once the models are loaded.
+
+How to mend it: make `eval_every` a multiple of `model.batch_size`.
+
+It is an error where the interval becomes 0, a warning where it is corrected, and advice where it is the default that is. It stays silent
+where the batch or the interval is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.constraints import place
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import short
+
+CODE = "GBS402"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome for the interval between evaluations, where it and the batch are known."""
+    interval, batch = run.geometry.get(Name.EVAL_INTERVAL), run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    if not isinstance(interval, Quantity) or not isinstance(batch, Quantity):
+        return
+    at = place(run, (Name.GLOBAL_BATCH_SIZE, Name.EVAL_INTERVAL))
+    really = interval.value - interval.value % batch.value
+    if really == interval.value:
+        yield Verified(CODE, at, decides=False)
+        return
+    stated = f"{interval.key} {interval.value:,}{' (the default)' if interval.origin == Origin.DEFAULT else ''}"
+    related = tuple(Related(each.at, short(each.name)) for each in (interval, batch) if each.at and each.at != at)
+    if really:
+        severity = Severity.INFO if interval.origin == Origin.DEFAULT else Severity.WARNING
+        message = f"{stated} is no multiple of {batch.key} {batch.value:,}; HALOs sets it to {really:,} and goes on"
+        steps = f"{really:,} examples are {really // batch.value:,} steps of {batch.value:,}"
+        yield Finding(CODE, message, severity, at, related=related, details=(steps,))
+    else:
+        message = f"{stated} is less than {batch.key} {batch.value:,}; HALOs sets it to 0, and divides by it once training runs"
+        yield Finding(CODE, message, Severity.ERROR, at, related=related)
+
+
+_RECIPE = """\
+loss: dpo
+exp_name: llama-dpo
+train_datasets: [ultrabin]
+test_datasets: [ultrabin]
+eval_every: {interval}
+model:
+  name_or_path: my/model
+  batch_size: 32
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="evaluation-interval-corrected",
+    scope=Scope.RUN,
+    summary="the interval between evaluations holds no whole batches",
+    bad=(
+        Example((("dpo.yaml", _RECIPE.format(interval=1000)),)),
+        Example((("dpo.yaml", _RECIPE.format(interval=16)),)),
+    ),
+    good=(Example((("dpo.yaml", _RECIPE.format(interval=992)),)),),
+    check=check,
+    frameworks=("halos",),
+)

@@ -1,0 +1,105 @@
+"""A key that looks like a setting, and that the framework overwrites or never reads.
+
+Hydra takes any key behind `++`, and a key of a file may outlive the code that read it. What is written there looks like a decision
+and is none.
+
+What the framework does, without a word: HALOs computes `model.microbatch_size` and `model.eval_microbatch_size` itself; saves
+where it evaluates, if `intermediate_checkpoints` is on, and never asks for `save_every`; takes the trainer from the loss, not from
+`trainer`; loads a reward model from `model.reward_model.path`, and looks at `model.reward_model_path` only where there is one; and reads
+sizes below `model`, none at the top.
+
+How to mend it: delete the key, or use the one that the finding names.
+
+It stays silent where the value is the one that counts anyway, or null, and where it is that of HALOs' own config.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.document import Scalar
+from pytest_gbs.core.location import KeyPath
+from pytest_gbs.core.outcome import Finding, Outcome, Severity
+from pytest_gbs.core.quantity import Name, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.scalar import Value, loader_of, resolve
+from pytest_gbs.core.typed import Final
+from pytest_gbs.core.wording import called
+
+CODE = "GBS404"
+
+# Keys that nothing reads, the values of HALOs' own tree, and what counts instead (HALOs 4831988: git grep in *.py).
+_UNREAD: Final[tuple[tuple[str, tuple[Value, ...], str], ...]] = (
+    # config/config.yaml:65; train/trainers.py:325-334 saves where it evaluates.
+    ("save_every", (5120,), "HALOs saves every eval_every examples, if intermediate_checkpoints is on"),
+    # config/config.yaml:42; launch.py:169.
+    ("trainer", ("BasicTrainer",), "loss.trainer is what HALOs reads"),
+    # config/model/base_model.yaml:31-47.
+    *(
+        (key, (), f"model.{key} is what HALOs reads")
+        for key in ("batch_size", "gradient_accumulation_steps", "eval_batch_size", "max_length")
+    ),
+)
+# launch.py:66, 71.
+_COMPUTED: Final = (("microbatch_size", Name.MICRO_BATCH_SIZE), ("eval_microbatch_size", Name.EVAL_MICRO_BATCH_SIZE))
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each key of `run` that has no effect."""
+    for key, usual, instead in _UNREAD:
+        value = _value(run, (key,))
+        if value is not None and value not in usual:
+            yield from _finding(run, (key,), f"{key} is read nowhere; {instead}")
+    for key, name in _COMPUTED:
+        value, size = _value(run, ("model", key)), run.geometry.get(name)
+        if value is None or (isinstance(size, Quantity) and value == size.value):
+            continue
+        computed = f"{size.value:,}" if isinstance(size, Quantity) else "batch / (processes x accumulation)"
+        yield from _finding(run, ("model", key), f"model.{key} is overwritten; the {called(name)} is {computed}")
+    if _value(run, ("model", "reward_model_path")) is not None and _value(run, ("model", "reward_model", "path")) is None:
+        # train/trainers.py:236-252 asks for it where a reward model was loaded, which launch.py:293 does from the other key.
+        message = "model.reward_model_path loads no reward model; model.reward_model.path is what HALOs reads"
+        yield from _finding(run, ("model", "reward_model_path"), message)
+
+
+def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
+    at = run.document.locate(key)
+    if at is not None:
+        yield Finding(CODE, message, Severity.WARNING, at, "no effect")
+
+
+def _value(run: Run, key: KeyPath) -> Value:
+    """Return the value of a scalar at `key` as OmegaConf reads it, None where there is none."""
+    node = run.document.get(*key)
+    return resolve(node, loader_of(run.document.syntax, run.framework.loader)) if isinstance(node, Scalar) else None
+
+
+_RECIPE = """\
+loss: ppo
+exp_name: llama-ppo
+train_datasets: [ultrabin]
+test_datasets: [ultrabin]
+model:
+  name_or_path: my/model
+  batch_size: 32
+  {line}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="key-without-effect",
+    scope=Scope.RUN,
+    summary="a key that the framework overwrites or never reads",
+    severity=Severity.WARNING,
+    bad=(
+        Example((("ppo.yaml", _RECIPE.format(line="microbatch_size: 4")),)),
+        Example((("ppo.yaml", _RECIPE.format(line="reward_model_path: my/reward")),)),
+    ),
+    good=(
+        Example((("ppo.yaml", _RECIPE.format(line="microbatch_size: null")),)),
+        Example((("ppo.yaml", _RECIPE.format(line="reward_model: {path: my/reward}")),)),
+    ),
+    check=check,
+    frameworks=("halos",),
+)

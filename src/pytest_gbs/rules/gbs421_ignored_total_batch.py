@@ -1,0 +1,79 @@
+"""A total batch size that axolotl reads and does not train with.
+
+`batch_size` looks like the batch that is trained with. Without `gradient_accumulation_steps` axolotl's schema fills in an accumulation
+of 1 before anything divides `batch_size` by the micro batch, so that each GPU takes one micro batch per optimizer step.
+
+`batch_size` is used all the same to estimate the number of steps, which becomes `max_steps`: a run with `micro_batch_size: 4` and
+`batch_size: 128` trains with 4 on each GPU and ends after a 32nd of its epochs.
+
+What the framework does: axolotl logs `batch_size is not recommended. Please use gradient_accumulation_steps instead.` and goes on.
+
+How to mend it: delete `batch_size`, and write the accumulation that you mean: `batch_size` divided by `micro_batch_size` and by
+the number of GPUs.
+
+It stays silent where `batch_size` is the micro batch, which is what is trained with, where the accumulation is left open with `null`,
+and where it is set as well (axolotl stops, which GBS203 reports).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.document import Scalar
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.typed import Final
+from pytest_gbs.core.wording import short
+
+CODE = "GBS421"
+
+_TOTAL: Final = ("batch_size",)
+_ACCUMULATION: Final = ("gradient_accumulation_steps",)
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding where `run` trains with another batch than the `batch_size` of its recipe."""
+    if run.framework.name != "axolotl" or _ACCUMULATION in run.document.keyed:
+        return
+    node, at = run.document.get(*_TOTAL), run.document.locate(_TOTAL)
+    micro = run.geometry.value(Name.MICRO_BATCH_SIZE)
+    if not isinstance(node, Scalar) or at is None or micro is None:
+        return
+    total = resolve(node, loader_of(run.document.syntax, run.framework.loader))
+    if type(total) is not int or total in (0, micro):
+        return
+    message = f"batch_size {total:,} is not what axolotl trains with: the accumulation is 1, and each GPU takes {micro:,} per step"
+    place = run.at(Name.MICRO_BATCH_SIZE)
+    related = (Related(place, short(Name.MICRO_BATCH_SIZE)),) if place else ()
+    yield Finding(CODE, message, Severity.WARNING, at, "without effect", related, ("the number of steps is estimated with it",))
+
+
+_RECIPE = """\
+base_model: my/model
+datasets:
+  - path: my/data
+    type: alpaca
+sequence_len: 4096
+micro_batch_size: 4
+{batch}
+num_epochs: 1
+learning_rate: 0.0002
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="ignored-total-batch",
+    scope=Scope.RUN,
+    summary="axolotl does not train with the batch_size that is set",
+    severity=Severity.WARNING,
+    frameworks=("axolotl",),
+    bad=(Example((("qlora.yml", _RECIPE.format(batch="batch_size: 128")),)),),
+    good=(
+        Example((("qlora.yml", _RECIPE.format(batch="gradient_accumulation_steps: 4")),)),
+        Example((("qlora.yml", _RECIPE.format(batch="batch_size: 4")),)),
+    ),
+    check=check,
+)

@@ -1,0 +1,69 @@
+"""The global batch that a recipe states is not the one it trains with: the framework rounds the accumulation down.
+
+litgpt divides the global batch by the number of GPUs, and what is left for one GPU by the micro batch. Both divisions drop
+their remainder.
+
+What the framework does: it goes on without a word. `global_batch_size: 129` on 64 GPUs trains with 128, and 512 with micro
+batches of 24 on 8 GPUs trains with 384: the learning rate and every comparison with other runs rest on a number that is not used.
+
+How to mend it: make the global batch a multiple of the micro batch times the number of GPUs. The finding names the number that
+really counts.
+
+It stays silent where the number of GPUs is not known, and where so little is left that the framework stops, which GBS202
+reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import leaves, product, short
+
+CODE = "GBS451"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome where the global batch is given and what becomes of it is known."""
+    stated, steps = run.geometry.get(Name.GLOBAL_BATCH_SIZE), run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    if not isinstance(stated, Quantity) or stated.origin == Origin.DERIVED or not isinstance(steps, Quantity) or steps.value < 1:
+        return
+    at = stated.at or Location(run.path, 0, 0)
+    real = run.geometry.realised.get(Name.GLOBAL_BATCH_SIZE)
+    if not isinstance(real, Quantity):
+        yield Verified(CODE, at, run.assumptions)
+        return
+    key = stated.key or "the global batch"
+    title = run.framework.title.split(" (")[0]
+    message = f"{key} {stated.value:,} trains with {real.value:,}; {title} rounds the accumulation down and says nothing"
+    related = tuple(Related(leaf.at, short(leaf.name)) for leaf in leaves(real) if leaf.at and leaf.at != at)
+    details = (f"{real.value:,} = {product(real)}",)
+    holds = f"holds with {real.value:,}"
+    yield Finding(CODE, message, Severity.WARNING, at, "rounded", tuple(dict.fromkeys(related)), details, holds, run.assumptions)
+
+
+_RECIPE = """\
+checkpoint_dir: checkpoints/my/model
+devices: 8
+train:
+  global_batch_size: {batch}
+  micro_batch_size: 24
+  lr_warmup_steps: 100
+  save_interval: 1000
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="rounded-accumulation",
+    scope=Scope.RUN,
+    summary="the framework rounds the global batch down and says nothing",
+    severity=Severity.WARNING,
+    bad=(Example((("full.yaml", _RECIPE.format(batch=512)),)),),
+    good=(Example((("full.yaml", _RECIPE.format(batch=576)),)),),
+    check=check,
+    frameworks=("litgpt",),
+)

@@ -1,0 +1,83 @@
+"""verl trains on another batch than the one stated, and says nothing.
+
+verl multiplies the mini batch by the completions of each prompt, divides it by the ranks, and rounds down. The optimizer then steps
+on fewer completions than the settings say; what is left over makes one more and smaller step at the end of a rollout. Learning rate,
+steps and logs all go by the batch that was meant.
+
+What the framework does: the FSDP workers round with `//=` and split a rollout into mini batches of what remains; the loss of the smaller
+last one is weighted as if it were whole. The newer SFT trainer rounds the batch of each rank down in the same way. Neither prints a
+word.
+
+How to mend it: choose a mini batch whose completions (`ppo_mini_batch_size` x `rollout.n`) are a multiple of the ranks, and a rollout
+that is a multiple of the mini batch.
+
+It stays silent where the number of GPUs is not known, and where verl stops anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.constraints import place
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS471"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome where verl may round: does each step train on the batch stated, and the last step of a rollout too?"""
+    sizes = run.geometry
+    batch, ranks, rank = (sizes.value(name) for name in (Name.GLOBAL_BATCH_SIZE, Name.DATA_PARALLEL_SIZE, Name.RANK_BATCH_SIZE))
+    if not batch or not ranks or not rank:
+        return
+    at = place(run, (Name.DATA_PARALLEL_SIZE, Name.GLOBAL_BATCH_SIZE))
+    unit = run.framework.unit
+    if batch % ranks:
+        message = f"each optimizer step trains on {rank * ranks:,} {unit}, not {batch:,}: {rank:,} on each of {ranks:,} ranks"
+        yield Finding(CODE, message, Severity.WARNING, at, "rounded down", assumptions=run.assumptions)
+        return
+    rollout = sizes.value(Name.GENERATION_BATCH_SIZE)
+    if not rollout or not _splits(run):
+        yield Verified(CODE, at, run.assumptions, decides=False)
+    elif rollout > batch and rollout % batch and rollout % ranks == 0:
+        left = rollout % batch
+        parts = f"{rollout:,} = {rollout // batch:,} x {batch:,} + {left:,}"
+        message = f"the last optimizer step of each rollout trains on {left:,} {unit}, not {batch:,}: {parts}"
+        yield Finding(CODE, message, Severity.WARNING, at, "does not divide the rollout", assumptions=run.assumptions)
+    elif rollout % batch == 0:
+        yield Verified(CODE, at, run.assumptions, decides=False)
+
+
+def _splits(run: Run) -> bool:
+    """Return whether a rollout is split into whatever is left, rather than checked to hold whole mini batches."""
+    return not any(Name.RANK_BATCH_SIZE in constraint.divisor for constraint in run.framework.constraints)
+
+
+_RECIPE = """\
+data:
+  train_batch_size: 1024
+actor_rollout_ref:
+  actor:
+    ppo_mini_batch_size: {mini}
+    ppo_micro_batch_size_per_gpu: 2
+  rollout:
+    n: 1
+trainer:
+  n_gpus_per_node: 8
+  nnodes: 8
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="rounded-batch",
+    scope=Scope.RUN,
+    summary="verl rounds the batch down and says nothing",
+    severity=Severity.WARNING,
+    bad=(Example((("ppo.yaml", _RECIPE.format(mini=260)),)), Example((("ppo.yaml", _RECIPE.format(mini=384)),))),
+    good=(Example((("ppo.yaml", _RECIPE.format(mini=256)),)),),
+    check=check,
+    frameworks=("verl",),
+)

@@ -1,0 +1,92 @@
+"""No number of GPUs: which checks exclude each other, and what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.core.constraints import judge
+from pytest_gbs.core.framework import Constraint, Framework
+from pytest_gbs.core.outcome import Finding, Verified
+from pytest_gbs.core.quantity import Name, Origin, Reason, Size, Unknown
+from pytest_gbs.rules import gbs204_unsatisfiable_batch as rule
+
+from .building import TABLE, accumulation, only, run, size, world
+
+STEPS = (Name.GRADIENT_ACCUMULATION_STEPS,)
+DIVIDES = Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, *STEPS), label="it divides")
+TWO = Constraint("GBS204", (Name.GLOBAL_BATCH_SIZE,), STEPS, at_least=2, label="one is refused")
+GROUPS = Constraint("GBS205", (Name.MICRO_BATCH_SIZE,), (Name.NUM_GENERATIONS,), label="whole groups")
+MICRO = Constraint("GBS207", (Name.MICRO_BATCH_SIZE,), at_least=2, label="two of them")
+
+
+def table(*constraints: Constraint) -> Framework:
+    return TABLE._replace(constraints=constraints, equations=())
+
+
+def batch(value: int) -> Size:
+    return size(Name.GLOBAL_BATCH_SIZE, value)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "sizes"),
+    [
+        pytest.param((), (batch(8), accumulation(8)), id="nothing is checked"),
+        pytest.param((MICRO,), (size(Name.MICRO_BATCH_SIZE, 1),), id="another rule's least size"),
+        pytest.param((DIVIDES,), (Unknown(Name.GLOBAL_BATCH_SIZE, Reason.AUTO), accumulation(8)), id="a batch that nobody knows"),
+    ],
+)
+def test_it_says_nothing(constraints: tuple[Constraint, ...], sizes: tuple[Size, ...]) -> None:
+    assert list(rule.check(run(*sizes, table=table(*constraints)))) == []
+
+
+@pytest.mark.parametrize(
+    ("constraints", "sizes"),
+    [
+        pytest.param((DIVIDES,), (batch(8), accumulation(8)), id="one process fits"),
+        pytest.param((DIVIDES, TWO), (batch(16), accumulation(8), world(3)), id="others than those at hand fit"),
+        pytest.param((TWO,), (Unknown(Name.GLOBAL_BATCH_SIZE, Reason.AUTO), accumulation(8)), id="nobody knows how large"),
+    ],
+)
+def test_some_number_fits(constraints: tuple[Constraint, ...], sizes: tuple[Size, ...]) -> None:
+    (outcome,) = rule.check(run(*sizes, table=table(*constraints)))
+    assert isinstance(outcome, Verified)
+    assert not outcome.decides
+
+
+def test_a_least_size_on_any_hardware_is_named_alone() -> None:
+    found = only(list(rule.check(run(batch(8), accumulation(8), table=table(DIVIDES, TWO)))))
+    assert found.message == ("no number of GPUs fits: global_batch_size 8 / gradient_accumulation_steps 8 = 1 must be at least 2")
+    assert found.details == ("one is refused",)
+    assert len(found.related) == 1
+
+
+def test_it_tells_what_stops_the_run_on_the_hardware_at_hand() -> None:
+    found = only(list(rule.check(run(batch(8), accumulation(8), world(4), table=table(DIVIDES, TWO)))))
+    stops = "on 4 GPUs: global_batch_size 8 is not divisible by 4 GPUs x gradient_accumulation_steps 8 = 32; Example stops at start"
+    assert found.details == ("one is refused", stops)
+
+
+@pytest.mark.parametrize("hardware", [(), (world(4),)], ids=["GPUs unknown", "4 GPUs"])
+def test_the_gpus_at_hand_are_not_to_blame(hardware: tuple[Size, ...]) -> None:
+    found = only(list(rule.check(run(batch(8), accumulation(3), *hardware, table=table(DIVIDES, TWO)))))
+    assert found.message == ("no number of GPUs fits: global_batch_size 8 must be divisible by GPUs x gradient_accumulation_steps 3")
+
+
+def test_checks_that_exclude_each_other_are_all_named() -> None:
+    # 12 / GPUs in groups of 6 leaves 1 and 2 GPUs; 4 x GPUs in groups of 3 needs multiples of 3.
+    one = Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, Name.NUM_GENERATIONS), label="one")
+    other = Constraint("GBS205", (Name.STEPS_PER_GENERATION, Name.WORLD_SIZE), (Name.NUM_ITERATIONS,), label="other")
+    sizes = (
+        batch(12),
+        *(size(name, number, Origin.SETTINGS) for name, number in ((Name.NUM_GENERATIONS, 6), (Name.STEPS_PER_GENERATION, 4))),
+    )
+    found = only(list(rule.check(run(*sizes, size(Name.NUM_ITERATIONS, 3, Origin.SETTINGS), table=table(one, other, GROUPS)))))
+    assert found.message == "no number of GPUs fits: the checks of the framework exclude each other"
+    assert len(found.details) == 2
+
+
+def test_a_quotient_is_judged_against_the_least_size() -> None:
+    outcomes = [next(judge(run(batch(value), accumulation(4), table=table(TWO)), "GBS204")) for value in (8, 7)]
+    assert isinstance(outcomes[0], Verified)
+    assert isinstance(outcomes[1], Finding)
+    assert outcomes[1].message == "global_batch_size 7 / gradient_accumulation_steps 4 = 7/4 is less than 2; Example stops at start"

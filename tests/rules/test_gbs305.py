@@ -1,0 +1,255 @@
+"""GBS305 fires where a DeepSpeed configuration has other batch sizes than the recipe beside it, and GBS306 where a launcher file has."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_gbs.companions import find_companions, with_companions
+from pytest_gbs.core.launch import Kind, Launch, LauncherFile, Start
+from pytest_gbs.core.location import Location, Source, Unreadable
+from pytest_gbs.core.outcome import Finding, Outcome, Undetermined, Verified
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.reading import read_sizes
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.worlds import geometry
+from pytest_gbs.frameworks import recognise
+from pytest_gbs.rules.gbs305_deepspeed_disagrees import check
+from pytest_gbs.rules.gbs306_accelerate_accumulation import check as check_launcher
+from tests.rules.building import parsed
+
+RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 8
+"""
+NAMES_IT = RECIPE + "deepspeed: ds_config.json\n"
+ALONE = RECIPE + "use_slow_tokenizer: true\nwith_tracking: true\n"  # a script on accelerate itself
+LAUNCHER = "distributed_type: DEEPSPEED\nnum_processes: 8\ndeepspeed_config:\n  deepspeed_config_file: ds_config.json\n"
+
+
+class Files:
+    """A tree of files in memory."""
+
+    def __init__(self, **files: str) -> None:
+        self.files = {name.replace("__", "/").replace("_json", ".json").replace("_yaml", ".yaml"): text for name, text in files.items()}
+
+    def paths(self) -> tuple[str, ...]:
+        return tuple(sorted(self.files))
+
+    def read(self, path: str) -> Source | Unreadable:
+        return Source(path, self.files[path]) if path in self.files else Unreadable(path, "no such file")
+
+
+def config(train: object = None, micro: object = None, steps: object = None) -> str:
+    given = {"train_batch_size": train, "train_micro_batch_size_per_gpu": micro, "gradient_accumulation_steps": steps}
+    return json.dumps({**{key: size for key, size in given.items() if size is not None}, "zero_optimization": {"stage": 2}})
+
+
+def run(recipe: str, world: int | None = None, launch: Launch | None = None) -> Run:
+    document = parsed(recipe, "recipes/sft.yaml")
+    framework = recognise(document)
+    assert framework is not None
+    given = {Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, world, Origin.GIVEN)} if world else {}
+    return Run(document, framework, launch, geometry(read_sizes(document, framework), given, framework, document), (), ())
+
+
+def outcomes(recipe: str, text: str, world: int | None = None) -> list[Outcome]:
+    return list(check(with_companions(run(recipe, world), Files(ds_config_json=text))))
+
+
+def launched(*quantities: Quantity) -> Launch:
+    file = LauncherFile("zero2.yaml", "accelerate", quantities, distributed=True)
+    at = Location("run.sh", 0, 10)
+    return Launch(at, Kind.SCRIPT, "accelerate launch", quantities, start=Start("accelerate launch", at, (), (), files=(file,)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "world"),
+    [
+        pytest.param(("auto", "auto", "auto"), 8, id="auto"),
+        pytest.param((256, 4, 8), 8, id="the same"),
+        pytest.param(("auto", 4, 8), None, id="without a world"),
+        pytest.param(("auto", 4.0, "auto"), 8, id="a float"),
+        pytest.param((None, "auto", 8), 8, id="no batch"),
+    ],
+)
+def test_the_same_sizes_are_in_order(sizes: tuple[object, ...], world: int | None) -> None:
+    assert {type(each) for each in outcomes(NAMES_IT, config(*sizes), world)} == {Verified}
+
+
+def test_a_recipe_that_names_none_has_none() -> None:
+    assert outcomes(RECIPE, config(7, 7, 7), 8) == []
+
+
+def test_a_batch_that_some_number_of_gpus_would_give_waits_for_it() -> None:
+    (found,) = outcomes(NAMES_IT, config(256, "auto", "auto"))
+    assert isinstance(found, Undetermined)
+    assert (found.missing, found.values, found.claim) == ((Name.WORLD_SIZE,), (8,), False)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "world", "message"),
+    [
+        pytest.param(
+            ("auto", 2, "auto"),
+            None,
+            "train_micro_batch_size_per_gpu is 2 for DeepSpeed, and per_device_train_batch_size is 4 in the recipe; "
+            "the Trainer stops at start",
+            id="micro",
+        ),
+        pytest.param(
+            ("auto", "auto", 1),
+            8,
+            "gradient_accumulation_steps is 1 for DeepSpeed, and 8 in the recipe; the Trainer stops at start",
+            id="accumulation",
+        ),
+        pytest.param(
+            (128, 4, 8),
+            8,
+            "train_batch_size is 128 for DeepSpeed, and 4 micro x 8 accumulation x 8 GPUs = 256; the Trainer stops at start",
+            id="batch",
+        ),
+        pytest.param(
+            (100, "auto", "auto"),
+            None,
+            "train_batch_size 100 is not 4 micro x 8 accumulation x any number of GPUs; the Trainer stops at start",
+            id="batch on no world",
+        ),
+        pytest.param(
+            ("auto", "auto", "8"),
+            8,
+            'gradient_accumulation_steps is "8" for DeepSpeed, and 8 in the recipe; the Trainer stops at start',
+            id="text is no number",
+        ),
+        pytest.param(
+            ("auto", "auto", None),
+            8,
+            "the DeepSpeed configuration has no gradient_accumulation_steps, and gradient_accumulation_steps is 8 in the recipe; "
+            "accelerate takes 1, and DeepSpeed stops at start",
+            id="accumulation left out beside a batch",
+        ),
+    ],
+)
+def test_other_sizes_stop_the_trainer(sizes: tuple[object, ...], world: int | None, message: str) -> None:
+    (found,) = outcomes(NAMES_IT, config(*sizes), world)
+    assert isinstance(found, Finding)
+    assert (found.severity, found.message) == ("error", message)
+    assert found.at.source == "ds_config.json"
+    assert "recipes/sft.yaml" in {related.at.source for related in found.related}
+
+
+def test_accumulation_left_out_goes_on_with_one() -> None:
+    (found,) = outcomes(NAMES_IT, config(None, 4, None), 8)
+    assert isinstance(found, Finding)
+    assert (found.severity, found.message.endswith("so DeepSpeed steps after every micro batch")) == ("warning", True)
+    assert not any(isinstance(each, Finding) for each in outcomes(NAMES_IT.replace(": 8", ": 1"), config(None, 4, None), 8))
+
+
+@pytest.mark.parametrize(
+    ("inline", "codes"),
+    [
+        ("{train_batch_size: auto, train_micro_batch_size_per_gpu: auto, gradient_accumulation_steps: auto}", []),
+        ("{train_micro_batch_size_per_gpu: 4, gradient_accumulation_steps: 2}", ["error"]),
+        ("{gradient_accumulation_steps: 8, zero_optimization: {stage: 2}}", ["error"]),
+        ("null", []),
+    ],
+    ids=["auto", "other", "neither", "null"],
+)
+def test_a_configuration_within_the_recipe_counts(inline: str, codes: list[str]) -> None:
+    found = outcomes(RECIPE + f"deepspeed: {inline}\n", config(7, 7, 7), 8)
+    assert [each.severity for each in found if isinstance(each, Finding)] == codes
+    assert all(each.at.source == "recipes/sft.yaml" for each in found if isinstance(each, Finding))
+
+
+@pytest.mark.parametrize(
+    ("named", "files", "expected"),
+    [
+        ("ds.json", {"ds_json": "{}", "recipes__ds_json": "{}"}, "ds.json"),
+        ("ds.json", {"recipes__ds_json": "{}", "recipes__a__ds_json": "{}"}, "recipes/a/ds.json"),
+        ("../ds.json", {"recipes__ds_json": "{}"}, "recipes/ds.json"),
+        ("ds.json", {"other__ds_json": "{}"}, None),
+        ("../../../ds.json", {"ds_json": "{}"}, None),
+        ("/ds.json", {"ds_json": "{}"}, None),
+        ("ds.json", {"ds_json": "{"}, None),
+        ("auto", {"auto": "{}"}, None),
+        ("ds_${stage}.json", {"ds_json": "{}"}, None),
+    ],
+    ids=["root first", "own folder", "above", "elsewhere", "outside", "absolute", "unreadable", "no file", "interpolated"],
+)
+def test_a_path_is_looked_up_from_the_root_then_upwards(named: str, files: dict[str, str], expected: str | None) -> None:
+    document = parsed(f"deepspeed: {named}\n", "recipes/a/sft.yaml")
+    found = [each.document.source.path for each in find_companions(document, ("deepspeed",), Files(**files))]
+    assert found == ([expected] if expected else [])
+
+
+def of_launcher(recipe: str, text: str) -> list[Outcome]:
+    """Return the outcomes where the launcher file names the configuration."""
+    files = Files(zero2_yaml=LAUNCHER, ds_config_json=text)
+    return list(check(with_companions(run(recipe, 8, launched()), files)))
+
+
+def test_a_launcher_file_names_one_where_the_recipe_does_not() -> None:
+    (found,) = of_launcher(RECIPE, config("auto", 2, 8))
+    assert isinstance(found, Finding)
+    assert (found.severity, found.at.source) == ("error", "ds_config.json")
+    (silent,) = of_launcher(RECIPE, config("auto", "auto", 8))
+    assert isinstance(silent, Verified)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "severities"),
+    [
+        pytest.param(("auto", "auto", 8), [], id="the same"),
+        pytest.param(("auto", 2, 8), [], id="only bookkeeping"),
+        pytest.param(("auto", "auto", 1), ["warning"], id="DeepSpeed's accumulation"),
+        pytest.param(("auto", "auto", None), ["warning"], id="accelerate's 1"),
+    ],
+)
+def test_a_script_on_accelerate_goes_on_with_deepspeeds(sizes: tuple[object, ...], severities: list[str]) -> None:
+    found = of_launcher(ALONE, config(*sizes))
+    assert [each.severity for each in found if isinstance(each, Finding)] == severities
+
+
+def given(value: int) -> Quantity:
+    at = Location("zero2.yaml", 20, 21, ("deepspeed_config", "gradient_accumulation_steps"))
+    return Quantity(Name.GRADIENT_ACCUMULATION_STEPS, value, Origin.LAUNCHER, at=at, key="deepspeed_config.gradient_accumulation_steps")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "launch", "severities"),
+    [
+        pytest.param(RECIPE, None, [], id="no launch"),
+        pytest.param(RECIPE, launched(), [], id="nothing given"),
+        pytest.param(RECIPE, launched(given(8)), [], id="the same"),
+        pytest.param(RECIPE.replace(": 8", ": ${steps}"), launched(given(1)), [], id="not known"),
+        pytest.param(RECIPE, launched(given(1)), ["error"], id="Trainer"),
+        pytest.param(ALONE, launched(given(1)), ["warning"], id="accelerate alone"),
+        pytest.param(NAMES_IT, launched(given(8)), ["error"], id="beside a configuration"),
+    ],
+)
+def test_the_accumulation_of_a_launcher_file_is_compared(recipe: str, launch: Launch | None, severities: list[str]) -> None:
+    launched_run = with_companions(run(recipe, 8, launch), Files(ds_config_json=config("auto", "auto", "auto")))
+    found = [each for each in check_launcher(launched_run) if isinstance(each, Finding)]
+    assert [each.severity for each in found] == severities
+    assert all(each.at.source == "zero2.yaml" for each in found)
+
+
+@pytest.mark.parametrize("size", [[1], {"a": 1}, 1e308, float("inf"), float("nan"), -1, 0, "9" * 50, 10**15], ids=repr)
+def test_no_value_that_is_no_size_is_shown_in_full(size: object) -> None:
+    (found,) = outcomes(NAMES_IT, config(size, "auto", "auto"))
+    assert isinstance(found, Finding)
+    assert len(found.message) < 150
+
+
+def test_a_file_without_any_size_leaves_deepspeed_without_one() -> None:
+    (found,) = outcomes(NAMES_IT, config())
+    assert isinstance(found, Finding)
+    message = "the DeepSpeed configuration has neither train_batch_size nor train_micro_batch_size_per_gpu; DeepSpeed stops at start"
+    assert (found.severity, found.message, found.at.source) == ("error", message, "recipes/sft.yaml")
+
+
+def test_true_is_one_to_python() -> None:
+    assert not any(isinstance(each, Finding) for each in outcomes(NAMES_IT.replace(": 8", ": 1"), config("auto", "auto", True), 8))

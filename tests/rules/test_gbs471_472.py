@@ -1,0 +1,93 @@
+"""GBS471 fires where verl trains on another batch than the one stated, GBS472 where a micro batch must be one row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.core.rule import Example
+from tools.examples import check_example
+
+VERL = """\
+data: {{train_batch_size: {train}}}
+actor_rollout_ref:
+  actor: {{ppo_mini_batch_size: {mini}, ppo_micro_batch_size_per_gpu: 1{more}}}
+  rollout: {{n: {n}}}
+trainer: {{n_gpus_per_node: 8, nnodes: {nodes}}}
+"""
+MEGATRON = ", megatron: {tensor_model_parallel_size: 2}"
+
+
+def verl(train: int, mini: int, n: int = 1, nodes: object = 1, more: str = "") -> str:
+    return VERL.format(train=train, mini=mini, n=n, nodes=nodes, more=more)
+
+
+def found(name: str, text: str, folder: Path, *codes: str) -> list[tuple[str, str, str]]:
+    report = check_example(Example(((name, text),)), folder)
+    return [(each.code, each.severity, each.message) for each in report.findings() if each.code in codes]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(verl(1024, 256), id="whole"),
+        pytest.param(verl(1024, 256, n=5), id="whole groups"),
+        pytest.param(verl(1024, 260, nodes="${NODES}"), id="GPUs not known"),
+        pytest.param(verl(1024, 260, more=MEGATRON), id="Megatron checks it itself"),
+        pytest.param(verl(128, 256), id="verl stops anyway"),
+        pytest.param(verl(64, 4), id="no completion for a rank"),
+    ],
+)
+def test_a_batch_that_trains_as_stated_is_in_order(text: str, tmp_path: Path) -> None:
+    assert found("ppo.yaml", text, tmp_path, "GBS471") == []
+
+
+def test_what_each_rank_loses_is_told(tmp_path: Path) -> None:
+    message = "each optimizer step trains on 256 completions, not 260: 4 on each of 64 ranks"
+    assert found("ppo.yaml", verl(1024, 260, nodes=8), tmp_path, "GBS471") == [("GBS471", "warning", message)]
+
+
+def test_the_smaller_last_step_is_told(tmp_path: Path) -> None:
+    message = "the last optimizer step of each rollout trains on 256 completions, not 384: 1,024 = 2 x 384 + 256"
+    assert found("ppo.yaml", verl(1024, 384), tmp_path, "GBS471") == [("GBS471", "warning", message)]
+
+
+SFT = """\
+max_steps = 10
+[model]
+name = "my/model"
+{model}
+[deployment]
+num_train_gpus = 4
+[data]
+batch_size = 64
+{data}
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        pytest.param("", "micro_batch_size = 4", id="neither"),
+        pytest.param("cp = 1", "micro_batch_size = 4", id="context parallelism of 1"),
+        pytest.param("cp = 2", "", id="one by default"),
+        pytest.param("cp = 2", "micro_batch_size = 1", id="one"),
+        pytest.param("[model.vlm]\nfreeze_vision_encoder = true", "micro_batch_size = 1", id="one row with images"),
+    ],
+)
+def test_a_micro_batch_of_one_row_is_in_order(model: str, data: str, tmp_path: Path) -> None:
+    assert found("sft.toml", SFT.format(model=model, data=data), tmp_path, "GBS472") == []
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        pytest.param("cp = 2", "model.cp 2", id="context parallelism"),
+        pytest.param("[model.vlm]\nfreeze_vision_encoder = true", "a vision model (model.vlm)", id="images"),
+    ],
+)
+def test_a_larger_micro_batch_stops(model: str, why: str, tmp_path: Path) -> None:
+    message = f"data.micro_batch_size is 4 with {why}; prime-rl stops at start unless it is 1"
+    text = SFT.format(model=model, data="micro_batch_size = 4")
+    assert found("sft.toml", text, tmp_path, "GBS472") == [("GBS472", "error", message)]
