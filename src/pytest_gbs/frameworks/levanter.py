@@ -37,11 +37,10 @@ _WHOLE_BATCH_AT_ONCE: Final = Condition(_PER_DEVICE, (-1,), default=-1)
 _ROWS: Final = (
     Row(_BATCH, Name.GLOBAL_BATCH_SIZE, None, _GLOBAL, f"LV trainer.py:694 (512 by default); {_CHECKS}"),
     Row(_PER_DEVICE, Name.MICRO_BATCH_SIZE, None, _MICRO, f"LV trainer.py:695; {_CHECKS}"),
-    Row(("trainer", "model_axis_size"), Name.TENSOR_PARALLEL_SIZE, 1, _AXIS, "LV trainer.py:687; 822-839"),
-    Row(("trainer", "replica_dcn_axis_size"), Name.REPLICATE_SIZE, 1, _REPLICAS, "LV trainer.py:689; 827-832, 965"),
-    Row(("train_seq_len",), Name.SEQUENCE_LENGTH, None, _OTHER, "LV main/train_lm.py:59"),
-    Row(("max_seq_len",), Name.SEQUENCE_LENGTH, None, _OTHER, "LV main/sft.py:57"),
-    Row(("model", "seq_len"), Name.SEQUENCE_LENGTH, None, _OTHER, "LV models/gpt2.py:53"),
+    Row(("trainer", "model_axis_size"), Name.TENSOR_PARALLEL_SIZE, 1, _AXIS, "LV trainer.py:688; 822-839"),
+    Row(("trainer", "replica_dcn_axis_size"), Name.REPLICATE_SIZE, 1, _REPLICAS, "LV trainer.py:690; 829-832, 965"),
+    Row(("max_seq_len",), Name.SEQUENCE_LENGTH, None, _OTHER, "LV main/sft.py:72"),
+    Row(("model", "seq_len"), Name.SEQUENCE_LENGTH, None, _OTHER, "LV models/gpt2.py:37, llama.py:54"),
     Row(("trainer", "num_train_steps"), Name.MAX_STEPS, 400_000, _OTHER, "LV trainer.py:709"),
     Row(("trainer", "steps_per_eval"), Name.EVAL_STEPS, 1000, _OTHER, "LV trainer.py:710"),
 )
@@ -78,7 +77,7 @@ _CONSTRAINTS: Final = (
         (Name.REPLICATE_SIZE,),
         when=(Condition(("trainer", "replica_dcn_axis_size"), (1, -1), negated=True, default=1),),
         label="slices hold whole replicas",
-        source="LV trainer.py:827-832 (an assert)",
+        source="LV trainer.py:831 (an assert)",
     ),
 )
 

@@ -54,12 +54,12 @@ _ROWS: Final = (
     Row(("trainer", "max_steps"), Name.MAX_STEPS, None, _MICRO._replace(negative=Treatment.UNSET), "PL trainer/trainer.py:104"),
 )
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="PL strategies/ddp.py:126 (num_nodes x num_processes)"),
+    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="PL strategies/ddp.py:227 (num_nodes x num_processes)"),
     Equation(
         Name.DATA_PARALLEL_SIZE,
         (Name.WORLD_SIZE,),
         (Name.TENSOR_PARALLEL_SIZE,),
-        source="PL strategies/ddp.py:131-133; strategies/model_parallel.py:149-158",
+        source="PL strategies/ddp.py:138; strategies/model_parallel.py:124-127, 153-158",
     ),
     Equation(
         Name.GLOBAL_BATCH_SIZE,

@@ -34,12 +34,12 @@ _ROWS: Final = (
     Row(("distributed", "dp_shard"), Name.SHARD_SIZE, 1, _DEGREE, "LI lingua/distributed.py:58"),
     Row(("distributed", "tp_size"), Name.TENSOR_PARALLEL_SIZE, 1, _DEGREE, "LI lingua/distributed.py:64"),
     Row(("steps",), Name.MAX_STEPS, 1000, _OTHER, f"{_TRAIN}:90"),
-    Row(("checkpoint", "dump", "every"), Name.SAVE_STEPS, None, _OTHER, "LI lingua/checkpoint.py (SaveEvery)"),
-    Row(("checkpoint", "eval", "every"), Name.EVAL_STEPS, None, _OTHER, "LI lingua/checkpoint.py (SaveEvery)"),
-    Row(("logging", "freq"), Name.LOGGING_STEPS, None, _OTHER, "LI lingua/metrics.py (LoggingArgs)"),
+    Row(("checkpoint", "dump", "every"), Name.SAVE_STEPS, 1000, _OTHER, "LI lingua/checkpoint.py:51-67"),
+    Row(("checkpoint", "eval", "every"), Name.EVAL_STEPS, 1000, _OTHER, "LI lingua/checkpoint.py:51-67"),
+    Row(("logging", "freq"), Name.LOGGING_STEPS, 10, _OTHER, "LI lingua/metrics.py:49"),
 )
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="LI lingua/stool.py (nodes x ngpu)"),
+    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="LI lingua/stool.py:25-26 (nodes x ngpu)"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.TENSOR_PARALLEL_SIZE,), source=f"{_WORLD}; {_TRAIN}:240-248"),
     Equation(
         Name.GLOBAL_BATCH_SIZE,

@@ -42,12 +42,12 @@ def _rows(script: str, batch: int, micro: int, devices: int | None, lines: tuple
         Row(("train", "max_seq_length"), Name.SEQUENCE_LENGTH, None, _OTHER, "LG args.py:32"),
         Row(("train", "max_steps"), Name.MAX_STEPS, None, _OTHER, "LG args.py:28"),
         Row(("train", "save_interval"), Name.SAVE_STEPS, 1000, _OTHER, "LG args.py:11"),
-        Row(("eval", "interval"), Name.EVAL_STEPS, 600, _OTHER, "LG args.py:79"),
+        Row(("eval", "interval"), Name.EVAL_STEPS, 600, _OTHER, "LG args.py:81"),
     )
 
 
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="LG finetune/full.py:95 (Fabric), pretrain.py:139"),
+    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="LG finetune/full.py:118 (Fabric), pretrain.py:147"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), source=_FLOORS),
     Equation(
         Name.GRADIENT_ACCUMULATION_STEPS,

@@ -97,8 +97,8 @@ def _table(title: str, section: KeyPath = (), hardware: tuple[Row, ...] = ()) ->
         equations=_EQUATIONS,
         constraints=_CONSTRAINTS,
         requirements=(
-            Requirement((batch,), _MISSING, source="LF config_utils.py:498"),
-            Requirement((micro,), _MISSING, source="LF config_utils.py:499"),
+            Requirement((batch,), _MISSING, source="LF config_utils.py:499"),
+            Requirement((micro,), _MISSING, source="LF config_utils.py:500"),
         ),
         names=((*section, "run_name"),),
         loader=Loader.OMEGACONF,

@@ -29,7 +29,7 @@ _INTERVAL: Final = _OTHER._replace(null=Treatment.UNSET)
 _ROWS: Final = (
     Row(("global_train_batch_size",), Name.GLOBAL_BATCH_SIZE, 512, _GLOBAL, "OL config.py:1146; data/iterable_dataset.py:67"),
     Row(("device_train_microbatch_size",), Name.MICRO_BATCH_SIZE, 16, _MICRO, f"OL config.py:1156; {_SPLITS}"),
-    Row(("device_eval_batch_size",), Name.EVAL_MICRO_BATCH_SIZE, 16, _OTHER, "OL config.py:1162; eval/__init__.py"),
+    Row(("device_eval_batch_size",), Name.EVAL_MICRO_BATCH_SIZE, 16, _OTHER, "OL config.py:1162; eval/__init__.py:50"),
     Row(("model", "max_sequence_length"), Name.SEQUENCE_LENGTH, 1024, _OTHER, "OL config.py:380; train.py:251"),
     Row(("max_duration",), Name.MAX_STEPS, None, _INTERVAL, "OL config.py:1137 (a text counts epochs or tokens)"),
     Row(("save_interval",), Name.SAVE_STEPS, 1000, _INTERVAL, "OL config.py:1036"),
@@ -48,7 +48,10 @@ _EQUATIONS: Final = (
         source=_SPLITS,
     ),
     Equation(
-        Name.EVAL_GLOBAL_BATCH_SIZE, (Name.EVAL_MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE), unit="samples", source="OL eval/__init__.py"
+        Name.EVAL_GLOBAL_BATCH_SIZE,
+        (Name.EVAL_MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE),
+        unit="samples",
+        source="OL eval/__init__.py:50, 84",
     ),
 )
 _CONSTRAINTS: Final = (

@@ -67,7 +67,9 @@ _ROWS: Final = (
 
 _EQUATIONS: Final = (
     Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="torchrun: WORLD_SIZE = nnodes x nproc_per_node"),
-    Equation(Name.DATA_PARALLEL_SIZE, (Name.REPLICATE_SIZE, Name.SHARD_SIZE), source="TT distributed/parallel_dims.py:110-131 (batch)"),
+    Equation(
+        Name.DATA_PARALLEL_SIZE, (Name.REPLICATE_SIZE, Name.SHARD_SIZE), source="TT distributed/parallel_dims.py:136, 194; train.py:98-102"
+    ),
     Equation(
         Name.DATA_PARALLEL_SIZE,
         (Name.WORLD_SIZE,),
@@ -81,7 +83,10 @@ _EQUATIONS: Final = (
         source=_BATCH,
     ),
     Equation(
-        Name.EVAL_GLOBAL_BATCH_SIZE, (Name.EVAL_MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE), unit="samples", source="TT train.py:373-390"
+        Name.EVAL_GLOBAL_BATCH_SIZE,
+        (Name.EVAL_MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE),
+        unit="samples",
+        source="TT train.py:325-339; components/validate.py",
     ),
 )
 

@@ -80,7 +80,18 @@ def _conflict(run: Run, size: Conflict) -> Finding:
     places = [leaf for value in size.values for leaf in leaves(value) if leaf.at is not None]
     at = _place(run, places)
     related = tuple(Related(leaf.at, short(leaf.name)) for leaf in places if leaf.at and leaf.at != at)
-    return Finding(CODE, message, _severity(run, size.name), at, short(size.name), related, details, assumptions=run.assumptions)
+    severity, fixes = _severity(run, size.name), tuple(_fixes(run, stated, computed))
+    return Finding(CODE, message, severity, at, short(size.name), related, details, assumptions=run.assumptions, fixes=fixes)
+
+
+def _fixes(run: Run, stated: Quantity, computed: Quantity) -> Iterator[Fix]:
+    """Yield the changes of one factor that give the size as stated, then the size that the factors give."""
+    from pytest_gbs.core.repairs import change, reaching
+
+    if computed.because and prod(part.value for part in computed.because) == computed.value:
+        yield from (repair.fix for repair in reaching(run, computed, stated.value) if repair.fix is not None)
+        target = change(run, stated, computed.value)
+        yield from (target,) if target is not None else ()
 
 
 def _severity(run: Run, name: str) -> str:

@@ -25,16 +25,13 @@ from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.launch import Kind, Launch
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Claim, Run
-from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import called, law_text, leaves, listing, product, short
 
 CODE = "GBS301"
-
-_MENDED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -75,19 +72,19 @@ def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, 
     label = next((short(leaf.name) for leaf in operands if leaf.at == at), "")
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     claimed = (Related(declaration.at, "claimed"),) if declaration.at != at else ()
-    return Finding(
-        CODE, message, severity, at, label or "claimed", (*related, *claimed), details, _mends(size, declaration), run.assumptions
-    )
+    mends, fixes = _ways_out(run, size, declaration)
+    return Finding(CODE, message, severity, at, label or "claimed", (*related, *claimed), details, mends, run.assumptions, fixes)
 
 
-def _mends(size: Quantity, declaration: Declaration) -> str:
-    """Return with which single change of a setting the launch would give the number claimed, or ""."""
-    ways: list[str] = []
-    for leaf in leaves(size):
-        top = declaration.value * leaf.value
-        if leaf.name in _MENDED and leaf.key and size.value > 0 and top % size.value == 0 and top // size.value > 0:
-            ways.append(f"{leaf.key} {top // size.value}")
-    return f"keeps {_number(declaration)} with {listing(ways, last='or with')}" if ways else ""
+def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, tuple[Fix, ...]]:
+    """Return with which changes of its settings the launch would give the number claimed, in words, and as fixes of the launching file."""
+    from pytest_gbs.core.repairs import reaching
+
+    repairs = reaching(run, size, declaration.value)
+    ways = [repair.words for repair in repairs]
+    script = run.launch.at.source if run.launch is not None else ""
+    fixes = (fix for repair in repairs if (fix := repair.fix) is not None and all(edit.at.source == script for edit in fix.edits))
+    return (f"keeps {_number(declaration)} with {listing(ways, last='or with')}" if ways else ""), tuple(fixes)
 
 
 def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:

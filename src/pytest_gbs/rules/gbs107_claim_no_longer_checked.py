@@ -1,0 +1,68 @@
+"""A comment's claim was checked once, and now it can't be decided any more.
+
+A claim such as `# Config for 8 nodes with GBS 128` is checked with what a repository knows: its settings, its launcher files, its
+launches. A launcher file with another number of GPUs, a batch size that becomes `auto` or a variable, and the claim is open: no
+check fails, and the comment protects nothing any more. Nobody notices that, since an open claim is no error.
+
+The rule compares with the last state that is known to have checked it: the line of the recipe in `gbs.lock`, or the revision that
+`--changed-since` names. It fires where that has the claim as checked and it is undetermined now.
+
+How to mend it: give what is missing, as the finding says: hardware in the settings (`gpus-per-node = 8` in `[tool.gbs]`) or in the comment
+itself. Where the claim can't be checked any more on purpose, run `gbs lock`.
+
+It stays silent on claims that are violated, which other rules tell, and on claims that are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.claims import judge
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import called, listing
+
+CODE = "GBS107"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield a finding for each open claim of `run` that was decided by the lock file or at the base."""
+    helds = [held for held in (run.locked, run.base) if held is not None and held.record.claim is not None and not held.what_if]
+    for claim in run.claims if helds and run.launch is None else ():
+        held = next((each for each in helds if each.record.claim == claim.declaration.value), None)
+        outcome = judge(run, claim)
+        if held is not None and isinstance(outcome, Undetermined):
+            yield _finding(outcome, held.where)
+
+
+def _finding(outcome: Undetermined, where: str) -> Finding:
+    missing = listing(map(called, outcome.missing), last="and")
+    why = f": nothing says the {missing}" if missing else ""
+    message = f"{outcome.message}, which {where} has as checked, and now it can't be decided{why}"
+    return Finding(CODE, message, Severity.WARNING, outcome.at, "declared", holds=outcome.implies)
+
+
+_LOCK = """\
+version = 1
+"sft.yaml" = { global_batch_size = 128, unit = "samples", per_gpu = 8, num_nodes = 2, gpus_per_node = 8, claim = 128 }
+"""
+
+_RECIPE = """\
+# Config for 2 nodes with GBS 128
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="claim-no-longer-checked",
+    scope=Scope.RUN,
+    summary="a claim that was checked once can't be decided any more",
+    severity=Severity.WARNING,
+    bad=(Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE))),),
+    good=(Example((("gbs.toml", "gpus-per-node = 8\n"), ("gbs.lock", _LOCK), ("sft.yaml", _RECIPE))),),
+    check=check,
+)

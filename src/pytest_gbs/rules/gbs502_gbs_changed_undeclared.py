@@ -1,0 +1,113 @@
+"""A recipe's global batch size changed since the base revision, and neither its comment nor a commit says so.
+
+The learning rate is tuned for a global batch, so that a change of it belongs into the description of a change: "GBS 128 -> 256". This
+rule asks for that. It compares the recipe with the revision that `--changed-since` names, the same launch with the same launch, and
+fires where the batch is another one and nothing declares the new number: no comment claims it, no line of `gbs.lock` has it, and no message
+of the commits since then names it beside the word "batch" or "GBS".
+
+It is off unless selected (`extend-select = ["GBS502"]`), and compares nothing without `--changed-since`.
+
+How to mend it: undo the change; or declare it, by a comment (`# gbs: 256 on 8 nodes x 8 gpus`), by `gbs lock`, or in the commit message.
+
+It stays silent on recipes that are new, on changes that cancel out, and where either batch is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_gbs.core.claims import judge
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.quantity import Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.core.wording import called, listing, short
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.held import Held, Record
+
+CODE = "GBS502"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield an outcome where the batch of `run` at the base is known; nothing without a base."""
+    if run.base is None:
+        return
+    from pytest_gbs.core.held import compare
+
+    found = compare(run.base, run)
+    if found.holds is not False or found.now is None:
+        return
+    if _declared(run, found.now) or _said(run.base.said, found.now):
+        yield Verified(CODE, _start(run), run.assumptions)
+    else:
+        yield _finding(run, run.base, found.now)
+
+
+def _declared(run: Run, now: Record) -> bool:
+    """Return whether a comment claims the new batch, or the lock file has it."""
+    if run.locked is not None:
+        locked = run.locked.record
+        if (locked.global_batch_size, locked.share) == (now.global_batch_size, now.share):
+            return True
+    return any(isinstance(judge(run, claim), Verified) for claim in run.claims if run.launch is None)
+
+
+def _said(messages: str, now: Record) -> bool:
+    """Return whether the messages of the commits name the new batch."""
+    number = str(now.global_batch_size) if now.global_batch_size is not None else now.share
+    plain = messages.replace(",", "")
+    named = re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", plain) is not None
+    return named and re.search(r"(?i)batch|gbs", plain) is not None
+
+
+def _finding(run: Run, base: Held, now: Record) -> Finding:
+    from pytest_gbs.core.held import moved
+
+    changed = moved(base.record, now)
+    sizes = [size for each in changed if isinstance(size := run.geometry.get(each.name), Quantity) and size.at]
+    at = next((size.at for size in sizes if size.at and size.at.source == run.path), _start(run))
+    related = tuple(Related(size.at, short(size.name)) for size in sizes if size.at and size.at != at)
+    because = listing((f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in changed), last="and")
+    message = f"global batch size went from {_words(base.record)} at {base.where} to {_words(now)}, and nothing declares it"
+    return Finding(CODE, message, Severity.WARNING, at, "", related, (because,) if because else ())
+
+
+def _number(value: int | None) -> str:
+    return "none" if value is None else f"{value:,}"
+
+
+def _words(record: Record) -> str:
+    return f"{record.global_batch_size:,}" if record.global_batch_size is not None else f"{record.share} per GPU"
+
+
+def _start(run: Run) -> Location:
+    return Location(run.path, 0, 0) if run.launch is None or not run.launch.at.stop else run.launch.at
+
+
+_RECIPE = """\
+{comment}model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: {accumulation}
+"""
+_FLAGS = ("--select", "GBS502,GBS101", "--world-size", "8")
+_BASE = (("sft.yaml", _RECIPE.format(comment="", accumulation=2)),)
+
+RULE = Rule(
+    code=CODE,
+    name="gbs-changed-undeclared",
+    scope=Scope.RUN,
+    summary="the batch changed since the base, and neither comment nor commit says so",
+    severity=Severity.WARNING,
+    default=False,
+    bad=(Example((("sft.yaml", _RECIPE.format(comment="", accumulation=4)),), _FLAGS, base=_BASE),),
+    good=(
+        Example((("sft.yaml", _RECIPE.format(comment="", accumulation=2)),), _FLAGS, base=_BASE),
+        Example((("sft.yaml", _RECIPE.format(comment="# gbs: 128 on 8 gpus\n", accumulation=4)),), _FLAGS, base=_BASE),
+    ),
+    check=check,
+)

@@ -1,0 +1,149 @@
+"""A recipe does not have the batch any more that `gbs.lock` has for it.
+
+Most recipes claim nothing: no comment says what their batch should be. `gbs lock` writes down what it is, a line for each recipe and
+each launch of it. From then on nobody changes a batch by accident: who does so on purpose runs `gbs lock` again, and the reviewer
+sees that line in the change. No history is needed, so it works in shallow clones and forks.
+
+The finding names the operand that moved the batch. A change of several operands that cancel out (twice the nodes, half the accumulation)
+is none. Where the hardware is not known, the part of one GPU is compared; where the lock has the hardware and the recipe no longer
+does, the rule says on how many GPUs the batch would be the same.
+
+How to mend it: undo the change of the operand, or, where it is meant, run `gbs lock` and commit the line that it changes.
+
+It stays silent on recipes and launches that the lock file does not have; `gbs lock --check` tells those that are new or gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.launch import Kind
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.quantity import Conflict, Name, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
+from pytest_gbs.core.wording import called, count, listing, short
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.held import Comparison, Held, Moved, Record
+
+CODE = "GBS503"
+
+_MENDED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield the outcome of holding `run` to its line in the lock file; nothing where it has none."""
+    if run.locked is None:
+        return
+    from pytest_gbs.core.held import compare
+
+    found = compare(run.locked, run)
+    if found.holds:
+        yield Verified(CODE, run.locked.at, run.assumptions)
+    elif found.holds is None:
+        yield _open(run, run.locked, found)
+    else:
+        yield _finding(run, run.locked, found)
+
+
+def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
+    """Return the outcome for a batch that nobody can tell."""
+    said = f"{held.where} has {_words(held.record)}"
+    if isinstance(run.geometry.get(Name.GLOBAL_BATCH_SIZE), Conflict):
+        said += ", but the settings of the recipe contradict each other"
+    values, name = found.values, found.free[0] if found.free else ""
+    number = count(values[0], name) if len(values) == 1 else f"{listing(f'{value:,}' for value in values[:3])} {called(name)}"
+    implies = f"holds with {number}" if values else ""
+    return Undetermined(CODE, _start(run), said, found.free, implies, values=values)
+
+
+def _finding(run: Run, held: Held, found: Comparison) -> Finding:
+    """Return the finding for a batch that moved, at the operand that moved it."""
+    from pytest_gbs.core.held import moved
+
+    now = found.now
+    changed = moved(held.record, now) if now is not None else ()
+    places = _places(run, changed)
+    at = next((place for place, _ in places if place.source == _here(run)), _start(run))
+    label = next((label for place, label in places if place == at), "")
+    related = [Related(place, label) for place, label in places if place != at]
+    related += [Related(held.at, "locked")] if held.at else []
+    because = listing((_change(each) for each in changed), last="and")
+    batch = _words(now) if now is not None else "unknown"
+    message = f"global batch size is {batch}, {held.where} has {_words(held.record)}{f': {because}' if because else ''}"
+    severity = Severity.WARNING if run.launch and run.launch.kind == Kind.DOCUMENT else Severity.ERROR
+    mends, fixes = _ways_out(run, changed)
+    holds = f"holds with {mends}; where the change is meant, gbs lock writes it down" if mends else "where it is meant, run gbs lock"
+    return Finding(CODE, message, severity, at, label, tuple(related), (), holds, run.assumptions, fixes)
+
+
+def _words(record: Record) -> str:
+    if record.global_batch_size is not None:
+        return f"{record.global_batch_size:,} {record.unit}"
+    return f"{record.share} {record.unit} per {'GPU' if record.of == Name.WORLD_SIZE else 'data-parallel rank'}"
+
+
+def _change(each: Moved) -> str:
+    was = "" if each.before is None else f", was {each.before:,}"
+    return f"no {called(each.name)}{was}" if each.after is None else f"{called(each.name)} {each.after:,}{was}"
+
+
+def _here(run: Run) -> str:
+    return run.path if run.launch is None or not run.launch.at.stop else run.launch.at.source
+
+
+def _start(run: Run) -> Location:
+    return Location(run.path, 0, 0) if run.launch is None or not run.launch.at.stop else run.launch.at
+
+
+def _places(run: Run, changed: tuple[Moved, ...]) -> list[tuple[Location, str]]:
+    """Return where the operands stand that moved, or the batch itself where the recipe states it; the settings first."""
+    names = [each.name for each in changed] or [Name.GLOBAL_BATCH_SIZE]
+    names.sort(key=lambda name: name not in _MENDED)
+    sizes = (run.geometry.get(name) for name in names)
+    found = {size.at: short(size.name) for size in sizes if isinstance(size, Quantity) and size.at}
+    return list(found.items())
+
+
+def _ways_out(run: Run, changed: tuple[Moved, ...]) -> tuple[str, tuple[Fix, ...]]:
+    """Return the change that takes the one operand back that moved, in words and as a fix; nothing where several did."""
+    only = changed[0] if len(changed) == 1 else None
+    size = run.geometry.get(only.name) if only is not None else None
+    if only is None or only.before is None or not isinstance(size, Quantity) or size.at is None or not size.key:
+        return "", ()
+    title = f"{size.key} {only.before}"
+    text = run.document.source.text if size.at.source == run.path else ""
+    if text[size.at.start : size.at.stop] != str(size.value):
+        return title, ()
+    edit = Edit(size.at, str(size.value), str(only.before))
+    return title, (Fix(f"change {size.key} to {only.before}", Applicability.SETTINGS, (edit,)),)
+
+
+_LOCK = """\
+# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails where one moves (GBS503).
+version = 1
+"sft.yaml" = { unit = "samples", per_gpu = 8, micro_batch_size = 4, gradient_accumulation_steps = 2 }
+"""
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: {micro}
+gradient_accumulation_steps: {accumulation}
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="differs-from-lock",
+    scope=Scope.RUN,
+    summary="a recipe has another batch than gbs.lock has for it",
+    bad=(Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE.format(micro=4, accumulation=4)))),),
+    good=(
+        Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE.format(micro=4, accumulation=2)))),
+        Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE.format(micro=2, accumulation=4)))),
+    ),
+    check=check,
+)
