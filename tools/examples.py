@@ -7,8 +7,10 @@ from pathlib import Path
 
 from pytest_gbs.api import check
 from pytest_gbs.core.given import Given
+from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.report import Report
 from pytest_gbs.core.rule import Example
+from pytest_gbs.locking import Base, records
 from pytest_gbs.rules import rules
 from pytest_gbs.settings import Overrides, load_settings
 from pytest_gbs.trees.worktree import WorkTree
@@ -26,12 +28,24 @@ def _flags() -> argparse.ArgumentParser:
 
 def check_example(example: Example, folder: Path) -> Report:
     """Return the report on all files of `example`, written to `folder`."""
-    for name, text in example.files:
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8", newline="")
+    _write(example.files, folder)
     flags = _flags().parse_args(example.flags)
     names = {rule.code: rule.name for rule in rules()}
     settings = load_settings(folder, None, Overrides(select=flags.select), rules=names)
     given = Given(flags.nodes, flags.gpus_per_node, flags.world_size, tuple(flags.launch))
-    return check(WorkTree(folder, settings.max_file_size, settings.exclude), [], settings, given)
+    base = _base(example, folder / ".base", settings, given) if example.base else None
+    return check(WorkTree(folder, settings.max_file_size, settings.exclude), [], settings, given, base=base)
+
+
+def _base(example: Example, folder: Path, settings: Settings, given: Given) -> Base:
+    """Return what the recipes of `example` were at its base."""
+    _write(example.base, folder)
+    report = check(WorkTree(folder), [], settings, given, keep_runs=True)
+    return Base("main", {name: found for name, (_, found) in records(report).items()})
+
+
+def _write(files: tuple[tuple[str, str], ...], folder: Path) -> None:
+    for name, text in files:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8", newline="")

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from pytest_gbs.core.rule import Example, Rule
 from pytest_gbs.formats import Options
 from pytest_gbs.formats.text import render
-from pytest_gbs.rules import rules
+from pytest_gbs.rules import manuals
 from tools.examples import check_example
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "rules"
@@ -32,7 +32,7 @@ _LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml"}
 
 def pages() -> dict[str, str]:
     """Return the text of every page by its file name."""
-    found = {f"{rule.code.lower()}.md": page(rule) for rule in rules()}
+    found = {f"{rule.code.lower()}.md": page(rule) for rule in manuals()}
     found["README.md"] = index()
     return found
 
@@ -41,7 +41,7 @@ def index() -> str:
     """Return the page that lists all rules."""
     lines = [_GENERATED, "", "# Rules", "", "`gbs rules` prints this list, `gbs rule GBS101` a page of it.", ""]
     for digit, family in FAMILIES.items():
-        chosen = [rule for rule in rules() if rule.code[3] == digit]
+        chosen = [rule for rule in manuals() if rule.code[3] == digit]
         if chosen:
             lines += [f"## {digit}xx: {family}", "", "| code | name | severity | finds |", "|---|---|---|---|"]
             lines += [f"| [{r.code}]({r.code.lower()}.md) | {r.name} | {_severity(r)} | {r.summary} |" for r in chosen]

@@ -232,8 +232,9 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
             collected.collect(rule, view)
     for run in runs:
         of_run = _Collector()
+        scopes = (Scope.RUN,) if run.launch is None else (Scope.RUN, Scope.LAUNCH)
         for rule in rules:
-            if rule.scope == Scope.RUN and (not rule.frameworks or run.framework.name in rule.frameworks):
+            if rule.scope in scopes and (not rule.frameworks or run.framework.name in rule.frameworks):
                 of_run.collect(rule, run)
         if run.launch is not None and run.places is not None:
             _collect_given(of_run, rules, run)

@@ -15,7 +15,7 @@ from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.worlds import PARALLEL, Nearby
-from pytest_gbs.frameworks import tables
+from pytest_gbs.frameworks import hints as recipe_hints
 from pytest_gbs.launchers import hints as launcher_hints
 from pytest_gbs.launchers import read_launcher_file
 from pytest_gbs.parsing import read
@@ -202,14 +202,7 @@ def _is_script(path: str) -> bool:
 @cache
 def hints() -> tuple[str, ...]:
     """Return words of which at least one occurs in every file that is anything to us; the others are never parsed."""
-    words = set(launcher_hints())
-    for table in tables():
-        recognition = table.recognition
-        if recognition.all_of:
-            words.add(str(recognition.all_of[0][-1]))
-        elif recognition.one_of:
-            words.update(str(key[-1]) for key in recognition.one_of[0])
-    return tuple(sorted(words))
+    return tuple(sorted({*launcher_hints(), *recipe_hints()}))
 
 
 def _evidence(launcher_file: LauncherFile, source: Source) -> str:

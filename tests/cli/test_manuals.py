@@ -12,7 +12,7 @@ from pytest_gbs import __version__
 from pytest_gbs.cli import commands, find
 from pytest_gbs.cli.init import SNIPPETS
 from pytest_gbs.frameworks import tables
-from pytest_gbs.rules import rules
+from pytest_gbs.rules import manuals
 from tests.cli.support import Gbs
 
 
@@ -28,13 +28,13 @@ def test_manuals_as_json_and_markdown(gbs: Gbs) -> None:
     assert (entry["code"], entry["name"], entry["severity"]) == ("GBS101", "stale-declaration", "error")
     assert "sft.yaml" in entry["bad"][0]["files"]
     assert gbs("rule", "GBS101", "--format", "markdown").out.startswith("# GBS101 stale-declaration\n")
-    assert len(json.loads(gbs("rule", "--all", "--format", "json").out)) == len(rules())
+    assert len(json.loads(gbs("rule", "--all", "--format", "json").out)) == len(manuals())
 
 
 def test_every_rule_has_a_line(gbs: Gbs) -> None:
     lines = gbs("rules").out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == [rule.code for rule in rules()]
-    assert len(json.loads(gbs("rules", "--format", "json").out)) == len(rules())
+    assert [line.split()[0] for line in lines[1:]] == [rule.code for rule in manuals()]
+    assert len(json.loads(gbs("rules", "--format", "json").out)) == len(manuals())
 
 
 def test_every_framework_has_a_line_with_its_equation(gbs: Gbs) -> None:

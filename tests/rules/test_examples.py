@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.core.rule import Example, Rule
-from pytest_gbs.rules import rules
+from pytest_gbs.rules import manuals
 from tools.examples import check_example
 
 
 def examples(kind: str) -> list[object]:
     found: list[object] = []
-    for rule in rules():
+    for rule in manuals():
         chosen: tuple[Example, ...] = getattr(rule, kind)
         found.extend(pytest.param(rule, example, id=f"{rule.code}-{number}") for number, example in enumerate(chosen, 1))
     return found

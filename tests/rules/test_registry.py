@@ -10,7 +10,7 @@ import pytest
 import pytest_gbs.rules
 from pytest_gbs.core.outcome import SEVERITIES
 from pytest_gbs.core.rule import Rule, Scope
-from pytest_gbs.rules import rules
+from pytest_gbs.rules import manuals as rules
 
 FOLDER = Path(pytest_gbs.rules.__file__).parent
 FILES = sorted(path.stem for path in FOLDER.glob("gbs*.py"))

@@ -9,8 +9,8 @@ from pytest_gbs.formats._summary import count, files
 
 def nothing_found(report: Report, asked: Job) -> str:
     """Return one line: how many files were looked at, and which frameworks' recipes would have been seen."""
-    from pytest_gbs.frameworks import tables
+    from pytest_gbs.frameworks import titles
 
-    names = sorted({table.title.split(" (")[0] for table in tables()})
+    names = sorted({title.split(" (")[0] for title in titles()})
     where = ", ".join(target or "." for target in asked.targets)
     return f"no recipe in {count(files(report), 'file')} below {where}; looked for recipes of {', '.join(names)} (gbs frameworks)"

@@ -44,6 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
         from pytest_gbs.cli._strict import tighten
 
         report = tighten(report, asked.settings)
+    if arguments.format == "sarif":
+        from pytest_gbs.rules import manuals
+
+        report = report._replace(rules={rule.code: rule for rule in manuals()})
     if not (arguments.hook and not _concerns(report)):
         emit(wanted.render(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
     return _exit_code(report, asked, arguments)

@@ -36,12 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(words: list[str]) -> list[Rule]:
-    from pytest_gbs.rules import rules
+    from pytest_gbs.rules import manuals
     from pytest_gbs.settings.selection import advice, resolve
 
     if not words:
         raise UsageError("which rule? gbs rule GBS101, or gbs rules for a list")
-    known = {rule.code: rule for rule in rules()}
+    known = {rule.code: rule for rule in manuals()}
     names = {code: rule.name for code, rule in known.items()}
     for word in words:
         if not resolve(word, names):
@@ -67,7 +67,8 @@ def entry(rule: Rule) -> dict[str, Any]:
 
 
 def _example(example: Example) -> dict[str, Any]:
-    return {"files": dict(example.files), "flags": list(example.flags)}
+    base = {"base": dict(example.base)} if example.base else {}
+    return {"files": dict(example.files), "flags": list(example.flags), **base}
 
 
 def _facts(rule: Rule) -> str:
@@ -81,7 +82,7 @@ def _text(rule: Rule) -> Iterator[str]:
         for example in examples:
             flags = f" (with {' '.join(example.flags)})" if example.flags else ""
             yield f"\n{title}{flags}:"
-            for name, text in example.files:
+            for name, text in (*((f"{name} at the base", text) for name, text in example.base), *example.files):
                 yield f"\n  {name}"
                 yield from (f"    {line}".rstrip() for line in text.splitlines())
 
@@ -92,6 +93,8 @@ def _markdown(rule: Rule) -> Iterator[str]:
         for example in examples:
             flags = f", checked with `{' '.join(example.flags)}`" if example.flags else ""
             yield f"\n{title}{flags}:"
+            for name, text in example.base:
+                yield f"\n```{name.rpartition('.')[2]}\n# {name} at the base\n{text.rstrip()}\n```"
             for name, text in example.files:
                 yield f"\n```{name.rpartition('.')[2]}\n# {name}\n{text.rstrip()}\n```"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from pytest_gbs.core.admissible import reaching
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.declaration import Declaration, Factor, without_partners
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Claim, Run, World
 from pytest_gbs.core.typed import Final, NamedTuple
@@ -62,7 +63,7 @@ def judge(run: Run, claim: Claim) -> Outcome:
     """Return the one outcome of `claim`: false arithmetic, a stale factor, a stale product, in order, or not to be decided."""
     declaration = claim.declaration
     if declaration.sum is not None and _is_false(declaration):
-        return _false_arithmetic(run, declaration)
+        return _false_arithmetic(run, claim)
     stale = _stale_factor(run, declaration)
     if stale is not None:
         return _stale_factor_finding(run, claim, *stale)
@@ -139,13 +140,52 @@ def _is_false(declaration: Declaration) -> bool:
     return stated is not None and stated.value is not None and not any(stated.value in interval for interval in stated.holds)
 
 
-def _false_arithmetic(run: Run, declaration: Declaration) -> Finding:
+def _false_arithmetic(run: Run, claim: Claim) -> Finding:
+    declaration = claim.declaration
     stated = declaration.sum
     assert stated is not None
     message = f"comment says {_written(declaration)} = {stated.result:,}, but that is {stated.value:,}"
     settings = _settings_value(run)
     details = (settings,) if settings else ()
-    return Finding(Cause.ARITHMETIC, message, _certain(declaration), declaration.at, "declared", _operands(run), details)
+    fixes = _in_the_comment(run, declaration, _size(run, claim))
+    return Finding(Cause.ARITHMETIC, message, _certain(declaration), declaration.at, "declared", _operands(run), details, fixes=fixes)
+
+
+def _size(run: Run, claim: Claim) -> Quantity | None:
+    """Return what the settings give in the preferred of the worlds of `claim` in which that is known."""
+    return next((r.size for world in claim.worlds if (r := read(run, claim.declaration, world)).size is not None), None)
+
+
+def _in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) -> tuple[Fix, ...]:
+    """Return the fix that makes the comment say what the settings give, its factors included; nothing where that takes a person."""
+    from pytest_gbs.core.repairs import in_comment
+
+    changes = {factor.at: setting.value for factor, setting in _pairs(run, declaration) if factor.value != setting.value}
+    stated = declaration.sum
+    if stated is not None and stated.value is not None:
+        changes |= _other_factors(declaration, size) if not changes and size is not None else {}
+        top = prod(changes.get(factor.at, factor.value) for factor in stated.factors)
+        bottom = prod(divisor.value for divisor in stated.divisors)
+        total = top // bottom if bottom and (top % bottom == 0 or len(changes) == 0) else None
+        if total is None or (size is not None and total != size.value):
+            return ()
+    else:
+        total = size.value if size is not None else declaration.value
+    if not declaration.admits(total) or (declaration.sum is not None and total != declaration.value):
+        changes[declaration.at] = total
+    return (in_comment(run, changes.items()),) if changes else ()
+
+
+def _other_factors(declaration: Declaration, size: Quantity) -> dict[Location, int]:
+    """Return new values for nameless factors that are not among those of `size`, where both are equally many."""
+    stated = declaration.sum
+    if stated is None or stated.divisors or any(factor.name for factor in stated.factors):
+        return {}
+    for parts in (size.because, leaves(size)):
+        if len(parts) == len(stated.factors):
+            lonely, left = without_partners(stated, (part.value for part in parts))
+            return {factor.at: parts[number].value for factor, number in zip(lonely, left, strict=True)}
+    return {}
 
 
 def _written(declaration: Declaration) -> str:
@@ -205,14 +245,24 @@ def _stale_factor_finding(run: Run, claim: Claim, factor: Factor, setting: Quant
     message = (
         f"comment says {short(factor.name or setting.name)} {factor.value:,}, {setting.key or called(setting.name)} is {setting.value:,}"
     )
-    size = next((r.size for world in claim.worlds if (r := read(run, declaration, world)).size is not None), None)
+    size = _size(run, claim)
     details: tuple[str, ...] = ()
     if size is not None and size.because:
         rest = "still the declared" if declaration.admits(size.value) else f"not the declared {_number(declaration)}"
         details = (f"{size.value:,} = {product(size)}, {rest}",)
     related = (Related(setting.at, short(setting.name)),) if setting.at else ()
     severity = Severity.WARNING if setting.origin == Origin.DEFAULT else _certain(declaration)
-    return Finding(Cause.FACTOR, message, severity, factor.at, "declared", related, details, _names_hint(factor, setting))
+    fixes = (*_setting_as_said(run, factor, setting), *_in_the_comment(run, declaration, size))
+    return Finding(Cause.FACTOR, message, severity, factor.at, "declared", related, details, _names_hint(factor, setting), fixes=fixes)
+
+
+def _setting_as_said(run: Run, factor: Factor, setting: Quantity) -> tuple[Fix, ...]:
+    """Return the fix that gives a setting the value that the comment says it has."""
+    from pytest_gbs.core.outcome import Applicability
+    from pytest_gbs.core.repairs import edit
+
+    found = edit(run, setting, factor.value) if factor.value > 0 else None
+    return (Fix(f"change {setting.key} to {factor.value}", Applicability.SETTINGS, (found,)),) if found else ()
 
 
 def _names_hint(factor: Factor, setting: Quantity) -> str:
@@ -266,25 +316,13 @@ def _free(reading: Reading) -> str:
 
 
 def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, tuple[Fix, ...]]:
-    """Return with which single change the claim would hold, in words, and as fixes to show."""
-    text = run.document.source.text
-    ways: list[str] = []
-    fixes: list[Fix] = []
-    for leaf in leaves(size):
-        if leaf.name not in SETTINGS or leaf.at is None or leaf.value < 1:
-            continue
-        top = declaration.value * leaf.value
-        if size.value > 0 and top % size.value == 0 and top // size.value > 0:
-            value = top // size.value
-            ways.append(f"{leaf.key} {value}")
-            if leaf.at.source == run.path:
-                edit = Edit(leaf.at, text[leaf.at.start : leaf.at.stop], str(value))
-                fixes.append(Fix(f"change {leaf.key} to {value}", Applicability.SETTINGS, (edit,)))
-    written = text[declaration.at.start : declaration.at.stop]
-    edit = Edit(declaration.at, written, str(size.value))
-    fixes.append(Fix(f"change {written} in the comment to {size.value}", Applicability.DECLARATIONS, (edit,)))
-    ways.append(f'"{size.value}" in the comment')
-    return f"holds with {listing(ways, last='or with')}", tuple(fixes)
+    """Return with which single change the claim would hold, in words, and as fixes."""
+    from pytest_gbs.core.repairs import reaching
+
+    repairs = reaching(run, size, declaration.value)
+    fixes = [repair.fix for repair in repairs if repair.fix is not None]
+    ways = [*(repair.words for repair in repairs), f'"{size.value}" in the comment']
+    return f"holds with {listing(ways, last='or with')}", (*fixes, *_in_the_comment(run, declaration, size))
 
 
 def _open(declaration: Declaration, readings: list[Reading], doubt: str) -> Undetermined:

@@ -87,6 +87,8 @@ class Word(NamedTuple):
     @property
     def starts_with(self) -> str:
         """The known text at its start: all of it, or what stands before the first unknown."""
+        if self.text is not None:
+            return self.text
         known: list[str] = []
         for part in self.parts:
             if part.text is None:

@@ -10,7 +10,7 @@ from pytest_gbs.core.document import Alias, Document, Scalar
 from pytest_gbs.core.equation import Enforcement, Monomial, law
 from pytest_gbs.core.framework import Condition, Constraint
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import RANKS, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
@@ -85,7 +85,8 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
     if dividend.coefficient >= least * divisor.coefficient:
         return Verified(constraint.code, at, decides=False)
     message = f"{_quotient(run, constraint)} is less than {least}; {_does(run, constraint)}"
-    return Finding(constraint.code, message, _severity(constraint), at, related=_related(run, names, at))
+    related, fixes = _related(run, names, at), _fixes(run, constraint)
+    return Finding(constraint.code, message, _severity(constraint), at, related=related, fixes=fixes)
 
 
 def _quotient(run: Run, constraint: Constraint) -> str:
@@ -109,7 +110,21 @@ def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
     nearest = _nearest(run, names)
     label = short(nearest.name if nearest else names[-1])
-    return Finding(constraint.code, message, _severity(constraint), at, label, related, details, _mends(run, constraint), assumptions)
+    mends, fixes = _mends(run, constraint), _fixes(run, constraint)
+    return Finding(constraint.code, message, _severity(constraint), at, label, related, details, mends, assumptions, fixes)
+
+
+def _fixes(run: Run, constraint: Constraint) -> tuple[Fix, ...]:
+    """Return the nearest whole-number repairs: those of what is divided first, since it is what the recipe asks for."""
+    from pytest_gbs.core.repairs import at_least, dividing
+
+    sides = [
+        [s for n in names if isinstance(s := run.geometry.stated.get(n), Quantity)] for names in (constraint.dividend, constraint.divisor)
+    ]
+    top, bottom = sides
+    if len(top) != len(constraint.dividend) or len(bottom) != len(constraint.divisor):
+        return ()
+    return tuple(dividing(run, top, bottom) if constraint.at_least is None else at_least(run, top, bottom, constraint.at_least))
 
 
 def _mends(run: Run, constraint: Constraint) -> str:

@@ -9,23 +9,28 @@ from pytest_gbs.core.typed import Any, Final, NamedTuple
 
 
 class Scope:
-    """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`,
+    """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`, LAUNCH one of a launch,
     RECIPE all runs of a recipe, REPOSITORY all `Judged` claims."""
 
     FILE: Final = "file"
     UNREADABLE: Final = "unreadable"
     LAUNCHER: Final = "launcher"
     RUN: Final = "run"
+    LAUNCH: Final = "launch"
     RECIPE: Final = "recipe"
     REPOSITORY: Final = "repository"
     SUPPRESSIONS: Final = "suppressions"
 
 
 class Example(NamedTuple):
-    """A recipe for the manual and the tests: file contents by name, and the flags it is checked with ("--world-size 8")."""
+    """A recipe for the manual and the tests: file contents by name, and the flags it is checked with ("--world-size 8").
+
+    `base` are the files at the earlier revision that it is compared with, where it is.
+    """
 
     files: tuple[tuple[str, str], ...]
     flags: tuple[str, ...] = ()
+    base: tuple[tuple[str, str], ...] = ()
 
 
 class Rule(NamedTuple):

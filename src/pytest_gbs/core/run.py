@@ -8,7 +8,10 @@ from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.launch import Launch, LauncherFile
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.typed import NamedTuple
+from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.held import Held
 
 
 class Geometry(NamedTuple):
@@ -87,6 +90,8 @@ class Run(NamedTuple):
     A `document` that is made up of several files, or of a file and a command line, has `places`: where the value at each key path
     really stands. The `document` of a launch has the settings of the command line in it. Its `claims` compare
     numbers: each has one world, that of the launch.
+
+    `locked` is the entry of `gbs.lock` that speaks of the run, `base` its batch at the earlier revision that the check is against.
     """
 
     document: Document
@@ -100,6 +105,8 @@ class Run(NamedTuple):
     assumptions: tuple[str, ...] = ()
     companions: tuple[Companion, ...] = ()
     places: dict[KeyPath, Location] | None = None
+    locked: Held | None = None
+    base: Held | None = None
 
     def real(self, at: Location) -> Location:
         """Return the place in a real file of `at`, which may be a place in a document that is made up."""

@@ -1,24 +1,37 @@
-"""The training frameworks: one table file each, found by listing this folder."""
+"""The training frameworks: one table file each, found by listing this folder, loaded when a recipe of theirs is met."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
-from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.plugins import modules
-from pytest_gbs.core.typed import NamedTuple
+from pytest_gbs.core.plugins import index_of, module, modules
+from pytest_gbs.frameworks._recognition import Entry, Index, Recogniser, build
 
 
 @cache
 def tables() -> tuple[Framework, ...]:
-    """Return the tables of all frameworks: `FRAMEWORK`, or `FRAMEWORKS` where one file holds variants, of each module."""
-    found: list[Framework] = []
-    for module in modules(__name__, __path__):
-        found.extend(getattr(module, "FRAMEWORKS", None) or (module.FRAMEWORK,))
-    return tuple(found)
+    """Return the tables of all frameworks, loaded: `FRAMEWORK`, or `FRAMEWORKS` where one file holds variants, of each module."""
+    return tuple(table for _, _, table in named_tables())
+
+
+def named_tables() -> Iterator[tuple[str, int, Framework]]:
+    """Yield each table with the name of its module and its number there."""
+    for found in modules(__name__, __path__):
+        for number, table in enumerate(_of(found)):
+            yield found.__name__.rpartition(".")[2], number, table
+
+
+def titles() -> tuple[str, ...]:
+    """Return the titles of all tables, none of them loaded."""
+    return tuple(entry.title for entry in _index().entries)
+
+
+def hints() -> tuple[str, ...]:
+    """Return words of which at least one occurs in the text of every recipe."""
+    return _index().hints
 
 
 def recognise(document: Document, program: str = "") -> Framework | None:
@@ -26,92 +39,24 @@ def recognise(document: Document, program: str = "") -> Framework | None:
 
     Where `program` is the path of the program that reads it, its words count as nearer than those of the document's own path.
     """
-    index = _index()
-    bits = index.bits
-    seen = 0
-    for key in document.keyed:
-        seen |= bits.get(key, 0)
-    if not seen & index.doors:
-        return None
-    entries = [entry for entry in index.entries if entry.admits(seen) and entry.suits(document)]
-    if len(entries) > 1:
-        best = max((entry.marks & seen).bit_count() for entry in entries)
-        entries = [entry for entry in entries if (entry.marks & seen).bit_count() == best]
-    if len(entries) > 1:
-        words = [*_words(document.source.path), *_named_above(document, entries), *_words(program)]
-        entries.sort(key=lambda entry: entry.nearness(words), reverse=True)
-    return entries[0].table if entries else None
-
-
-class _Entry(NamedTuple):
-    """How one table is recognised, each key a bit."""
-
-    table: Framework
-    all_of: int
-    one_of: tuple[int, ...]
-    none_of: int
-    marks: int
-
-    def admits(self, seen: int) -> bool:
-        """Return whether a document with the keys `seen` may belong to this table."""
-        # A loop rather than all(): this is asked of every table for every recipe.
-        for group in self.one_of:
-            if not group & seen:
-                return False
-        return not (seen & self.none_of or self.all_of & ~seen)
-
-    def suits(self, document: Document) -> bool:
-        """Return whether the syntax and the values of `document` are those that this table asks for, where it asks for any."""
-        when, syntax = self.table.recognition.when, self.table.recognition.syntax
-        if syntax and syntax != document.syntax:
-            return False
-        return not when or any(holds(condition, document, self.table.loader) for condition in when)
-
-    def nearness(self, words: list[str]) -> tuple[int, int]:
-        """Return how near to the end of a path, read as `words`, one of this table's words stands, then its weight."""
-        paths = self.table.recognition.paths
-        return max((number for number, word in enumerate(words) if word in paths), default=-1), self.table.recognition.weight
-
-
-class _Index(NamedTuple):
-    """The bit of each key that says anything, the keys of which every recipe has one, and all tables."""
-
-    bits: dict[KeyPath, int]
-    doors: int
-    entries: tuple[_Entry, ...]
+    return _recogniser().recognise(document, program)
 
 
 @cache
-def _index() -> _Index:
-    bits: dict[KeyPath, int] = {}
-
-    def mask(keys: tuple[KeyPath, ...]) -> int:
-        together = 0
-        for key in keys:
-            together |= bits.setdefault(key, 1 << len(bits))
-        return together
-
-    entries = []
-    doors = 0
-    for table in tables():
-        how = table.recognition
-        entry = _Entry(table, mask(how.all_of), tuple(mask(group) for group in how.one_of), mask(how.none_of), mask(how.marks))
-        entries.append(entry)
-        doors |= entry.all_of or entry.one_of[0]
-    return _Index(bits, doors, tuple(entries))
+def _recogniser() -> Recogniser:
+    return Recogniser(_index(), _load)
 
 
-def _named_above(document: Document, entries: list[_Entry]) -> list[str]:
-    """Return the words of the programs that the comments above the first key name, the one named first last; of tables that ask."""
-    if not any(entry.table.recognition.header for entry in entries):
-        return []
-    text = " ".join(block.text for block in document.comments if block.placement == "header")
-    named = [each.strip("`'\",;:()") for each in text.split() if "_" in each]
-    return [word for each in reversed(named) for word in _words(each)]
+@cache
+def _index() -> Index:
+    """Return how tables are recognised: as written down beside them, or, where that is out of date, from the tables themselves."""
+    written: Index | None = index_of(__name__, __path__)
+    return written if written is not None else build(named_tables())
 
 
-def _words(path: str) -> list[str]:
-    """Return the lower-case words of a path: `recipes/zephyr/dpo/config_full.yaml` has five and its extension."""
-    for sign in "._-":
-        path = path.replace(sign, "/")
-    return path.lower().split("/")
+def _load(entry: Entry) -> Framework:
+    return _of(module(f"{__name__}.{entry.module}"))[entry.number]
+
+
+def _of(found: object) -> tuple[Framework, ...]:
+    return getattr(found, "FRAMEWORKS", None) or (found.FRAMEWORK,)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The launchers: one file each, found by listing this folder."""
+"""The launchers: one file each, found by listing this folder, loaded when a file or a command may be theirs."""
 
 from __future__ import annotations
 
@@ -7,32 +7,55 @@ from functools import cache
 from pytest_gbs.core.command import Command
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.launch import Launcher, LauncherFile, Start, Surroundings
-from pytest_gbs.core.plugins import modules
+from pytest_gbs.core.plugins import index_of, module, modules
+from pytest_gbs.core.typed import NamedTuple
+
+
+class Entry(NamedTuple):
+    """What is told of a launcher without loading it: its module, the word in all of its files, the words in its scripts."""
+
+    module: str
+    hint: str
+    words: tuple[str, ...]
 
 
 @cache
 def launchers() -> tuple[Launcher, ...]:
-    """Return every launcher, by module name."""
-    return tuple(module.LAUNCHER for module in modules(__name__, __path__))
+    """Return every launcher, loaded, by module name."""
+    return tuple(found.LAUNCHER for found in modules(__name__, __path__))
+
+
+def entries() -> tuple[Entry, ...]:
+    """Return what is told of every launcher, read from the launchers themselves."""
+    found = modules(__name__, __path__)
+    return tuple(Entry(each.__name__.rpartition(".")[2], each.LAUNCHER.hint, each.LAUNCHER.words) for each in found)
+
+
+@cache
+def _index() -> tuple[Entry, ...]:
+    written: tuple[Entry, ...] | None = index_of(__name__, __path__)
+    return written if written is not None else entries()
 
 
 @cache
 def hints() -> tuple[str, ...]:
     """Return words of which one occurs in the text of each launcher file."""
-    return tuple(launcher.hint for launcher in launchers() if launcher.hint)
+    return tuple(entry.hint for entry in _index() if entry.hint)
 
 
 @cache
 def command_words() -> tuple[str, ...]:
     """Return words of which one occurs in each script that starts training with a launcher of ours."""
-    return tuple(sorted({word for launcher in launchers() for word in launcher.words}))
+    return tuple(sorted({word for entry in _index() for word in entry.words}))
 
 
 def read_launcher_file(document: Document) -> LauncherFile | None:
     """Return what `document` gives as a launcher file, or None where it is none."""
-    for launcher in launchers():
-        if launcher.owns and launcher.read and launcher.hint in document.source.text and launcher.owns(document):
-            return launcher.read(document)
+    for entry in _index():
+        if entry.hint and entry.hint in document.source.text:
+            launcher: Launcher = module(f"{__name__}.{entry.module}").LAUNCHER
+            if launcher.owns and launcher.read and launcher.owns(document):
+                return launcher.read(document)
     return None
 
 

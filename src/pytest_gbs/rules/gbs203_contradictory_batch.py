@@ -18,13 +18,14 @@ the 1xx rules.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.equation import Enforcement
 from pytest_gbs.core.framework import Exclusion
 from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity
 from pytest_gbs.core.quantity import Conflict, Origin, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run

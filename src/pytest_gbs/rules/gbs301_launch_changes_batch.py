@@ -118,7 +118,7 @@ _SCRIPT = "#!/bin/bash\naccelerate launch --num_processes 4 train.py --config sf
 RULE = Rule(
     code=CODE,
     name="launch-changes-batch",
-    scope=Scope.RUN,
+    scope=Scope.LAUNCH,
     summary="a launch gives another global batch size than the number claimed",
     bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(steps=4)))),),
     good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(steps=8)))),),

@@ -82,7 +82,7 @@ gradient_accumulation_steps: 4
 RULE = Rule(
     code=CODE,
     name="hardware-comment-disagrees",
-    scope=Scope.RUN,
+    scope=Scope.LAUNCH,
     summary="a script's comment names other hardware than its launcher starts",
     bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=8)))),),
     good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=4)))),),

@@ -53,7 +53,7 @@ gradient_accumulation_steps: 4
 RULE = Rule(
     code=CODE,
     name="launch-sizes-inconsistent",
-    scope=Scope.RUN,
+    scope=Scope.LAUNCH,
     summary="a command asks for processes that its launcher does not start",
     bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(processes=10)))),),
     good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(processes=32)))),),

@@ -98,7 +98,7 @@ def _example(accumulation: int) -> Example:
 RULE = Rule(
     code=CODE,
     name="accelerate-accumulation",
-    scope=Scope.RUN,
+    scope=Scope.LAUNCH,
     summary="the launcher file gives another accumulation than the recipe",
     bad=(_example(1),),
     good=(_example(8),),

@@ -48,7 +48,7 @@ _SCRIPT = "accelerate launch --num_processes 8 train.py {flag}sft.yaml\n"
 RULE = Rule(
     code=CODE,
     name="recipe-not-loaded",
-    scope=Scope.RUN,
+    scope=Scope.LAUNCH,
     summary="a command names a recipe where its program does not look for one",
     bad=(Example((("sft.yaml", _RECIPE), ("train.py", _PROGRAM), ("run.sh", _SCRIPT.format(flag="")))),),
     good=(Example((("sft.yaml", _RECIPE), ("train.py", _PROGRAM), ("run.sh", _SCRIPT.format(flag="--config ")))),),

@@ -1,0 +1,194 @@
+"""Whole-number repairs: which single setting, changed to which value, gives the size that is wanted, and the edit that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+
+from pytest_gbs.core.document import Scalar
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Applicability, Edit, Fix
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.reading import key_text
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.core.wording import leaves
+
+# In the order in which they are changed: accumulation costs no memory, and a target that is stated is what somebody wants.
+ORDER: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE)
+_LARGEST: Final = 10**9
+
+
+class Repair(NamedTuple):
+    """Settings with the values that they would need, and the fix where their places are known: `words` is "key value"."""
+
+    words: str
+    fix: Fix | None
+
+
+def reaching(run: Run, size: Quantity, wanted: int) -> list[Repair]:
+    """Return the changes of one setting with which `size` would be `wanted`, best first; of two where no single one does.
+
+    Each of these settings is a factor of `size`, or `size` itself.
+    """
+    settings = _settings(size)
+    single = [(leaf, wanted * leaf.value // size.value) for leaf in settings if size.value > 0 and wanted * leaf.value % size.value == 0]
+    found = [_repair(run, ((leaf, value),)) for leaf, value in single if 0 < value <= _LARGEST]
+    if found:
+        return found
+    pair = [leaf for leaf in settings if leaf.name in ORDER[:2]]
+    if len(pair) != 2 or size.value <= 0 or wanted * prod(leaf.value for leaf in pair) % size.value:
+        return []
+    accumulation, micro = pair
+    both = wanted * micro.value * accumulation.value // size.value
+    smaller = next((value for value in range(min(micro.value, both, 10_000), 0, -1) if both % value == 0), 0)
+    if not smaller:
+        return []
+    return [_repair(run, ((accumulation, both // smaller), (micro, smaller)))]
+
+
+def _settings(size: Quantity) -> list[Quantity]:
+    """Return the settings that `size` is a product of, in order of preference, each once."""
+    found = {leaf.name: leaf for leaf in reversed(leaves(size)) if leaf.name in ORDER and leaf.key and leaf.value > 0}
+    if not size.because and size.origin in (Origin.FILE, Origin.LAUNCH) and size.key:
+        found.setdefault(size.name, size)
+    return sorted(found.values(), key=lambda leaf: ORDER.index(leaf.name) if leaf.name in ORDER else len(ORDER))
+
+
+def _repair(run: Run, changes: tuple[tuple[Quantity, int], ...]) -> Repair:
+    words = " and ".join(f"{leaf.key} {value}" for leaf, value in changes)
+    edits = [edit(run, leaf, value) for leaf, value in changes]
+    title = "change " + " and ".join(f"{leaf.key} to {value}" for leaf, value in changes)
+    known = tuple(each for each in edits if each is not None)
+    return Repair(words, Fix(title, Applicability.SETTINGS, known) if len(known) == len(edits) else None)
+
+
+def change(run: Run, leaf: Quantity, value: int) -> Fix | None:
+    """Return the fix that gives one setting another value, or None where its place is not known."""
+    return _repair(run, ((leaf, value),)).fix if 0 < value <= _LARGEST else None
+
+
+def dividing(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity]) -> list[Fix]:
+    """Return the fixes with which the product of `top` is divisible by that of `bottom`: the nearest value of one setting each."""
+    dividend, divisor = prod(size.value for size in top), prod(size.value for size in bottom)
+    if dividend < 1 or divisor < 1:
+        return []
+    upper = {leaf.name: leaf for size in top for leaf in _settings(size)}
+    lower = {leaf.name: leaf for size in bottom for leaf in _settings(size)}
+    found: list[tuple[int, int, Quantity, int]] = []
+    for name, leaf in upper.items():
+        if name not in lower and dividend % leaf.value == 0:
+            found += [(0, abs(v - leaf.value), leaf, v) for v in _multiples(dividend // leaf.value, divisor, leaf.value)]
+    for name, leaf in lower.items():
+        if name not in upper and divisor % leaf.value == 0 and dividend % (divisor // leaf.value) == 0:
+            found += [(1, abs(v - leaf.value), leaf, v) for v in _divisors(dividend // (divisor // leaf.value), leaf.value)]
+    found.sort(key=lambda each: (each[0], _rank(each[2]), each[1], each[3]))
+    return [fix for _, _, leaf, value in found if (fix := _repair(run, ((leaf, value),)).fix) is not None]
+
+
+def at_least(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity], least: int) -> list[Fix]:
+    """Return the fixes with which the product of `top` is at least `least` times that of `bottom`: the smallest value of one setting."""
+    dividend, divisor = prod(size.value for size in top), prod(size.value for size in bottom)
+    lower = {leaf.name for size in bottom for leaf in _settings(size)}
+    fixes: list[Fix] = []
+    for leaf in sorted({leaf.name: leaf for size in top for leaf in _settings(size)}.values(), key=_rank):
+        if leaf.name not in lower and dividend > 0 and dividend % leaf.value == 0:
+            value = -(-least * divisor // (dividend // leaf.value))
+            fix = _repair(run, ((leaf, value),)).fix if 0 < value <= _LARGEST else None
+            fixes += [fix] if fix else []
+    return fixes
+
+
+def _rank(leaf: Quantity) -> int:
+    """Return the place of a setting among those that may be changed for a division: what is wanted in all comes first."""
+    return (0 if leaf.name == Name.GLOBAL_BATCH_SIZE else 1 + ORDER.index(leaf.name)) if leaf.name in ORDER else 1
+
+
+def _multiples(rest: int, divisor: int, value: int) -> list[int]:
+    """Return the numbers nearest to `value`, below and above, of which `rest` times each is a multiple of `divisor`."""
+    from math import gcd
+
+    step = divisor // gcd(rest, divisor)
+    below = value // step * step
+    return [number for number in (below, below + step) if 0 < number <= _LARGEST]
+
+
+def _divisors(number: int, value: int) -> list[int]:
+    """Return the divisors of `number` nearest to `value`, below and above."""
+    below = next((each for each in range(min(value, number, 100_000), 0, -1) if number % each == 0), 0)
+    above = next((each for each in range(value, min(number, 4 * value) + 1) if number % each == 0), 0)
+    return [each for each in dict.fromkeys((below, above)) if each]
+
+
+def edit(run: Run, leaf: Quantity, value: int) -> Edit | None:
+    """Return the edit that gives setting `leaf` another value, inserting its key where it has its default; None where none can be told."""
+    if leaf.at is None:
+        return _insertion(run, leaf, value) if leaf.origin == Origin.DEFAULT else None
+    written = _written(run, leaf.at, leaf.value)
+    return None if written is None else Edit(leaf.at, written, written.replace(str(leaf.value), str(value)))
+
+
+def _written(run: Run, at: Location, value: int) -> str | None:
+    """Return the number at `at` as it stands there, quotes included; None where it stands there in another way."""
+    plain = str(value)
+    if at.source != run.path or run.places is not None:
+        return plain if at.stop - at.start == len(plain) else None  # whoever edits compares
+    text = run.document.source.text[at.start : at.stop]
+    return text if text.strip("\"'") == plain else None
+
+
+def _insertion(run: Run, leaf: Quantity, value: int) -> Edit | None:
+    """Return the edit that puts the key of `leaf` behind another size of the same mapping, in the style of that one."""
+    row = next((row for row in run.framework.rows if row.name == leaf.name and key_text(row) == leaf.key), None)
+    if row is None or run.places is not None or run.launch is not None or row.key in run.document.keyed:
+        return None
+    for name in ORDER:
+        for other in run.framework.rows:
+            if other.name == name and other.key[:-1] == row.key[:-1] and other.key in run.document.keyed:
+                return _behind(run, other.key, str(row.key[-1]), value)
+    return None
+
+
+def _behind(run: Run, sibling: tuple[str | int, ...], key: str, value: int) -> Edit | None:
+    text, path = run.document.source.text, run.path
+    name, node = run.document.keyed[sibling]
+    if not isinstance(name, Scalar) or not isinstance(node, Scalar) or "\n" in text[name.start : node.stop]:
+        return None
+    new = text[name.start : name.stop].replace(name.text, key) + text[name.stop : node.start]
+    indent = text[_line_start(text, name.start) : name.start]
+    ending = "\r\n" if "\r\n" in text else "\n"
+    own_line = not indent.strip()
+    comma = "," if run.document.syntax == "json" or not own_line else ""
+    start = node.stop if comma else _line_stop(text, node.stop)
+    number = f"{ending}{indent}{new}{value}" if own_line else f" {new}{value}"
+    return Edit(Location(path, start, start, (*sibling[:-1], key)), "", comma + number)
+
+
+def _line_start(text: str, offset: int) -> int:
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def _line_stop(text: str, offset: int) -> int:
+    ends = [end for sign in "\r\n" if (end := text.find(sign, offset)) >= 0]
+    return min(ends, default=len(text))
+
+
+def spelt(written: str, value: int) -> str:
+    """Return `value` with the grouping of digits that `written` has."""
+    if "," in written:
+        return f"{value:,}"
+    return f"{value:_}" if "_" in written else str(value)
+
+
+def in_comment(run: Run, changes: Iterable[tuple[Location, int]]) -> Fix:
+    """Return the fix that puts numbers in the place of others in the recipe's comments."""
+    edits = tuple(_in_comment(run, dict(changes)))
+    title = " and ".join(f"{each.expected} in the comment to {each.replacement}" for each in edits)
+    return Fix(f"change {title}", Applicability.DECLARATIONS, edits)
+
+
+def _in_comment(run: Run, changes: dict[Location, int]) -> Iterator[Edit]:
+    text = run.document.source.text
+    for at, value in sorted(changes.items(), key=lambda change: change[0].start):
+        written = text[at.start : at.stop]
+        yield Edit(at, written, spelt(written, value))

@@ -1,0 +1,131 @@
+"""How a document is told to belong to one of many tables: every key a bit, a table loaded only when it is the one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.framework import Condition, Framework
+from pytest_gbs.core.location import KeyPath
+from pytest_gbs.core.typed import NamedTuple
+
+
+class Entry(NamedTuple):
+    """How one table is recognised, each key a bit, and where the table is: the module's name and its number there."""
+
+    module: str
+    number: int
+    title: str
+    loader: str
+    doors: int
+    all_of: int
+    one_of: tuple[int, ...]
+    none_of: int
+    marks: int
+    paths: tuple[str, ...]
+    weight: int
+    header: bool
+    syntax: str
+    when: tuple[Condition, ...]
+
+    def admits(self, seen: int) -> bool:
+        """Return whether a document with the keys `seen` may belong to this table."""
+        # A loop rather than all(): this is asked of several tables for every recipe.
+        for group in self.one_of:
+            if not group & seen:
+                return False
+        return not (seen & self.none_of or self.all_of & ~seen)
+
+    def suits(self, document: Document) -> bool:
+        """Return whether the syntax and the values of `document` are those that this table asks for, where it asks for any."""
+        if self.syntax and self.syntax != document.syntax:
+            return False
+        return not self.when or any(holds(condition, document, self.loader) for condition in self.when)
+
+    def nearness(self, words: list[str]) -> tuple[int, int]:
+        """Return how near to the end of a path, read as `words`, one of this table's words stands, then its weight."""
+        return max((number for number, word in enumerate(words) if word in self.paths), default=-1), self.weight
+
+
+class Index(NamedTuple):
+    """All keys that say anything, in the order of their bits, the entry of each table, and words for text that may hold one."""
+
+    keys: tuple[KeyPath, ...]
+    entries: tuple[Entry, ...]
+    hints: tuple[str, ...]
+
+
+class Recogniser:
+    """Tells to which table of an index a document belongs; `load` gives the table of an entry."""
+
+    def __init__(self, index: Index, load: Callable[[Entry], Framework]) -> None:
+        self._bits = {key: 1 << number for number, key in enumerate(index.keys)}
+        self._entries = index.entries
+        self._load = load
+        self._doors = 0
+        self._behind: dict[int, tuple[Entry, ...]] = {}
+        for entry in index.entries:
+            self._doors |= entry.doors
+
+    def recognise(self, document: Document, program: str = "") -> Framework | None:
+        """Return the table that `document` is a recipe of, or None where it is no recipe that any table knows.
+
+        Where `program` is the path of the program that reads it, its words count as nearer than those of the document's own path.
+        """
+        bits = self._bits
+        seen = 0
+        for key in document.keyed:
+            seen |= bits.get(key, 0)
+        doors = seen & self._doors
+        if not doors:
+            return None
+        behind = self._behind.get(doors)
+        if behind is None:  # documents of one framework come through the same doors
+            behind = self._behind[doors] = tuple(entry for entry in self._entries if entry.doors & doors)
+        entries = [entry for entry in behind if entry.admits(seen) and entry.suits(document)]
+        if len(entries) > 1:
+            best = max((entry.marks & seen).bit_count() for entry in entries)
+            entries = [entry for entry in entries if (entry.marks & seen).bit_count() == best]
+        if len(entries) > 1:
+            words = [*_words(document.source.path), *_named_above(document, entries), *_words(program)]
+            entries.sort(key=lambda entry: entry.nearness(words), reverse=True)
+        return self._load(entries[0]) if entries else None
+
+
+def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
+    """Return the index of tables, each with its module and its number there."""
+    bits: dict[KeyPath, int] = {}
+    hints: set[str] = set()
+
+    def mask(keys: tuple[KeyPath, ...]) -> int:
+        together = 0
+        for key in keys:
+            together |= bits.setdefault(key, 1 << len(bits))
+        return together
+
+    entries: list[Entry] = []
+    for module, number, table in named:
+        how = table.recognition
+        all_of, one_of = mask(how.all_of), tuple(mask(group) for group in how.one_of)
+        hints.update([str(how.all_of[0][-1])] if how.all_of else [str(key[-1]) for key in how.one_of[0]])
+        masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
+        rest = (how.paths, how.weight, how.header, how.syntax, how.when)
+        entries.append(Entry(module, number, table.title, table.loader, *masks, *rest))
+    return Index(tuple(bits), tuple(entries), tuple(sorted(hints)))
+
+
+def _named_above(document: Document, entries: list[Entry]) -> list[str]:
+    """Return the words of the programs that the comments above the first key name, the one named first last; of tables that ask."""
+    if not any(entry.header for entry in entries):
+        return []
+    text = " ".join(block.text for block in document.comments if block.placement == "header")
+    named = [each.strip("`'\",;:()") for each in text.split() if "_" in each]
+    return [word for each in reversed(named) for word in _words(each)]
+
+
+def _words(path: str) -> list[str]:
+    """Return the lower-case words of a path: `recipes/zephyr/dpo/config_full.yaml` has five and its extension."""
+    for sign in "._-":
+        path = path.replace(sign, "/")
+    return path.lower().split("/")
