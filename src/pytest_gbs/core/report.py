@@ -57,6 +57,7 @@ class FileReport(NamedTuple):
     problem: str = ""  # why it could not be read, for role unreadable
     launcher: LauncherFile | None = None  # what it gives, for role launcher, where runs are kept
     launches: int = 0  # how many commands in it launch a recipe
+    elsewhere: tuple[Finding, ...] = ()  # what is wrong with launches of it, told with the launching files
 
 
 class Report(NamedTuple):

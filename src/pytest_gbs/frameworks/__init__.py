@@ -26,12 +26,12 @@ def named_tables() -> Iterator[tuple[str, int, Framework]]:
 
 def titles() -> tuple[str, ...]:
     """Return the titles of all tables, none of them loaded."""
-    return tuple(entry.title for entry in _index().entries)
+    return tuple(entry.title for entry in _told().entries)
 
 
 def hints() -> tuple[str, ...]:
     """Return words of which at least one occurs in the text of every recipe."""
-    return _index().hints
+    return _told().hints
 
 
 def recognise(document: Document, program: str = "") -> Framework | None:
@@ -44,11 +44,11 @@ def recognise(document: Document, program: str = "") -> Framework | None:
 
 @cache
 def _recogniser() -> Recogniser:
-    return Recogniser(_index(), _load)
+    return Recogniser(_told(), _load)
 
 
 @cache
-def _index() -> Index:
+def _told() -> Index:
     """Return how tables are recognised: as written down beside them, or, where that is out of date, from the tables themselves."""
     written: Index | None = index_of(__name__, __path__)
     return written if written is not None else build(named_tables())

@@ -32,7 +32,7 @@ def entries() -> tuple[Entry, ...]:
 
 
 @cache
-def _index() -> tuple[Entry, ...]:
+def _told() -> tuple[Entry, ...]:
     written: tuple[Entry, ...] | None = index_of(__name__, __path__)
     return written if written is not None else entries()
 
@@ -40,18 +40,18 @@ def _index() -> tuple[Entry, ...]:
 @cache
 def hints() -> tuple[str, ...]:
     """Return words of which one occurs in the text of each launcher file."""
-    return tuple(entry.hint for entry in _index() if entry.hint)
+    return tuple(entry.hint for entry in _told() if entry.hint)
 
 
 @cache
 def command_words() -> tuple[str, ...]:
     """Return words of which one occurs in each script that starts training with a launcher of ours."""
-    return tuple(sorted({word for entry in _index() for word in entry.words}))
+    return tuple(sorted({word for entry in _told() for word in entry.words}))
 
 
 def read_launcher_file(document: Document) -> LauncherFile | None:
     """Return what `document` gives as a launcher file, or None where it is none."""
-    for entry in _index():
+    for entry in _told():
         if entry.hint and entry.hint in document.source.text:
             launcher: Launcher = module(f"{__name__}.{entry.module}").LAUNCHER
             if launcher.owns and launcher.read and launcher.owns(document):

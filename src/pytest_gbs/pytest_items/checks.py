@@ -174,4 +174,15 @@ def _by_path(report: Report, repository: Repository) -> dict[str, Checked]:
     for bug in report.internal:
         bugs.setdefault(next((path for path in files if f" on {path}: " in bug), next(iter(files), "")), []).append(bug)
     view = View(report, repository)
-    return {path: Checked(path, tuple(each), tuple(bugs.get(path, ())), view) for path, each in files.items()}
+    told = {finding for file in report.files for finding in file.elsewhere}
+    return {path: Checked(path, tuple(_own(file, told) for file in each), tuple(bugs.get(path, ())), view) for path, each in files.items()}
+
+
+def _own(file: FileReport, told: set[Finding]) -> FileReport:
+    """Return what a launching file has to say beside what fails the recipes that it launches; items of those tell the rest."""
+    if not file.launches:
+        return file
+    findings = tuple(finding for finding in file.findings if finding not in told)
+    codes = {finding.code for finding in findings}
+    rules = tuple(entry for entry in file.rules if entry[0] in codes or (file.framework is not None and entry[1] != "violated"))
+    return file._replace(findings=findings, rules=rules)

@@ -59,9 +59,10 @@ def judge(checked: Checked) -> Iterator[Judged]:
     """Yield what each rule that applies says of a file, by rule code."""
     bugs = [(_code(bug), bug) for bug in checked.bugs]
     applying = {code for file in checked.files for code, _ in file.rules}
-    applying |= {finding.code for file in checked.files for finding in file.findings}  # what `--gbs-strict` adds
+    applying |= {finding.code for file in checked.files for finding in (*file.findings, *file.elsewhere)}  # what `--gbs-strict` adds
     for code in sorted(applying | {code for code, _ in bugs}):
-        findings = tuple(finding for file in checked.files for finding in file.findings if finding.code == code)
+        told = (finding for file in checked.files for finding in (*file.findings, *file.elsewhere))
+        findings = tuple(finding for finding in told if finding.code == code)
         undetermined = tuple(outcome for file in checked.files for outcome in file.undetermined if outcome.code == code)
         yield Judged(code, findings, undetermined, tuple(bug for guilty, bug in bugs if guilty == code))
 

@@ -14,8 +14,7 @@ from pytest_gbs.pytest_items.checks import Checks
 from pytest_gbs.pytest_items.items import Crash, Failure, RecipeFile, RecipeItem
 from pytest_gbs.pytest_items.options import read_options
 from pytest_gbs.pytest_items.summary import Summary, summarise, write_summary
-
-SUFFIXES = (".yaml", ".yml", ".json", ".toml")
+from pytest_gbs.repository import MAKEFILES, SCRIPTS, SUFFIXES
 
 
 class RecipeSession:
@@ -54,7 +53,7 @@ class RecipeSession:
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
         """Add ours to what other plugins collect from a file below a root; alone, it is ours only."""
         others = yield
-        if file_path.suffix not in SUFFIXES or not any(file_path.is_relative_to(root) for root in self.roots):
+        if not file_path.name.endswith((*SUFFIXES, *SCRIPTS, *MAKEFILES)) or not any(file_path.is_relative_to(root) for root in self.roots):
             return others
         node = _harmless_id(file_path, parent)
         file = RecipeFile.from_parent(parent, path=file_path, nodeid=node, checks=self.checks, collected=self.files)
