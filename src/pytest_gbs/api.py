@@ -38,30 +38,63 @@ from pytest_gbs.engine import (
     worst,
 )
 from pytest_gbs.frameworks import recognise
-from pytest_gbs.launchers import read_launcher_file
+from pytest_gbs.launchers import command_words, read_launcher_file
 from pytest_gbs.repository import Repository
 from pytest_gbs.rules import rules
+from pytest_gbs.trees.files import MISSING
 
 if TYPE_CHECKING:
     from pytest_gbs.core.suppression import Suppression
     from pytest_gbs.core.tree import Tree
+    from pytest_gbs.fixes.editing import Read
+    from pytest_gbs.fixes.mending import Mended, Recheck
     from pytest_gbs.launch_index import LaunchIndex
     from pytest_gbs.launched import Running
+    from pytest_gbs.locking import Base, Holdings
 
 _FLAGS = ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--gpus-per-node"), (Name.WORLD_SIZE, "--world-size"))
 _KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (Name.WORLD_SIZE, "world-size"))
 
 
-def check(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, *, keep_runs: bool = False) -> Report:
+def check(
+    tree: Tree, targets: Sequence[str], settings: Settings, given: Given, *, keep_runs: bool = False, base: Base | None = None
+) -> Report:
     """Return what is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
 
-    With `keep_runs` the report holds the geometry of every recipe too.
+    With `keep_runs` the report holds the geometry of every recipe too. `base` is an earlier state that recipes are held against.
 
     Raises:
+        SettingsError: the lock file is broken.
         UsageError: a target does not exist, or a launcher file given on the command line is none.
     """
     repository = Repository(tree, settings)
-    return _Check(repository, settings, given, keep_runs).report(targets)
+    return _Check(repository, settings, given, keep_runs, base).report(targets)
+
+
+def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, kinds: Iterable[str] = ()) -> Mended:
+    """Return the files at `targets` with their findings mended, in memory: by safe fixes, and by those of `kinds` (`Applicability`).
+
+    Raises:
+        UsageError: as `check` does.
+    """
+    from pytest_gbs.fixes.mending import mend
+
+    return mend(*_rechecking(tree, targets, settings, given), kinds)
+
+
+def ignore(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, reason: str = "") -> Mended:
+    """Return the files at `targets` with a comment beside each finding that silences it, in memory."""
+    from pytest_gbs.fixes.ignoring import ignore_all
+
+    return ignore_all(*_rechecking(tree, targets, settings, given), reason)
+
+
+def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: Given) -> tuple[Report, Read, Recheck]:
+    """Return the report on a tree, how to read it, and how to check it again with some of its files replaced."""
+    from pytest_gbs.trees.overlay import OverlayTree
+
+    report = check(tree, targets, settings, given)
+    return report, tree.read, lambda files: check(OverlayTree(tree, files), targets, settings, given)
 
 
 def active_rules(settings: Settings) -> tuple[Rule, ...]:
@@ -118,7 +151,7 @@ class _Recipe(NamedTuple):
 class _Check:
     """One check at work: the only state is the repository's memo and the report being built."""
 
-    def __init__(self, repository: Repository, settings: Settings, given: Given, keep_runs: bool) -> None:
+    def __init__(self, repository: Repository, settings: Settings, given: Given, keep_runs: bool, base: Base | None) -> None:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
         self.rules = active_rules(settings)
         self.severity = dict(settings.severity)
@@ -128,6 +161,7 @@ class _Check:
         self.inactive = (self.names.keys() - {rule.code for rule in self.rules}) | late
         self.suppressions: dict[str, tuple[Suppression, ...]] = {}
         self.given = self._given(given)
+        self.holdings = self._holdings(base)
         self.shared: dict[str, list[Policy]] = {}
         self.sources: dict[str, Source] = {}
         self.launches: LaunchIndex | None = None
@@ -158,6 +192,22 @@ class _Check:
         more = {path: False for path in self.launches.of_recipe if path not in chosen and named & self.launches.depends_on(path)}
         return dict(sorted({**chosen, **more}.items())) if more else chosen
 
+    def _holdings(self, base: Base | None) -> tuple[Holdings, ...]:
+        """Return what recipes are held to: `gbs.lock`, where there is one, and an earlier state, where one is given."""
+        lock = self.repository.tree.read("gbs.lock")
+        if base is None and isinstance(lock, Unreadable) and lock.reason == MISSING:
+            return ()
+        from pytest_gbs.locking import holdings
+
+        return holdings(lock, base, what_if=bool(self.given))
+
+    def _held(self, runs: Iterable[Run], document: int) -> tuple[Run, ...]:
+        """Return the runs of one document, each with what it is held to."""
+        found = tuple(runs)
+        for each in self.holdings:
+            found = each.attach(found, document)
+        return found
+
     def _index(self) -> LaunchIndex | None:
         """Return the launches of the repository; None, at no cost, where it has no script."""
         if self.repository.scripts is None:
@@ -181,7 +231,7 @@ class _Check:
                 if script in wanted or pending.path in chosen:
                     found[script].append(each)
         for script in wanted:
-            for run in _each_once(self._launch_run(running, None) for running in self.launches.alone.get(script, ())):
+            for run in self._held(_each_once(self._launch_run(running, None) for running in self.launches.alone.get(script, ())), 1):
                 judgement = judge_recipe((run,), None, self.rules)
                 alone[script].extend(judgement.launched)
                 bugs[script].extend(judgement.internal)
@@ -232,7 +282,7 @@ class _Check:
         path = document.source.path
         whole, places = self._whole(document)
         framework = recognise(whole)
-        launched = self.launches.of_recipe.get(path, ()) if self.launches is not None else ()
+        launched = self._launched(document)
         if framework is None and launched and document.number == 1:
             framework = launched[0].framework
             pending = self._composed(document, launched, named)
@@ -246,6 +296,17 @@ class _Check:
         pending.document = document.number
         self.repository.remember(path, None, document.source)
         return pending
+
+    def _launched(self, document: Document) -> tuple[Running, ...]:
+        """Return the launches of a recipe: those in scripts and documents, and those that its own comments show."""
+        known = self.launches.of_recipe.get(document.source.path, ()) if self.launches is not None else ()
+        if document.number > 1 or not _shows_command(document):
+            return known
+        if self.launches is None:
+            from pytest_gbs.launch_index import index_launches
+
+            self.launches = index_launches(self.repository, always=True)
+        return self.launches.with_comments(document, self.repository) if self.launches is not None else known
 
     def _whole(self, document: Document) -> tuple[Document, dict[KeyPath, Location] | None]:
         """Return `document` with what it takes in from other files and its interpolations, and where its values really stand."""
@@ -283,7 +344,7 @@ class _Check:
         sizes = self._sizes(recipe)
         own = build_runs(whole, framework, sizes, self._context(path))
         runs = tuple(with_companions(run._replace(places=places), self.repository.tree) for run in own)
-        runs = (*runs, *_each_once(self._launch_run(running, own[0]) for running in launched))
+        runs = self._held((*runs, *_each_once(self._launch_run(running, own[0]) for running in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs), self.repository.alone)
         role = Role.COMPANION if framework.companion else Role.RECIPE
         pending = _Pending(path, role, named, judge_recipe(runs, view, self.rules), document.source)
@@ -302,7 +363,7 @@ class _Check:
 
     def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> _Pending:
         """Return the primary file of a configuration that only its launches make a recipe."""
-        runs = tuple(_each_once(self._launch_run(running, None) for running in launched))
+        runs = self._held(_each_once(self._launch_run(running, None) for running in launched), document.number)
         pending = _Pending(document.source.path, Role.RECIPE, named, judge_recipe(runs, None, self.rules), document.source)
         pending.framework = launched[0].framework.name
         pending.runs = runs
@@ -422,6 +483,7 @@ class _Check:
             pending.problem,
             pending.launcher if self.keep_runs else None,
             pending.launches,
+            tuple(_once(o for each in pending.judgement.launched for o in self._about(each))) if recipe else (),
         )
         if pending.source is not None and (findings or any(o.claim for o in undetermined) or self.keep_runs):
             self.sources[pending.path] = pending.source
@@ -435,13 +497,20 @@ class _Check:
         """Return `outcomes` of a recipe with those of its launches, whose findings the launching files tell."""
         together = {code: list(each) for code, each in outcomes.items()}
         for each in pending.judgement.launched:
-            silenced = self._silenced_in(_script_of(each))
-            # What is wrong in a README is no verdict on the recipe.
-            script = each.run.launch is not None and each.run.launch.kind == Kind.SCRIPT
+            for finding in self._about(each):
+                together.setdefault(finding.code, []).append(finding)
             for code, told in each.outcomes.items():
-                kept = [self._remap(o) for o in told if not isinstance(o, Finding) or (script and not silenced(o))]
-                together.setdefault(code, []).extend(kept)
+                together.setdefault(code, []).extend(outcome for outcome in told if not isinstance(outcome, Finding))
         return together
+
+    def _about(self, launched: Launched) -> list[Finding]:
+        """Return what is wrong with a launch, as far as it is a verdict on its recipe: what is wrong in a README is none."""
+        launch = launched.run.launch
+        if launch is None or launch.kind != Kind.SCRIPT:
+            return []
+        silenced = self._silenced_in(launch.at.source)
+        found = (outcome for told in launched.outcomes.values() for outcome in told)
+        return [each for o in found if isinstance(o, Finding) and not silenced(o) and isinstance(each := self._remap(o), Finding)]
 
     def _silenced_in(self, script: str) -> Callable[[Finding], bool]:
         """Return what tells whether comments or settings silence a finding of a launching file."""
@@ -549,6 +618,12 @@ def _each_once(runs: Iterable[Run]) -> Iterator[Run]:
             yield run
 
 
+def _shows_command(document: Document) -> bool:
+    """Return whether a line of a comment starts like a command of a launcher."""
+    words = tuple(word for word in command_words() if word[:1].isalpha())
+    return any(line.removeprefix("$ ").startswith(words) for block in document.comments for line in block.text.split("\n"))
+
+
 def _script_of(launched: Launched) -> str:
     assert launched.run.launch is not None
     return launched.run.launch.at.source
@@ -576,4 +651,4 @@ def _advice(files: list[FileReport]) -> str:
     return f"gpus-per-node = {wanted[0][0]}  # in [tool.gbs] would decide {claims}"
 
 
-__all__ = ["active_rules", "check"]
+__all__ = ["active_rules", "check", "fix", "ignore"]

@@ -26,6 +26,12 @@ class LaunchIndex(NamedTuple):
     of_recipe: dict[str, tuple[Running, ...]]
     alone: dict[str, tuple[Running, ...]]
 
+    def with_comments(self, document: Document, repository: Repository) -> tuple[Running, ...]:
+        """Return the launches of a recipe, those that its own comments show too."""
+        runner = Runner(repository.tree, repository.readable)
+        shown = (runner.running(found) for found in self.scripts.in_comments(document.source))
+        return (*self.of_recipe.get(document.source.path, ()), *(running for running in shown if running is not None))
+
     def gpus_per_node(self, recipe: str) -> Quantity | None:
         """Return the processes per machine with which scripts launch a recipe, where all agree; None where nobody knows."""
         found: list[Quantity] = []
@@ -81,9 +87,9 @@ def _stands_above(block: CommentBlock, running: Running) -> bool:
     return 0 <= running.found.launch.at.start - end <= 2
 
 
-def index_launches(repository: Repository) -> LaunchIndex | None:
-    """Return the launches of all scripts of `repository`, or None where it has no script."""
-    scripts = repository.scripts
+def index_launches(repository: Repository, *, always: bool = False) -> LaunchIndex | None:
+    """Return the launches of all scripts of `repository`; None where it has no script, unless it is `always` wanted."""
+    scripts = repository.make_scripts() if always else repository.scripts
     if scripts is None:
         return None
     runner = Runner(repository.tree, repository.readable)

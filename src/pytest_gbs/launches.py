@@ -84,6 +84,18 @@ class Scripts:
         for path in self.paths:
             yield from self.launches(path)
 
+    def in_comments(self, source: Source) -> Iterator[Found]:
+        """Yield the launches of a recipe that its own comments show: commands that name this very file."""
+        text = _commented(source.text)
+        if text is None:
+            return
+        script = read_commands(Source(source.path, text), self._source)
+        for command in script.commands[:_MOST_COMMANDS]:
+            for found in self._command(command, script, command.at, _DEEPEST):
+                own = tuple((path, word) for path, word in found.recipes if path == source.path)
+                if own:
+                    yield found._replace(launch=found.launch._replace(kind=Kind.DOCUMENT), recipes=own)
+
     def _read(self, source: Source) -> Iterator[Found]:
         script = read_commands(source, self._source)
         self.scripts[source.path] = script
@@ -230,6 +242,25 @@ def _beside_hydra(words: Sequence[Word]) -> Iterator[Word]:
         if not {name, before} & _HYDRA:
             yield word
         before = "" if "=" in word.starts_with else name
+
+
+def _commented(text: str) -> str | None:
+    """Return `text` with nothing left, each at its place, but the commands that its comments show; None where there are none."""
+    kept: list[str] = []
+    found = goes_on = False
+    for line in text.splitlines(keepends=True):
+        body = line.lstrip().lstrip("#").strip().removeprefix("$ ")
+        own = line.lstrip().startswith("#") and (goes_on or body.startswith(_starts()))
+        sign = line.find(body) if body else 0
+        kept.append(" " * sign + line[sign:] if own else "".join(each if each in "\r\n" else " " for each in line))
+        found = found or own
+        goes_on = own and body.endswith("\\")
+    return "".join(kept) if found else None
+
+
+@cache
+def _starts() -> tuple[str, ...]:
+    return tuple(word for word in command_words() if word[:1].isalpha())
 
 
 @cache

@@ -59,10 +59,14 @@ class Repository:
         if self._scripts is None:
             if not any(_is_script(path) for path in self.all_paths):
                 return None
-            from pytest_gbs.launches import Scripts
-
-            self._scripts = Scripts(self.tree, self.all_paths, self.settings.exclude, lambda path: self._left_out(path, ""))
+            self._scripts = self.make_scripts()
         return self._scripts
+
+    def make_scripts(self) -> Scripts:
+        """Return what reads the scripts of the tree, whether it has any or not."""
+        from pytest_gbs.launches import Scripts
+
+        return Scripts(self.tree, self.all_paths, self.settings.exclude, lambda path: self._left_out(path, ""))
 
     @property
     def paths(self) -> tuple[str, ...]:

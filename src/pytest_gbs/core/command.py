@@ -183,6 +183,7 @@ class Command(NamedTuple):
     `environment` holds the variables it gets: those before it and the exported ones, as far as the script sets them.
     `conditional` is true where it may not run at all: in a branch, a loop or a function of which nobody knows. `wrappers` are
     the commands around it, the outermost first. `context` says where in the file: a target of a Makefile, a code block.
+    `meant` is true where no shell runs it, because quotes around it are broken, but whoever wrote them means it.
     """
 
     words: tuple[Word, ...]
@@ -192,6 +193,7 @@ class Command(NamedTuple):
     wrappers: tuple[Wrapper, ...] = ()
     folder: Folder = Folder()
     context: str = ""
+    meant: bool = False
 
     @property
     def ends_with_args(self) -> bool:

@@ -61,7 +61,8 @@ class Row(NamedTuple):
     `minimum` is the least number that is taken as it is. A `ratio` row takes a number between 0 and 1 as a share of the run, which
     makes the size unknown and is no mistake. The framework looks at the key only while all conditions of `when` hold.
 
-    Several rows may give one size: the first whose key is there wins.
+    Several rows may give one size: the first whose key is there wins. `since` and `until` bound the versions of the framework's
+    package that have the key (`until` excluded).
     """
 
     key: KeyPath
@@ -73,6 +74,8 @@ class Row(NamedTuple):
     minimum: int = 1
     ratio: bool = False
     when: tuple[Condition, ...] = ()
+    since: str | None = None
+    until: str | None = None
 
 
 class Condition(NamedTuple):
@@ -95,7 +98,8 @@ class Constraint(NamedTuple):
     With `at_least` it is the quotient of both, or the `dividend` alone, that must be so large.
 
     `code` is the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
-    stated in the file (rather than follow). `label` names the relation for people, `source` cites it.
+    stated in the file (rather than follow). `label` names the relation for people, `source` cites it. `since` and `until` bound the
+    versions that check it.
     """
 
     code: str
@@ -107,6 +111,8 @@ class Constraint(NamedTuple):
     needs: tuple[str, ...] = ()
     label: str = ""
     source: str = ""
+    since: str | None = None
+    until: str | None = None
 
 
 class Exclusion(NamedTuple):
@@ -158,7 +164,8 @@ class Recognition(NamedTuple):
     the higher `weight`. Every document of the table holds one of the keys in the first group: keep that group short.
     Variants with the same keys are told apart by values: one of the conditions in `when`, if there are any, must hold.
     With `header`, programs that the comments above the first key name (`full_finetune_distributed.py`) are nearer than the path.
-    `syntax` is the one that its files have (`json`), "" where any will do.
+    `syntax` is the one that its files have (`json`), "" where any will do. `files` are globs, one of which the file's path must
+    match; only the tables of a user's own settings have them.
     """
 
     all_of: tuple[KeyPath, ...] = ()
@@ -170,6 +177,21 @@ class Recognition(NamedTuple):
     when: tuple[Condition, ...] = ()
     header: bool = False
     syntax: str = ""
+    files: tuple[str, ...] = ()
+
+
+class Removal(NamedTuple):
+    """A key of the batch that `package` has no more from version `since` on, what it does then, and what to write in its place.
+
+    `instead` is "" where nothing has taken its place.
+    """
+
+    key: KeyPath
+    package: str
+    since: str
+    label: str
+    source: str
+    instead: str = ""
 
 
 class Loader:
@@ -208,6 +230,9 @@ class Framework(NamedTuple):
     `arguments` says how a command line changes what a file says (one of `Arguments`). `companions` are keys whose text names a
     DeepSpeed configuration that the framework reads beside the recipe. A `companion` is such a file itself: it has sizes and no
     verdict. `imports` is the Python module that every program of the framework imports, where other programs take the same flags.
+
+    `package` is the name under which the framework is installed, whose versions `since` and `until` of its rows and equations
+    speak of. `removals` are keys that a newer version has no more.
     """
 
     name: str
@@ -237,6 +262,8 @@ class Framework(NamedTuple):
     settle: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
     companion: bool = False
     imports: str = ""
+    package: str = ""
+    removals: tuple[Removal, ...] = ()
 
 
 Recognised: TypeAlias = Framework | None

@@ -23,11 +23,14 @@ class Goal(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Samples per process per forward pass, and forward passes per optimizer step; `now` is what the recipe has."""
+    """Samples per process per forward pass, and forward passes per optimizer step; `now` is what the recipe has.
+
+    `power_of_two` is true of the micro batch, whose size is that of the matrices.
+    """
 
     micro_batch_size: int
     gradient_accumulation_steps: int
-    powers_of_two: bool
+    power_of_two: bool
     now: bool = False
 
 

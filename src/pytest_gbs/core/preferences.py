@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.typed import NamedTuple
+from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.framework import Framework
+    from pytest_gbs.core.rule import Rule
 
 
 class Hardware(NamedTuple):
@@ -53,6 +57,8 @@ class Settings(NamedTuple):
     `strict` makes an undetermined claim an error; `strict_all` an unclaimed recipe too. `versions` are those of the libraries that
     the recipes are for, as ("transformers", "4.57.1"); `plugins` are packages whose rules and tables are to be loaded. `source` is
     the file the settings were read from, relative to the root, or "".
+
+    `frameworks` are the tables of the user's own frameworks, and `rules` rules that are not built in; both with those of the plugins.
     """
 
     select: tuple[str, ...] = ()
@@ -71,3 +77,5 @@ class Settings(NamedTuple):
     source: str = ""
     versions: tuple[tuple[str, str], ...] = ()
     plugins: tuple[str, ...] = ()
+    frameworks: tuple[Framework, ...] = ()
+    rules: tuple[Rule, ...] = ()

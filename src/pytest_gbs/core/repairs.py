@@ -183,8 +183,9 @@ def spelt(written: str, value: int) -> str:
 def in_comment(run: Run, changes: Iterable[tuple[Location, int]]) -> Fix:
     """Return the fix that puts numbers in the place of others in the recipe's comments."""
     edits = tuple(_in_comment(run, dict(changes)))
-    title = " and ".join(f"{each.expected} in the comment to {each.replacement}" for each in edits)
-    return Fix(f"change {title}", Applicability.DECLARATIONS, edits)
+    first, *others = edits
+    more = "".join(f" and {each.expected} to {each.replacement}" for each in others)
+    return Fix(f"change {first.expected} in the comment to {first.replacement}{more}", Applicability.DECLARATIONS, edits)
 
 
 def _in_comment(run: Run, changes: dict[Location, int]) -> Iterator[Edit]:

@@ -1,0 +1,145 @@
+"""Which recipe a command launches, from wherever it is called, and what kind of launch it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import CLAIM, KEYS, accelerate, batches, checked, codes, file, launched, recipe
+
+RUN = "accelerate launch --num_processes 8 train.py "
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("echo accelerate launch --num_processes 4 train.py --config sft.yaml", id="echo"),
+        pytest.param("# accelerate launch --num_processes 4 train.py --config sft.yaml", id="a comment"),
+        pytest.param("cat <<EOF\naccelerate launch --num_processes 4 train.py --config sft.yaml\nEOF", id="a here-document"),
+        pytest.param("if false; then accelerate launch --num_processes 4 t.py --config sft.yaml; fi", id="never"),
+        pytest.param("lm_eval --model hf --config sft.yaml --batch_size 4", id="another program"),
+        pytest.param(f"{RUN}--config other.yaml", id="no such recipe"),
+        pytest.param(f"{RUN}--config /elsewhere/sft.yaml", id="outside"),
+        pytest.param(f"{RUN}--config ../sft.yaml", id="above the root"),
+    ],
+)
+def test_it_launches_nothing_here(command: str, tmp_path: Path) -> None:
+    report = checked(tmp_path, {"sft.yaml": recipe(), "run.sh": f"#!/bin/bash\n{command}\n"})
+    assert (batches(report), codes(report)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        pytest.param("run.sh", f"{RUN}--config recipes/a/sft.yaml", id="from the root"),
+        pytest.param("run.sh", f"{RUN}--config=recipes/a/sft.yaml", id="behind an equals sign"),
+        pytest.param("run.sh", f"{RUN}recipes/a/sft.yaml", id="by position"),
+        pytest.param("run.sh", f"{RUN}--config ./recipes/../recipes/a/sft.yaml", id="with dots"),
+        pytest.param("recipes/a/run.sh", f"{RUN}--config sft.yaml", id="from its own folder"),
+        pytest.param("recipes/scripts/run.sh", f"{RUN}--config a/sft.yaml", id="from a folder above"),
+        pytest.param("run.sh", f"cd recipes\n{RUN}--config a/sft.yaml", id="after cd"),
+        pytest.param("run.sh", f'CONFIG=recipes/a\n{RUN}--config "$CONFIG/sft.yaml"', id="a variable"),
+        pytest.param("recipes/run.sh", f'cd "$(dirname "$0")"\n{RUN}--config a/sft.yaml', id="the script's folder"),
+        pytest.param("Makefile", f"train:\n\t{RUN}--config recipes/a/sft.yaml", id="a Makefile"),
+        pytest.param("train.slurm", f"#SBATCH --nodes=1\n{RUN}--config recipes/a/sft.yaml", id="Slurm"),
+        pytest.param("README.md", f"```bash\n{RUN}--config recipes/a/sft.yaml\n```", id="a document"),
+    ],
+)
+def test_it_launches_the_recipe(path: str, command: str, tmp_path: Path) -> None:
+    report = checked(tmp_path, {"recipes/a/sft.yaml": recipe(), path: f"{command}\n"})
+    assert batches(report) == [128]  # 4 x 4 x 8
+    assert codes(report) == []
+    assert file(report, "recipes/a/sft.yaml").verdict == "verified"
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "kind"),
+    [
+        pytest.param("run.sh", "", "script", id="a shell script"),
+        pytest.param("docs/train.md", "", "document", id="a document"),
+        pytest.param("tests/run.sh", "", "test", id="below tests"),
+        pytest.param("run.sh", " --max_steps 5", "test", id="a few steps"),
+        pytest.param("run.sh", " --per_device_train_batch_size $MICRO", "template", id="a batch operand that is a variable"),
+    ],
+)
+def test_a_launch_is_of_a_kind(path: str, more: str, kind: str, tmp_path: Path) -> None:
+    fence = "```sh\n{}\n```" if path.endswith(".md") else "{}"
+    report = checked(tmp_path, {"sft.yaml": recipe(), path: fence.format(f"{RUN}--config sft.yaml{more}") + "\n"})
+    assert [run.launch.kind for run in launched(report) if run.launch] == [kind]
+
+
+def test_a_recipe_that_is_a_variable_shows_what_is_known(tmp_path: Path) -> None:
+    files = {"recipes/a/sft.yaml": recipe(comment=""), "recipes/b/sft.yaml": recipe(2, 2, "")}
+    report = checked(tmp_path, {**files, "run.sh": 'torchrun --nproc_per_node 4 train.py --config "recipes/$1/sft.yaml"\n'})
+    (run,) = launched(report)
+    assert (run.geometry.value("data_parallel_size"), run.geometry.global_batch_size) == (4, None)
+    assert run.launch is not None
+    assert run.launch.kind == "template"
+    assert codes(report) == []
+
+
+def test_a_readme_gives_the_arguments_of_a_script(tmp_path: Path) -> None:
+    script = '#!/bin/bash\naccelerate launch --num_processes $1 train.py --config "$2"\n'
+    report = checked(tmp_path, {"sft.yaml": recipe(), "run.sh": script, "README.md": "```sh\nbash run.sh 8 sft.yaml\n```\n"})
+    (run,) = (run for run in launched(report) if run.launch and run.launch.kind == "document")
+    assert (run.geometry.global_batch_size, run.launch and run.launch.at.source) == (128, "README.md")
+
+
+def test_a_launcher_file_that_the_script_writes_itself_counts(tmp_path: Path) -> None:
+    script = f"mkdir -p tmp\ncat > tmp/acc.yaml <<EOF\n{accelerate(16, 2)}EOF\n"
+    report = checked(
+        tmp_path,
+        {"sft.yaml": recipe(comment=""), "run.sh": f"{script}accelerate launch --config_file tmp/acc.yaml t.py --config sft.yaml\n"},
+    )
+    assert batches(report) == [256]  # 4 x 4 x 16
+
+
+def test_a_script_without_a_recipe_is_its_own(tmp_path: Path) -> None:
+    flags = " ".join(f"--{line.replace(': ', ' ')}" for line in KEYS.splitlines())
+    command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 --gradient_accumulation_steps 4\n"
+    report = checked(tmp_path, {"run.sh": command})
+    assert batches(report) == [64]  # 2 x 4 x 8
+    assert report.recipes() == ()
+
+
+def test_a_recipe_outside_the_tree_leaves_defaults_alone(tmp_path: Path) -> None:
+    command = "torchrun --nproc_per_node 8 train.py --config /data/sft.yaml --per_device_train_batch_size 2 --learning_rate 1e-5\n"
+    assert batches(checked(tmp_path, {"run.sh": command})) == []
+
+
+def test_a_hydra_program_is_composed(tmp_path: Path) -> None:
+    files = {
+        "launch.py": '@hydra.main(version_base=None, config_path="config", config_name="config")\ndef main(config):\n    pass\n',
+        "config/config.yaml": "defaults:\n  - _self_\n  - model: ???\n  - loss: ???\ntrain_datasets: [a]\ntest_datasets: [a]\nexp_name: x\n"
+        "eval_every: 1024\nn_examples: null\nn_epochs: 1\n",
+        "config/model/llama.yaml": "batch_size: 64\ngradient_accumulation_steps: 2\neval_batch_size: 64\n",
+        "config/loss/dpo.yaml": "trainer: DPOTrainer\ndataloader: PairedPreferenceDataLoader\n",
+        "run.sh": "accelerate launch --num_processes 4 launch.py loss=dpo model=llama ++model.batch_size=32\n",
+    }
+    (run,) = launched(checked(tmp_path, files))
+    # HALOs states the global batch: the micro batch is 32 / (4 x 2).
+    assert (run.path, run.geometry.global_batch_size, run.geometry.value("micro_batch_size")) == ("config/config.yaml", 32, 4)
+
+
+def test_launches_of_a_loop_that_are_the_same_are_one(tmp_path: Path) -> None:
+    loop = "for seed in 1 2 3; do\n  torchrun --nproc_per_node 8 train.py --config sft.yaml --seed $seed\ndone\n"
+    assert batches(checked(tmp_path, {"sft.yaml": recipe(), "run.sh": loop})) == [128]
+
+
+def test_a_launch_of_another_recipe_is_none_of_its_own(tmp_path: Path) -> None:
+    report = checked(tmp_path, {"a.yaml": recipe(), "b.yaml": recipe(), "run.sh": f"{RUN}--config a.yaml\n"}, "b.yaml")
+    assert [each.path for each in report.files] == ["b.yaml"]
+
+
+def test_a_named_script_is_held_against_the_recipe_it_launches(tmp_path: Path) -> None:
+    command = "accelerate launch --num_processes 4 train.py --config sft.yaml\n"
+    report = checked(tmp_path, {"sft.yaml": recipe(comment=CLAIM), "run.sh": command}, "run.sh")
+    assert ([each.path for each in report.files], codes(report)) == (["run.sh"], ["GBS301"])
+
+
+def test_a_named_recipe_brings_its_launches_along(tmp_path: Path) -> None:
+    command = "accelerate launch --num_processes 4 train.py --config sft.yaml\n"
+    report = checked(tmp_path, {"sft.yaml": recipe(comment=CLAIM), "scripts/run.sh": command}, "sft.yaml")
+    assert [(each.path, each.verdict) for each in report.files] == [("scripts/run.sh", None), ("sft.yaml", "violated")]
+    assert codes(report) == ["GBS301"]

@@ -1,0 +1,135 @@
+"""A launch is judged in its own world: what it really runs, against the number claimed and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.core.preferences import Expectation, Settings
+from tests.launches.building import CLAIM, accelerate, batches, checked, codes, file, launched, only, recipe
+
+NODES = "# Config for 8 nodes with GBS 128\n"
+
+
+def script(command: str) -> str:
+    return f"#!/bin/bash\n{command}\n"
+
+
+@pytest.mark.parametrize(
+    ("claim", "micro", "accumulation", "command"),
+    [
+        pytest.param(CLAIM, 4, 4, "torchrun --nproc_per_node 8 t.py --config sft.yaml", id="the hardware claimed"),
+        pytest.param(CLAIM, 4, 4, "torchrun --nproc_per_node 4 t.py --config sft.yaml --gradient_accumulation_steps 8", id="half the GPUs"),
+        pytest.param(
+            CLAIM, 4, 4, "torchrun --nnodes 2 --nproc_per_node 8 t.py --config sft.yaml --per_device_train_batch_size=2", id="double"
+        ),
+        pytest.param(CLAIM, 4, 4, "torchrun --nproc_per_node $GPUS t.py --config sft.yaml", id="GPUs unknown"),
+        pytest.param(CLAIM, 4, 4, "python t.py --config sft.yaml", id="plain Python"),
+        pytest.param("", 4, 4, "torchrun --nproc_per_node 4 t.py --config sft.yaml", id="nothing claimed"),
+        pytest.param(
+            CLAIM, 4, 4, "torchrun --nproc_per_node 8 t.py --config sft.yaml --max_steps 10 --gradient_accumulation_steps 1", id="a test"
+        ),
+        pytest.param(
+            "# GBS 128 on 8 GPUs, GBS 64 on 4 GPUs\n", 4, 4, "torchrun --nproc_per_node 4 t.py --config sft.yaml", id="one of two claims"
+        ),
+    ],
+)
+def test_it_is_in_order(claim: str, micro: int, accumulation: int, command: str, tmp_path: Path) -> None:
+    report = checked(tmp_path, {"sft.yaml": recipe(micro, accumulation, claim), "run.sh": script(command)})
+    assert codes(report) == []
+
+
+def test_a_launch_and_a_claim_are_not_mixed(tmp_path: Path) -> None:
+    # 1 x 2 x 64 = 128 as claimed, 1 x 16 x 8 = 128 as launched; 1 x 16 x 64 would be a false alarm.
+    run = "accelerate launch --config_file zero3.yaml t.py --config sft.yaml --gradient_accumulation_steps 16"
+    report = checked(tmp_path, {"sft.yaml": recipe(1, 2, NODES), "zero3.yaml": accelerate(8), "README.md": f"```sh\n{run}\n```\n"})
+    assert (batches(report), codes(report), file(report, "sft.yaml").verdict) == ([128], [], "verified")
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "spelled"),
+    [
+        pytest.param("torchrun --nproc_per_node 4 t.py --config sft.yaml", 64, "4", id="fewer GPUs"),
+        pytest.param(
+            "torchrun --nproc_per_node 8 t.py --config sft.yaml --gradient_accumulation_steps 8", 256, "8", id="more accumulation"
+        ),
+        pytest.param("GPUS=16\ntorchrun --nproc_per_node $GPUS t.py --config sft.yaml", 256, "16", id="where the variable is set"),
+    ],
+)
+def test_a_launch_that_changes_the_batch_is_found(command: str, given: int, spelled: str, tmp_path: Path) -> None:
+    report = checked(tmp_path, {"sft.yaml": recipe(), "run.sh": script(command)})
+    finding = only(report)
+    assert (finding.code, finding.severity, finding.at.source) == ("GBS301", "error", "run.sh")
+    assert finding.message == f"this launch gives {given}, sft.yaml claims 128"
+    assert script(command)[finding.at.start : finding.at.stop] == spelled
+    assert [related.label for related in finding.related if related.at.source == "sft.yaml"].count("claimed") == 1
+    assert file(report, "sft.yaml").verdict == "violated"
+
+
+def test_a_document_warns_and_is_no_verdict_on_the_recipe(tmp_path: Path) -> None:
+    report = checked(tmp_path, {"sft.yaml": recipe(), "README.md": "```sh\ntorchrun --nproc_per_node 4 t.py --config sft.yaml\n```\n"})
+    assert only(report).severity == "warning"
+    assert file(report, "sft.yaml").verdict == "verified"
+
+
+def test_what_can_change_by_itself_is_said(tmp_path: Path) -> None:
+    command = 'torchrun --nproc_per_node ${GPUS:-4} t.py --config sft.yaml "$@"'
+    finding = only(checked(tmp_path, {"sft.yaml": recipe(), "run.sh": script(command)}))
+    assert finding.assumptions == ("GPUS is not set", "the command line of the script changes nothing")
+
+
+def test_a_claim_in_the_script_is_held_against_its_launch(tmp_path: Path) -> None:
+    command = "# effective batch size: 256\ntorchrun --nproc_per_node 8 t.py --config sft.yaml"
+    finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script(command)}))
+    assert finding.message == "this launch gives 128, its comment claims 256"
+
+
+def test_a_claim_of_one_launch_is_not_that_of_another(tmp_path: Path) -> None:
+    one, other = (f"torchrun --nproc_per_node {gpus} t.py --config sft.yaml" for gpus in (8, 4))
+    text = f"# effective batch size: 128\n{one}\n\n# effective batch size: 64\n{other}"
+    assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script(text)})) == []
+
+
+def test_launches_fill_in_the_gpus_of_each_node(tmp_path: Path) -> None:
+    # The claim names its nodes alone; 1 x 2 x 8 nodes x 8 = 128.
+    command = "accelerate launch --num_machines 8 --num_processes 64 t.py --config sft.yaml"
+    report = checked(tmp_path, {"sft.yaml": recipe(1, 2, NODES), "run.sh": script(command)})
+    assert file(report, "sft.yaml").verdict == "verified"
+    assert any("it is launched so" in each for each in file(report, "sft.yaml").assumptions)
+
+
+def test_a_claim_that_a_launch_decides_is_not_open(tmp_path: Path) -> None:
+    claim = "# effective batch size: 128\n"
+    alone = checked(tmp_path / "a", {"sft.yaml": recipe(comment=claim)})
+    both = checked(
+        tmp_path / "b", {"sft.yaml": recipe(comment=claim), "run.sh": script("torchrun --nproc_per_node 8 t.py --config sft.yaml")}
+    )
+    assert [file(report, "sft.yaml").verdict for report in (alone, both)] == ["undetermined", "verified"]
+
+
+def test_a_policy_holds_for_what_is_launched(tmp_path: Path) -> None:
+    settings = Settings(expect=(Expectation(("**",), "global_batch_size", (128,)),))
+    files = {"sft.yaml": recipe(comment=""), "run.sh": script("torchrun --nproc_per_node 4 t.py --config sft.yaml")}
+    assert codes(checked(tmp_path, files, settings=settings)) == ["GBS501"]
+
+
+def test_a_value_that_the_command_line_gets_wrong_is_found_there(tmp_path: Path) -> None:
+    command = "torchrun --nproc_per_node 8 t.py --config sft.yaml --gradient_accumulation_steps 0"
+    finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script(command)}))
+    assert (finding.code, finding.at.source) == ("GBS003", "run.sh")
+
+
+def test_a_suppression_in_the_script_counts_for_the_recipe_too(tmp_path: Path) -> None:
+    command = "torchrun --nproc_per_node 4 t.py --config sft.yaml  # gbs: ignore[GBS301] a trial"
+    report = checked(tmp_path, {"sft.yaml": recipe(), "run.sh": script(command)})
+    assert (codes(report), file(report, "sft.yaml").verdict, file(report, "run.sh").suppressed) == ([], "verified", 1)
+
+
+def test_a_size_of_a_launch_knows_its_place(tmp_path: Path) -> None:
+    text = script("torchrun --nproc_per_node 8 t.py --config sft.yaml --gradient_accumulation_steps 2")
+    (run,) = launched(checked(tmp_path, {"sft.yaml": recipe(), "run.sh": text}))
+    accumulation, micro = run.geometry.get("gradient_accumulation_steps"), run.geometry.get("micro_batch_size")
+    assert accumulation.at is not None and micro.at is not None  # type: ignore[union-attr]
+    assert (accumulation.at.source, text[accumulation.at.start : accumulation.at.stop]) == ("run.sh", "2")  # type: ignore[union-attr]
+    assert micro.at.source == "sft.yaml"  # type: ignore[union-attr]

@@ -1,0 +1,161 @@
+"""The rules about single launches: hardware comments, sizes that don't start, searches, and recipes that are not loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import KEYS, accelerate, checked, codes, only, recipe
+
+LAUNCH = "torchrun --nproc_per_node 4 t.py --config sft.yaml\n"
+TRL = "from trl import TrlParser\n\nparser = TrlParser((SFTConfig,))\n"
+HANDBOOK = "from alignment import H4ArgumentParser\nfrom trl import TrlParser\n\nparser = TrlParser((SFTConfig,))\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"# runs on 4 GPUs\n{LAUNCH}", id="the same"),
+        pytest.param(f"# runs on 8 GPUs\n{LAUNCH.replace('4', '$GPUS')}", id="not known"),
+        pytest.param(f"# trained on 8 GPUs in the paper\n{LAUNCH}", id="history"),
+        pytest.param("# 2 nodes of 4 GPUs\ntorchrun --nnodes 2 --nproc_per_node 4 t.py --config sft.yaml\n", id="nodes and GPUs of each"),
+        pytest.param("# 4 GPUs\ntorchrun --nnodes 2 --nproc_per_node 4 t.py --config sft.yaml\n", id="meant for each node"),
+        pytest.param("# 8 GPUs\ntorchrun --nnodes 2 --nproc_per_node 4 t.py --config sft.yaml\n", id="meant in all"),
+        pytest.param(f"# 8 GPUs\necho start\n\n{LAUNCH}\n{LAUNCH.replace('4', '8')}", id="of two launches"),
+        pytest.param(f"# runs on 8 GPUs\n{LAUNCH.replace('4', '${GPUS:-4}')}", id="a default"),
+    ],
+)
+def test_a_hardware_comment_is_in_order(text: str, tmp_path: Path) -> None:
+    assert [code for code in codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": text})) if code == "GBS303"] == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        pytest.param("runs on 8 GPUs", "comment says 8 GPUs, torchrun starts 4", id="in all"),
+        pytest.param("8 GPUs per node", "comment says 8 GPUs per node, torchrun starts 4 processes: 4 GPUs per node", id="of each node"),
+        pytest.param("2 nodes", "comment says 2 nodes, torchrun starts 4 processes: 1 node", id="nodes"),
+    ],
+)
+def test_a_hardware_comment_that_is_wrong_is_found(comment: str, message: str, tmp_path: Path) -> None:
+    finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": f"# {comment}\n{LAUNCH}"}))
+    assert (finding.code, finding.severity, finding.message) == ("GBS303", "warning", message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            "#SBATCH --nodes=2\n#SBATCH --gres=gpu:8\naccelerate launch --num_machines 2 --num_processes 16 t.py --config sft.yaml\n",
+            id="all of the job",
+        ),
+        pytest.param(
+            "#SBATCH --nodes=2\n#SBATCH --gres=gpu:8\naccelerate launch --num_machines 1 --num_processes 8 t.py --config sft.yaml\n",
+            id="one node serves",
+        ),
+        pytest.param("accelerate launch --num_machines 4 --num_processes $N t.py --config sft.yaml\n", id="not known"),
+    ],
+)
+def test_the_sizes_of_a_launch_are_in_order(text: str, tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.slurm": text})) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        pytest.param("accelerate launch --num_machines 4 --num_processes 10 t.py --config sft.yaml\n", "warning", id="floored"),
+        pytest.param("accelerate launch --num_machines 4 --num_processes 2 t.py --config sft.yaml\n", "error", id="fewer than machines"),
+        pytest.param(
+            "#SBATCH --nodes=1\n#SBATCH --gres=gpu:4\naccelerate launch --num_processes 8 t.py --config sft.yaml\n",
+            "error",
+            id="more than the job has",
+        ),
+    ],
+)
+def test_the_sizes_of_a_launch_that_do_not_start_are_found(text: str, severity: str, tmp_path: Path) -> None:
+    finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.slurm": text}))
+    assert (finding.code, finding.severity) == ("GBS304", severity)
+
+
+def search(key: str = "gradient_accumulation_steps") -> str:
+    found = f"STEPS=$(grep '{key}' $CONFIG | awk '{{print $2}}')\n"
+    return (
+        f"CONFIG=recipes/$1.yaml\n{found}accelerate launch --num_processes 8 --gradient_accumulation_steps $STEPS t.py --config $CONFIG\n"
+    )
+
+
+STEPS = "gradient_accumulation_steps: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("other", "key"),
+    [
+        pytest.param(STEPS, "gradient_accumulation_steps", id="every recipe has it once"),
+        pytest.param("", "model_name_or_path", id="no batch key"),
+        pytest.param("", "train_batch_size", id="a part of another key that all have"),
+    ],
+)
+def test_a_search_is_in_order(other: str, key: str, tmp_path: Path) -> None:
+    base = f"{KEYS}per_device_train_batch_size: 4\n"
+    files = {"recipes/a.yaml": base + STEPS, "recipes/b.yaml": base + other, "run.sh": search(key)}
+    assert codes(checked(tmp_path, files)) == []
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        pytest.param("", "nothing", id="no line"),
+        pytest.param(f"# gradient_accumulation_steps: 8\n{STEPS}", "several lines", id="a comment as well"),
+    ],
+)
+def test_a_search_that_goes_wrong_in_one_recipe_is_found(other: str, what: str, tmp_path: Path) -> None:
+    base = f"{KEYS}per_device_train_batch_size: 4\n"
+    finding = only(checked(tmp_path, {"recipes/a.yaml": base + STEPS, "recipes/b.yaml": base + other, "run.sh": search()}))
+    assert finding.code == "GBS308"
+    assert finding.message == f"grep finds {what} for gradient_accumulation_steps in recipes/b.yaml, which this script can run"
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [
+        pytest.param(TRL, "--config sft.yaml", id="behind the option"),
+        pytest.param(TRL, "--config=sft.yaml", id="joined to the option"),
+        pytest.param(HANDBOOK, "sft.yaml", id="a parser that takes it by position"),
+        pytest.param("from transformers import HfArgumentParser\n", "sft.yaml", id="another parser"),
+    ],
+)
+def test_a_recipe_that_is_loaded_is_in_order(program: str, arguments: str, tmp_path: Path) -> None:
+    files = {"sft.yaml": recipe(comment=""), "t.py": program, "run.sh": f"accelerate launch --num_processes 8 t.py {arguments}\n"}
+    assert codes(checked(tmp_path, files)) == []
+
+
+def test_a_recipe_that_is_not_loaded_is_found(tmp_path: Path) -> None:
+    files = {"sft.yaml": recipe(comment=""), "t.py": TRL, "run.sh": "accelerate launch --num_processes 8 t.py sft.yaml\n"}
+    finding = only(checked(tmp_path, files))
+    assert (finding.code, finding.severity) == ("GBS310", "error")
+    assert files["run.sh"][finding.at.start : finding.at.stop] == "sft.yaml"
+    (edit,) = finding.fixes[0].edits
+    assert files["run.sh"][: edit.at.start] + edit.replacement + files["run.sh"][edit.at.stop :] == files["run.sh"].replace(
+        "t.py sft", "t.py --config sft"
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "accumulation", "found"),
+    [
+        pytest.param("", 8, [], id="the same batch"),
+        pytest.param("# GBS 64 on 4 GPUs, GBS 128 on 8 GPUs\n", 4, [], id="both claimed"),
+        pytest.param("", 4, ["GBS309"], id="another batch"),
+    ],
+)
+def test_launches_of_one_recipe_are_compared(claim: str, accumulation: int, found: list[str], tmp_path: Path) -> None:
+    one = "torchrun --nproc_per_node 8 t.py --config sft.yaml\n"
+    two = f"torchrun --nproc_per_node 4 t.py --config sft.yaml --gradient_accumulation_steps {accumulation}\n"
+    assert codes(checked(tmp_path, {"sft.yaml": recipe(comment=claim), "a.sh": one, "b.sh": two})) == found
+
+
+def test_several_processes_with_a_file_that_starts_one_are_found(tmp_path: Path) -> None:
+    files = {"sft.yaml": recipe(comment=""), "one.yaml": accelerate(1).replace("MULTI_GPU", "'NO'")}
+    files["run.sh"] = "accelerate launch --config_file one.yaml --num_processes 8 t.py --config sft.yaml\n"
+    assert codes(checked(tmp_path, files)) == ["GBS304"]
