@@ -189,12 +189,13 @@ def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]
     for size in (*hardware.values(), *sizes.values()):
         name = size.note.removeprefix(_DEFAULT_OF) if isinstance(size, Quantity) else ""
         if isinstance(size, Quantity) and name != size.note and name.isidentifier() and name.isupper():
-            yield f"{name} is not set"
+            yield name + _NOT_SET
     if running.found.launch.open:
         yield "the command line of the script changes nothing"
 
 
 _DEFAULT_OF: Final = "default of "
+_NOT_SET: Final = " is not set"
 
 
 def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
@@ -240,7 +241,7 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
             _collect_given(of_run, rules, run)
         if run.places is not None:
             of_run.relocate(run)
-        told = _named(_one_cause(of_run), run)
+        told = _named(_softened(_one_cause(of_run), run), run)
         if run.launch is None or run.launch.start is None:
             collected.add(told)
         else:
@@ -251,6 +252,28 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
     outcomes = _without_decided(collected.outcomes, launched)
     judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()
     return Judgement(outcomes, tuple(collected.internal), judged, tuple(launched))
+
+
+def _softened(collected: _Collector, run: Run) -> _Collector:
+    """Return `collected` with what is not certain of a launch told less firmly.
+
+    Errors come from scripts. Where a variable that somebody may set decides about the processes, the framework need not stop.
+    """
+    launch = run.launch
+    if launch is None or launch.start is None:
+        return collected
+    by_default = any(assumption.endswith(_NOT_SET) for assumption in run.assumptions)
+    if launch.kind == Kind.SCRIPT and not by_default:
+        return collected
+    for code, outcomes in list(collected.outcomes.items()):
+        kept = [outcome for outcome in outcomes if not (by_default and code.startswith("GBS2") and isinstance(outcome, Finding))]
+        collected.outcomes[code] = [_warning(outcome) for outcome in kept]
+    return collected
+
+
+def _warning(outcome: Outcome) -> Outcome:
+    grave = isinstance(outcome, Finding) and outcome.severity == Severity.ERROR
+    return outcome._replace(severity=Severity.WARNING) if grave else outcome  # type: ignore[call-arg]
 
 
 # Rules about single values, which a command line can get wrong as well as a file.

@@ -23,6 +23,7 @@ from pytest_gbs.parsing import read
 # Keys by which a file takes in others.
 TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))
 _MOST_CANDIDATES: Final = 200
+_COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
 
 
@@ -195,7 +196,7 @@ class Runner:
             given = list(settings(found.start.program[1:], style))
             composed = with_settings(None, path, given, style, "pyyaml") if given else None
             framework = recognise(composed.document, _program_name(found)) if composed is not None else None
-            if framework is not None and framework.imports and not self._imports(found, framework.imports):
+            if framework is not None and framework.imports and not self._imports(found, framework):
                 framework = _bare(framework)
             if framework is not None and framework.loader != Loader.PYYAML:
                 composed = with_settings(None, path, given, framework.arguments, framework.loader)
@@ -203,18 +204,23 @@ class Runner:
                 return Running(found, path, composed.document, framework, alone=True, places=_places(composed))
         return None
 
-    def _imports(self, found: Found, module: str) -> bool:
-        """Return whether the program that `found` runs is known to import `module`: its text says so, or it is part of it."""
+    def _imports(self, found: Found, framework: Framework) -> bool:
+        """Return whether the program that `found` runs is known to be the framework's: it is part of it, or imports it.
+
+        What counts completions is so much a trainer's own that importing the framework says nothing of it.
+        """
+        module = framework.imports
         words = [word.text or "" for word in found.start.program[:2]]
-        if found.program is None:
-            return any(word == module or word.startswith((f"{module}.", f"{module}/")) for word in words)
+        if found.program is None or framework.unit not in _COMMON_UNITS or found.program.startswith(f"{module}/"):
+            places = (f"{module}.", f"{module}/", f"examples/scripts/{module}")
+            return any(word == module or word.startswith(places) for word in words)
         source = self._tree.read(found.program)
         return isinstance(source, Source) and re.search(rf"(?m)^\s*(?:from|import)\s+{module}\b", source.text) is not None
 
 
 def _bare(framework: Framework) -> Framework | None:
     """Return the batch equation of a table alone, for programs that take its flags and may check nothing of what it does."""
-    if framework.unit not in ("samples", "pairs"):
+    if framework.unit not in _COMMON_UNITS:
         return None
     bare = framework._replace(constraints=(), exclusions=(), requirements=(), switches=(), texts=())
     return bare._replace(reserves=None, shares=None, derive=None, settle=None)

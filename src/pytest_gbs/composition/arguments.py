@@ -19,6 +19,8 @@ from pytest_gbs.core.typed import Any, Final
 
 # What int() of Python takes, as argparse converts with it.
 _NUMBER: Final = r"[+-]?[0-9]+(_[0-9]+)*"
+# What float() takes of the numbers that people write: `2e-5` is a number to a parser of arguments.
+_FRACTION: Final = r"[+-]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][+-]?[0-9]+)?"
 _LONGEST: Final = 18
 
 
@@ -62,8 +64,11 @@ def _value(setting: Setting, style: str, loader: str) -> object:
         return f"$({', '.join(setting.word.unknowns)})"
     if setting.switch:
         return True
-    if style == Arguments.FLAGS and len(text) <= _LONGEST and re.fullmatch(_NUMBER, text):
-        return int(text)
+    if style == Arguments.FLAGS and len(text) <= _LONGEST:
+        if re.fullmatch(_NUMBER, text):
+            return int(text)
+        if re.fullmatch(_FRACTION, text):
+            return float(text)
     if style == Arguments.HYDRA:
         return _hydra_value(text)
     return resolve(Scalar(0, len(text), text, plain=True), loader_of("yaml", loader))

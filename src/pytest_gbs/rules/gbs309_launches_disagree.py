@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_gbs.core.framework import Arguments
 from pytest_gbs.core.launch import Kind
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.rule import Example, Rule, Scope
@@ -25,7 +26,8 @@ CODE = "GBS309"
 def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     """Yield one finding where launches of a recipe give different batches and nothing claims one."""
     # A file that only its launches make a recipe has none of its own batch.
-    if runs[0].launch is not None or any(run.claims or run.policies for run in runs):
+    # One that programs compose with settings of every kind, as Hydra's do, has as many batches as launches.
+    if runs[0].launch is not None or runs[0].framework.arguments == Arguments.HYDRA or any(run.claims or run.policies for run in runs):
         return
     launched = [run for run in runs if run.launch is not None and run.launch.start is not None and run.launch.kind == Kind.SCRIPT]
     known = [(run, size) for run in launched if (size := run.geometry.global_batch_size) is not None]
