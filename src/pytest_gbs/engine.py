@@ -254,6 +254,9 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
     return Judgement(outcomes, tuple(collected.internal), judged, tuple(launched))
 
 
+_CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
+
+
 def _softened(collected: _Collector, run: Run) -> _Collector:
     """Return `collected` with what is not certain of a launch told less firmly.
 
@@ -262,7 +265,8 @@ def _softened(collected: _Collector, run: Run) -> _Collector:
     launch = run.launch
     if launch is None or launch.start is None:
         return collected
-    by_default = any(assumption.endswith(_NOT_SET) for assumption in run.assumptions)
+    # The command that a recipe's own comment shows leaves out what everybody fills in: the number of machines, say.
+    by_default = launch.at.source.endswith(_CONFIGURATIONS) or any(assumption.endswith(_NOT_SET) for assumption in run.assumptions)
     if launch.kind == Kind.SCRIPT and not by_default:
         return collected
     for code, outcomes in list(collected.outcomes.items()):
@@ -278,7 +282,6 @@ def _warning(outcome: Outcome) -> Outcome:
 
 # Rules about single values, which a command line can get wrong as well as a file.
 _OF_VALUES: Final = ("GBS003", "GBS004")
-_CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 
 
 def _collect_given(collected: _Collector, rules: Iterable[Rule], run: Run) -> None:

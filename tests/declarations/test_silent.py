@@ -76,6 +76,8 @@ NOT_BATCHES = {
     "memory": "8 * 78GB",
     "model": "30B-A3B with global experts",
     "shape": "[batch_size, seq_len, vocab] (B, T)",
+    "exceeds": "vllm_smoke_test: true, 49B exceeds 1 GPU",
+    "another-result": "local_batch_size 1 x 2 ranks => grad accum 4",
     "gpu-hours": "2 x 13800s = 7.7 GPU-h",
     "tokens-of-dataset": "135M tokens (global_train_batch_size * max_sequence_length * max_duration)",
     "tokens-per-second": "~8k tokens/s/gpu throughput, batch 16",

@@ -165,21 +165,30 @@ def _in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) -
     if stated is not None and stated.value is not None:
         changes |= _other_factors(declaration, size) if not changes and size is not None else {}
         top = prod(changes.get(factor.at, factor.value) for factor in stated.factors)
-        bottom = prod(divisor.value for divisor in stated.divisors)
+        bottom = prod(changes.get(divisor.at, divisor.value) for divisor in stated.divisors)
         total = top // bottom if bottom and (top % bottom == 0 or len(changes) == 0) else None
         if total is None or (size is not None and total != size.value):
             return ()
     else:
         total = size.value if size is not None else declaration.value
-    if not declaration.admits(total) or (declaration.sum is not None and total != declaration.value):
+    written = run.document.source.text[declaration.at.start : declaration.at.stop]
+    wrong = not declaration.admits(total) or (stated is not None and total != declaration.value)
+    if wrong and " " not in written.strip():
         changes[declaration.at] = total
+    elif wrong and not changes:
+        return ()
     return (in_comment(run, changes.items()),) if changes else ()
 
 
 def _other_factors(declaration: Declaration, size: Quantity) -> dict[Location, int]:
     """Return new values for nameless factors that are not among those of `size`, where both are equally many."""
     stated = declaration.sum
-    if stated is None or stated.divisors or any(factor.name for factor in stated.factors):
+    if stated is None or any(factor.name for factor in (*stated.factors, *stated.divisors)):
+        return {}
+    if len(stated.divisors) == 1 == len(stated.factors) and len(size.because) == 2:
+        numbers = (*stated.factors, *stated.divisors)
+        return {number.at: part.value for number, part in zip(numbers, size.because, strict=True) if number.value != part.value}
+    if stated.divisors:
         return {}
     for parts in (size.because, leaves(size)):
         if len(parts) == len(stated.factors):
@@ -202,8 +211,19 @@ def _settings_value(run: Run) -> str:
 
 def _stale_factor(run: Run, declaration: Declaration) -> tuple[Factor, Quantity] | None:
     """Return the factor of the claim that the settings contradict, and the setting; None where there is none, or several."""
-    stale = [pair for pair in _pairs(run, declaration) if pair[0].value != pair[1].value]
+    stale = [pair for pair in _pairs(run, declaration) if pair[0].value != pair[1].value and not _counts_steps(run, declaration, *pair)]
     return stale[0] if len(stale) == 1 else None
+
+
+def _counts_steps(run: Run, declaration: Declaration, factor: Factor, setting: Quantity) -> bool:
+    """Return whether a claim's "8 per GPU" counts what each GPU takes per optimizer step, in several micro batches.
+
+    That is so where the recipe states the global batch itself, and the claim gives it.
+    """
+    stated = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    if factor.name != Name.MICRO_BATCH_SIZE or not isinstance(stated, Quantity) or stated.because or setting.value < 1:
+        return False
+    return declaration.admits(stated.value) and factor.value % setting.value == 0
 
 
 def _pairs(run: Run, declaration: Declaration) -> list[tuple[Factor, Quantity]]:
@@ -252,17 +272,20 @@ def _stale_factor_finding(run: Run, claim: Claim, factor: Factor, setting: Quant
         details = (f"{size.value:,} = {product(size)}, {rest}",)
     related = (Related(setting.at, short(setting.name)),) if setting.at else ()
     severity = Severity.WARNING if setting.origin == Origin.DEFAULT else _certain(declaration)
-    fixes = (*_setting_as_said(run, factor, setting), *_in_the_comment(run, declaration, size))
+    fixes = (*_setting_as_said(run, factor, setting, declaration, size), *_in_the_comment(run, declaration, size))
     return Finding(Cause.FACTOR, message, severity, factor.at, "declared", related, details, _names_hint(factor, setting), fixes=fixes)
 
 
-def _setting_as_said(run: Run, factor: Factor, setting: Quantity) -> tuple[Fix, ...]:
-    """Return the fix that gives a setting the value that the comment says it has."""
+def _setting_as_said(run: Run, factor: Factor, setting: Quantity, declaration: Declaration, size: Quantity | None) -> Iterator[Fix]:
+    """Yield the fix that gives a setting the value that the comment says it has; one that follows from others, by way of those."""
     from pytest_gbs.core.outcome import Applicability
-    from pytest_gbs.core.repairs import edit
+    from pytest_gbs.core.repairs import edit, reaching
 
     found = edit(run, setting, factor.value) if factor.value > 0 else None
-    return (Fix(f"change {setting.key} to {factor.value}", Applicability.SETTINGS, (found,)),) if found else ()
+    if found is not None:
+        yield Fix(f"change {setting.key} to {factor.value}", Applicability.SETTINGS, (found,))
+    elif setting.origin == Origin.DERIVED and size is not None:
+        yield from (repair.fix for repair in reaching(run, size, declaration.value) if repair.fix is not None)
 
 
 def _names_hint(factor: Factor, setting: Quantity) -> str:

@@ -141,12 +141,22 @@ def _results(tokens: Sequence[Token], i: int, starts: dict[int, Product], used: 
                 yield Result(samples.at, "samples")
             i = again.stop
             continue
-        i = _next_number(tokens, i)
+        before, i = i, _next_number(tokens, i)
         if count_at(tokens, i) is None:
             return
-        unit, stop = _unit(tokens, i + 1)
+        other = _other_size(tokens, before, i)
+        unit, stop = (other, i + 1) if other else _unit(tokens, i + 1)
         yield Result(i, unit)
         i = stop
+
+
+def _other_size(tokens: Sequence[Token], start: int, stop: int) -> str:
+    """Return "?" and the size that the words in front of a result name, where that is no batch: `-> grad accum 4`."""
+    named = (name_at(tokens, j) for j in range(start, stop))
+    return next((f"?{each.name}" for each in named if each is not None and each.name in _NO_BATCH), "")
+
+
+_NO_BATCH: Final = frozenset((Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE))
 
 
 def _next_number(tokens: Sequence[Token], i: int) -> int:
