@@ -46,7 +46,7 @@ def _is_open(run: Run) -> bool:
     """Return whether others may give what is missing: the programs that compose a file, the reader of a document."""
     if run.launch is None:
         return run.framework.arguments == Arguments.HYDRA
-    return run.launch.kind != Kind.SCRIPT or run.launch.open
+    return run.launch.kind != Kind.SCRIPT
 
 
 def _is_set(run: Run, key: KeyPath) -> bool:
