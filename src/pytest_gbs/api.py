@@ -37,7 +37,6 @@ from pytest_gbs.engine import (
     verdict,
     worst,
 )
-from pytest_gbs.frameworks import recognise
 from pytest_gbs.launchers import command_words, read_launcher_file
 from pytest_gbs.repository import Repository
 from pytest_gbs.rules import rules
@@ -99,7 +98,7 @@ def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: G
 
 def active_rules(settings: Settings) -> tuple[Rule, ...]:
     """Return the rules that `settings` switch on."""
-    return tuple(rule for rule in rules() if _is_on(rule, settings))
+    return tuple(rule for rule in (*rules(), *settings.rules) if _is_on(rule, settings))
 
 
 def _is_on(rule: Rule, settings: Settings) -> bool:
@@ -155,7 +154,7 @@ class _Check:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
         self.rules = active_rules(settings)
         self.severity = dict(settings.severity)
-        self.names = {rule.code: rule.name for rule in rules()}
+        self.names = {rule.code: rule.name for rule in (*rules(), *settings.rules)}
         # What did not run, or runs only when all files are known, can't make a suppression unused; nor can GBS901 itself.
         late = {rule.code for rule in self.rules if rule.scope in (Scope.REPOSITORY, Scope.SUPPRESSIONS)}
         self.inactive = (self.names.keys() - {rule.code for rule in self.rules}) | late
@@ -181,7 +180,7 @@ class _Check:
         internal = [bug for each in pending for bug in each.judgement.internal]
         judged = tuple(claim for each in pending for claim in each.judgement.judged)
         files = self._compare(files, judged, internal)
-        used = {rule.code: rule for rule in rules()}
+        used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         return Report(tuple(files), self.sources, used, _advice(files), tuple(internal))
 
     def _with_dependents(self, chosen: dict[str, bool]) -> dict[str, bool]:
@@ -236,7 +235,10 @@ class _Check:
                 alone[script].extend(judgement.launched)
                 bugs[script].extend(judgement.internal)
         for script in sorted({*found, *alone}):
-            yield self._script(script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
+            pending = self._script(script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
+            # Launches of recipes that nobody asked for are shown with the script that was.
+            pending.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
+            yield pending
 
     def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[str, ...]) -> _Pending:
         """Return a launching file with what its launches give."""
@@ -281,7 +283,7 @@ class _Check:
     def _document(self, document: Document, named: bool) -> _Pending:
         path = document.source.path
         whole, places = self._whole(document)
-        framework = recognise(whole)
+        framework = self.repository.recognise(whole)
         launched = self._launched(document)
         if framework is None and launched and document.number == 1:
             framework = launched[0].framework
@@ -312,7 +314,9 @@ class _Check:
         """Return `document` with what it takes in from other files and its interpolations, and where its values really stand."""
         keyed = document.keyed
         takes_in = ("defaults",) in keyed or ("_base_",) in keyed
-        interpolates = "${" in document.source.text and (table := recognise(document)) is not None and table.loader == Loader.OMEGACONF
+        interpolates = (
+            "${" in document.source.text and (table := self.repository.recognise(document)) is not None and table.loader == Loader.OMEGACONF
+        )
         if not takes_in and not interpolates:
             return document, None
         from pytest_gbs.launched import whole
@@ -445,7 +449,7 @@ class _Check:
             if matches_any(path, expectation.paths):
                 for document in self.repository.readable(path):
                     whole, places = self._whole(document)
-                    framework = recognise(whole)
+                    framework = self.repository.recognise(whole)
                     if framework is not None:
                         sizes = self._sizes(_Recipe(document, whole, framework, places))
                         runs = build_runs(whole, framework, sizes, self._context(path))

@@ -34,7 +34,7 @@ _TELL: Final = {
 def origin(size: Quantity, places: Places, here: str) -> str:
     """Return where `size` comes from, for somebody who reads about file `here`: `max_length, line 214`."""
     place = places.line(size.at, here) if size.at else ""
-    if size.origin == Origin.FILE:
+    if size.origin in (Origin.FILE, Origin.LAUNCH):
         return ", ".join(filter(None, (escape(size.key), place)))
     if size.origin == Origin.DEFAULT:
         if size.because:

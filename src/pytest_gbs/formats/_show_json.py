@@ -11,6 +11,7 @@ from pytest_gbs.core.launch import Launch, LauncherFile
 from pytest_gbs.core.quantity import Conflict, Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.report import FileReport, Report
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.schedules import stages_of
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._arithmetic import arithmetic
@@ -43,9 +44,9 @@ def _recipe(file: FileReport, run: Run, places: Places) -> dict[str, Any]:
     names = dict.fromkeys((*_ALWAYS, *stated))
     realised = {name: size for name, size in run.geometry.realised.items() if stated.get(name) != size}
     return {
-        "path": places.path(file.path),
-        "document": file.document,
-        "framework": file.framework,
+        "path": places.path(run.path),
+        "document": run.document.number,
+        "framework": run.framework.name,
         "unit": run.framework.unit,
         "verdict": file.verdict,
         "launch": _launch(run.launch, places) if run.launch else None,
@@ -78,6 +79,10 @@ def _size(name: str, run: Run, places: Places) -> dict[str, Any]:
     size: Size = run.geometry.get(name)
     if isinstance(size, Quantity):
         entry = quantity(size, run.framework.equations, places)
+        stages = stages_of(name, run.geometry.stated, run.framework.equations)
+        if stages:
+            del entry["value"]
+            entry = {**entry, "status": "schedule", "stages": list(stages)}
         if name == Name.GLOBAL_BATCH_SIZE:
             entry.setdefault("unit", run.framework.unit)
         return entry

@@ -30,19 +30,18 @@ def _row(file: FileReport, run: Run, places: Places) -> tuple[str, ...]:
     if file.document > 1:
         name += f" (document {file.document})"
     if run.launch is not None:
-        name = _launched(name, run.launch, places)
+        name = _launched(name if file.runs[0].launch is None else "", run.launch, places)
     verdict = (file.verdict or "") if run.launch is None else ""
     return (batch_text(run), *(_number(run, size) for size in _SIZES), verdict, run.framework.title, name)
 
 
 def _launched(name: str, launch: Launch, places: Places) -> str:
-    """Return `run.sh:12 (torchrun)`, or `sft.yaml (run.sh:12, torchrun)` where a file is the recipe."""
+    """Return `run.sh:12 (torchrun)`, or `sft.yaml (run.sh:12, torchrun)` where a file is the recipe, called `name`."""
     position = places.position(launch.at) if launch.at.stop else None
     if position is None:
         return f"{name} ({launch.command})"
-    path = places.path(launch.at.source)
-    where = f"{path}:{position.line}"
-    return f"{where} ({launch.command})" if path == name else f"{name} ({where}, {launch.command})"
+    where = f"{places.path(launch.at.source)}:{position.line}"
+    return f"{name} ({where}, {launch.command})" if name else f"{where} ({launch.command})"
 
 
 def _number(run: Run, name: str) -> str:

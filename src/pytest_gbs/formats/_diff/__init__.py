@@ -1,0 +1,38 @@
+"""How the changes between two states are written down: one file for each format, found by listing this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_gbs.core.difference import Differences
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.plugins import module
+from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.formats._format import Options
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.typed import TypeAlias
+
+    Render: TypeAlias = Callable[[Differences, Options], str]
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the formats."""
+    from pkgutil import iter_modules
+
+    return tuple(sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_")))
+
+
+def find(name: str) -> Render:
+    """Return what writes changes in format `name`.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    if name not in names():
+        raise UsageError(f"gbs diff has no format '{name}'; there are {', '.join(names())}")
+    render: Render = module(f"{__name__}.{name}").render
+    return render
+
+
+__all__ = ["find", "names"]

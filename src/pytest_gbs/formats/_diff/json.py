@@ -1,0 +1,51 @@
+"""Changes as JSON."""
+
+from __future__ import annotations
+
+import json
+
+from pytest_gbs.core.difference import Batch, Change, Differences, Operand
+from pytest_gbs.core.typed import Any
+from pytest_gbs.formats._diff import _words as words
+from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._places import Places
+
+
+def render(found: Differences, options: Options) -> str:
+    """Return the changes as a JSON object, with a line break at the end."""
+    where = words.places(options)
+    entry = {
+        "version": 1,
+        "base": found.base,
+        "head": found.head,
+        "recipes": found.recipes,
+        "changes": [_change(change, where) for change in found.changes],
+        "notes": list(found.notes),
+    }
+    return json.dumps(entry, indent=2) + "\n"
+
+
+def _change(change: Change, where: Places) -> dict[str, Any]:
+    return {
+        "path": where.path(change.path),
+        "renamed_from": where.path(change.renamed_from) if change.renamed_from else None,
+        "launch": where.path(change.launch) if change.launch else None,
+        "status": change.status,
+        "before": _batch(change.before),
+        "after": _batch(change.after),
+        "operands": [_operand(each, where) for each in change.operands],
+        "settings": [dict(each._asdict()) for each in change.settings],
+        "notes": list(change.notes),
+    }
+
+
+def _batch(side: Batch | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    tokens = {"tokens_per_step": side.tokens, "tokens_law": side.tokens_text or None}
+    return {"global_batch_size": side.value, "law": side.text, "unit": side.unit, **tokens}
+
+
+def _operand(each: Operand, where: Places) -> dict[str, Any]:
+    location = {"path": where.path(each.path), "line": each.line} if each.path else None
+    return {"name": each.name, "key": each.key or None, "before": each.before, "after": each.after, "location": location}

@@ -1,0 +1,151 @@
+"""What became of recipes on other hardware, as text, Markdown or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from posixpath import relpath
+
+from pytest_gbs.core.location import Lines
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.scaling import Change, Scaled, Shape, Stuck, What
+from pytest_gbs.core.typed import Any
+from pytest_gbs.core.wording import called, count, listing
+from pytest_gbs.formats._arithmetic import number
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._markdown import cell, table
+from pytest_gbs.formats._plan import near, near_json
+
+
+def render_scaled(results: Sequence[Scaled | Stuck], format_name: str, options: Options) -> str:
+    """Return what became of each recipe in one of the formats text, markdown and json."""
+    if format_name == "json":
+        import json
+
+        return json.dumps({"version": 1, "results": [_entry(each, options) for each in results]}, indent=2) + "\n"
+    if format_name == "markdown":
+        rows = ([cell(text) for text in _row(each, options)] for each in results)
+        return table(("recipe", "global batch", "hardware", "changes"), rows) + "\n"
+    return "\n".join("".join(f"{line}\n" for line in _lines(each, options)) for each in results)
+
+
+def _path(result: Scaled | Stuck, options: Options) -> str:
+    path = result.launch or result.path
+    shown = path if not options.root or options.root == options.folder else relpath(f"/{options.root}/{path}", f"/{options.folder}")
+    return escape(shown)
+
+
+def _lines(result: Scaled | Stuck, options: Options) -> Iterator[str]:
+    if isinstance(result, Stuck):
+        yield f"{_path(result, options)}: {escape(result.reason)}"
+        yield from (f"  {line}" for line in near(result.near, result.world_size))
+        return
+    yield f"{_path(result, options)}: {_headline(result)}"
+    yield from (f"  {_line_of(change, result):<9} {_change(change)}" for change in result.changes)
+    yield from (f"  {line}" for line in remarks(result))
+    if result.back:
+        yield f"  back with: gbs scale {_path(result, options)} {result.back}"
+
+
+def _headline(result: Scaled) -> str:
+    kept = f"global batch size {number(result.target)} {result.unit} kept on {_hardware(result.after)}"
+    was = f" (was {_hardware(result.before)})" if result.before.world_size else ""
+    return f"{kept}{was}{'' if result.changes else ', nothing to change'}"
+
+
+def _hardware(sizes: Shape) -> str:
+    nodes, per_node, world = sizes.num_nodes, sizes.gpus_per_node, sizes.world_size
+    if nodes and per_node and nodes * per_node == world:
+        return f"{count(nodes, Name.NUM_NODES)} x {count(per_node, Name.WORLD_SIZE)}"
+    return count(world, Name.WORLD_SIZE)
+
+
+def _line_of(change: Change, result: Scaled) -> str:
+    source = next((old for old, _ in result.files if old.path == change.at.source), None)
+    return f"line {Lines(source.text).line_of(change.at.start)}" if source else ""
+
+
+def _change(change: Change) -> str:
+    if change.what == What.COMMENT:
+        return f"comment: {called(change.name)} {change.old} -> {change.new}"
+    key = escape(change.key)
+    if not change.old:
+        return f"{key}: {change.new}, put in"
+    return f"{key}: {change.old} -> {change.new}" if change.new else f"{key}: {change.old} taken out again, the default does it"
+
+
+def remarks(result: Scaled) -> Iterator[str]:
+    """Yield what the change means: the arithmetic, what it costs, and what stays as it was."""
+    old, new = result.before, result.after
+    if new.micro_batch_size * new.gradient_accumulation_steps * new.data_parallel_size == result.target:
+        factors = f"{new.micro_batch_size} micro x {new.gradient_accumulation_steps} accumulation x {new.data_parallel_size} data-parallel"
+        yield f"{number(result.target)} = {factors}"
+    if old.gradient_accumulation_steps and new.gradient_accumulation_steps not in (0, old.gradient_accumulation_steps):
+        yield f"steps: as many as before, each of {_passes(new)} per GPU instead of {old.gradient_accumulation_steps}"
+    elif old.world_size != new.world_size:
+        yield "steps: as many as before"
+    yield from _memory(old, new)
+    if result.counted:
+        keys = escape(listing(dict.fromkeys(result.counted), last="and"))
+        yield f"unchanged: {keys}, which count optimizer steps of the same batch"
+    yield from (f"assuming {escape(line)}" for line in result.assumptions)
+    yield from (f"note: {escape(line)}" for line in result.notes)
+
+
+def _passes(sizes: Shape) -> str:
+    return "1 pass" if sizes.gradient_accumulation_steps == 1 else f"{sizes.gradient_accumulation_steps} passes"
+
+
+def _memory(old: Shape, new: Shape) -> Iterator[str]:
+    """Yield which way the memory of a GPU goes."""
+    if old.micro_batch_size and new.micro_batch_size and old.micro_batch_size != new.micro_batch_size:
+        way = "less" if new.micro_batch_size < old.micro_batch_size else "more"
+        yield f"memory: {way} for activations, {new.micro_batch_size} samples in a pass instead of {old.micro_batch_size}"
+    if old.world_size and new.world_size and old.world_size != new.world_size:
+        way = "more" if new.world_size < old.world_size else "less"
+        yield f"memory: {way} per GPU for whatever is sharded over {new.world_size} GPUs instead of {old.world_size}"
+
+
+def _row(result: Scaled | Stuck, options: Options) -> tuple[str, ...]:
+    path = _path(result, options)
+    if isinstance(result, Stuck):
+        text = "; ".join((escape(result.reason), *near(result.near, result.world_size)))
+        return (path, number(result.target) if result.target else "-", "can't be scaled", text)
+    hardware = f"{_hardware(result.before)} -> {_hardware(result.after)}" if result.before.world_size else _hardware(result.after)
+    return (path, f"{number(result.target)} (same)", hardware, ", ".join(map(_change, result.changes)) or "none")
+
+
+def _entry(result: Scaled | Stuck, options: Options) -> dict[str, Any]:
+    head: dict[str, Any] = {"path": _path(result._replace(launch=""), options), "launch": result.launch or None}
+    if isinstance(result, Stuck):
+        sizes = {Name.GLOBAL_BATCH_SIZE: result.target or None, Name.WORLD_SIZE: result.world_size or None}
+        return {**head, "status": "stuck", **sizes, "reason": result.reason, "near": near_json(result.near)}
+    return {
+        **head,
+        "status": "scaled" if result.changes else "unchanged",
+        Name.GLOBAL_BATCH_SIZE: result.target,
+        "unit": result.unit,
+        "before": _sizes(result.before),
+        "after": _sizes(result.after),
+        "changes": _changes(result),
+        "counted": list(dict.fromkeys(result.counted)),
+        "assumptions": list(result.assumptions),
+        "notes": list(result.notes),
+        "back": result.back,
+    }
+
+
+def _sizes(sizes: Shape) -> dict[str, int | None]:
+    return {name: value or None for name, value in sizes._asdict().items()}
+
+
+def _changes(result: Scaled) -> list[dict[str, Any]]:
+    texts = {old.path: Lines(old.text) for old, _ in result.files}
+    return list(_change_entries(result.changes, texts))
+
+
+def _change_entries(changes: Iterable[Change], texts: dict[str, Lines]) -> Iterator[dict[str, Any]]:
+    for change in changes:
+        line = texts[change.at.source].line_of(change.at.start)
+        sizes = {"size": change.name, "what": change.what, "key": change.key}
+        yield {**sizes, "old": change.old or None, "new": change.new or None, "path": change.at.source, "line": line}
