@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, compose, inherit, with_settings
+from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembered, Resolvers, compose, inherit, with_settings
 from pytest_gbs.core.arguments import Setting, settings
 from pytest_gbs.core.command import Word, below
 from pytest_gbs.core.composed import Composed, Override
@@ -88,7 +88,8 @@ def whole(document: Document, tree: Tree, *, interpolates: bool = False) -> Whol
     """
     composed = _composed(document, tree)
     if composed is None and interpolates and "${" in document.source.text:
-        composed = with_settings(document, document.source.path, (), Arguments.NONE, Loader.OMEGACONF)
+        resolvers = _resolvers(recognise(document))
+        composed = with_settings(document, document.source.path, (), Arguments.NONE, Loader.OMEGACONF, resolvers=resolvers)
     if composed is None or composed.problems:
         return None
     made_up = composed.document._replace(source=document.source, number=document.number, comments=document.comments)
@@ -107,16 +108,27 @@ def _composed(document: Document, tree: Tree) -> Composed | None:
     return compose(tree, read, folder, name.rpartition(".")[0]) if isinstance(defaults, Sequence) else None
 
 
+def _resolvers(framework: Framework | None) -> Resolvers:
+    """Return what the program registers with OmegaConf (`${mul:2,${.micro}}`), as far as it is known."""
+    return NEMO_RL_RESOLVERS if framework is not None and framework.name == "nemo-rl" else {}
+
+
 def _is_file(node: Node) -> bool:
     return isinstance(node, Scalar) and node.text.endswith((".yaml", ".yml"))
 
 
 class Runner:
-    """Finds what launches run; `documents` gives the documents of a file of the tree."""
+    """Finds what launches run; `documents` gives the documents of a file of the tree, `recognise` the table of one."""
 
-    def __init__(self, tree: Tree, documents: Callable[[str], tuple[Document, ...]]) -> None:
-        self._tree = tree
+    def __init__(
+        self,
+        tree: Tree,
+        documents: Callable[[str], tuple[Document, ...]],
+        recognise: Callable[[Document, str], Framework | None] = recognise,
+    ) -> None:
+        self._tree = Remembered(tree, read)
         self._documents = documents
+        self._recognise = recognise
 
     def running(self, found: Found) -> Running | None:
         """Return what `found` runs; None where nothing that any table knows."""
@@ -130,7 +142,7 @@ class Runner:
         for document in self._documents(path):
             parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree)
             base = parts.document if parts is not None else document
-            framework = recognise(base, _program_name(found))
+            framework = self._recognise(base, _program_name(found))
             if framework is not None and not framework.companion:
                 found = self._reading(found, word)
                 return _with_settings((found, path, word), base, framework, parts)
@@ -149,7 +161,7 @@ class Runner:
 
     def _template(self, found: Found) -> Running | None:
         """Return what is known of a launch whose recipe is a variable: what its command line gives, if all that it may name are alike."""
-        tables = [table for path in found.candidates[:_MOST_CANDIDATES] for d in self._documents(path) if (table := recognise(d))]
+        tables = [table for path in found.candidates[:_MOST_CANDIDATES] for d in self._documents(path) if (table := self._recognise(d, ""))]
         if not tables or len({table.name for table in tables}) > 1:
             return None
         path = found.launch.at.source
@@ -166,10 +178,10 @@ class Runner:
         if where is None:
             return None
         overrides = [_override(word) for word in _hydra_words(found)]
-        composed = compose(self._tree, read, where[0], where[1], overrides)
+        composed = compose(self._tree, self._tree.documents, where[0], where[1], overrides)
         if not composed.sources:
             return None
-        framework = recognise(composed.document)
+        framework = self._recognise(composed.document, "")
         if framework is None:
             return None
         return Running(found, composed.sources[0], composed.document, framework, places=_places(composed), sources=composed.sources)
@@ -195,7 +207,7 @@ class Runner:
         for style in _STYLES:
             given = list(settings(found.start.program[1:], style))
             composed = with_settings(None, path, given, style, "pyyaml") if given else None
-            framework = recognise(composed.document, _program_name(found)) if composed is not None else None
+            framework = self._recognise(composed.document, _program_name(found)) if composed is not None else None
             if framework is not None and framework.imports and not self._imports(found, framework):
                 framework = _bare(framework)
             if framework is not None and framework.loader != Loader.PYYAML:
@@ -235,7 +247,8 @@ def _with_settings(named: tuple[Found, str, Word], document: Document, framework
     found, path, word = named
     given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
     interpolates = framework.loader == Loader.OMEGACONF and "${" in document.source.text
-    composed = with_settings(document, path, given, framework.arguments, framework.loader) if given or interpolates else None
+    how = (framework.arguments, framework.loader)
+    composed = with_settings(document, path, given, *how, resolvers=_resolvers(framework)) if given or interpolates else None
     sources = parts.sources if parts else ()
     if composed is None:
         return Running(found, path, document, framework, places=parts.places if parts else None, sources=sources)

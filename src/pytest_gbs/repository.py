@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Lines, Source, Unreadable
@@ -15,10 +17,11 @@ from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.worlds import PARALLEL, Nearby
-from pytest_gbs.frameworks import hints as recipe_hints
+from pytest_gbs.frameworks._own import all_hints, recogniser
 from pytest_gbs.launchers import hints as launcher_hints
 from pytest_gbs.launchers import read_launcher_file
 from pytest_gbs.parsing import read
+from pytest_gbs.settings.versions import Versions
 
 if TYPE_CHECKING:
     from pytest_gbs.core.tree import Tree
@@ -45,6 +48,17 @@ class Repository:
         self._all: tuple[str, ...] | None = None
         self._scripts: Scripts | None = None
         self._documents: dict[str, tuple[Document, ...]] = {}
+        self._recognise = recogniser(settings.frameworks)
+        self._hints = tuple(sorted({*launcher_hints(), *all_hints(settings.frameworks)}))
+        self._versions = Versions(tree, settings, lambda: self.all_paths)
+
+    def recognise(self, document: Document, program: str = "") -> Framework | None:
+        """Return the table that `document` is a recipe of, as it is at the versions that the repository is for, or None.
+
+        The user's own tables come first. `program` is the path of the program that reads it, where that is known.
+        """
+        found = self._recognise(document, program)
+        return self._versions.fitted(found, document) if found is not None and (found.removals or found.eras) else found
 
     @property
     def all_paths(self) -> tuple[str, ...]:
@@ -140,7 +154,7 @@ class Repository:
         source = self._named.pop(path, None) or self.tree.read(path)
         if isinstance(source, Unreadable):
             return None, (source,)
-        if not named and not any(word in source.text for word in hints()):
+        if not named and not any(word in source.text and _as_key(word).search(source.text) for word in self._hints):
             self._launcher_files.setdefault(path, None)
             return source, ()
         return source, read(source)
@@ -198,15 +212,15 @@ class Repository:
                     return
 
 
+@cache
+def _as_key(word: str) -> re.Pattern[str]:
+    """Return what finds `word` where a key may stand: by itself, with a sign of YAML, JSON or TOML behind it."""
+    return re.compile(rf"(?<![\w-]){re.escape(word)}[\"']?\s*[:=\].]")
+
+
 def _is_script(path: str) -> bool:
     """Return whether the name of a file says that it may hold command lines."""
     return path.lower().endswith(SCRIPTS) or path.rpartition("/")[2] in MAKEFILES
-
-
-@cache
-def hints() -> tuple[str, ...]:
-    """Return words of which at least one occurs in every file that is anything to us; the others are never parsed."""
-    return tuple(sorted({*launcher_hints(), *recipe_hints()}))
 
 
 def _evidence(launcher_file: LauncherFile, source: Source) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch
 from pytest_gbs.composition._override_grammar import NotAnOverride, parse_override
 from pytest_gbs.composition._plant import Refused, check_text, plant
 from pytest_gbs.composition._present import present
+from pytest_gbs.composition._resolve import Resolver
 from pytest_gbs.core.arguments import Setting
 from pytest_gbs.core.composed import Composed
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.framework import Arguments, Loader
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.typed import Any, Final
+from pytest_gbs.core.typed import Any, Final, TypeAlias
 
 # What int() of Python takes, as argparse converts with it.
 _NUMBER: Final = r"[+-]?[0-9]+(_[0-9]+)*"
@@ -23,11 +24,16 @@ _NUMBER: Final = r"[+-]?[0-9]+(_[0-9]+)*"
 _FRACTION: Final = r"[+-]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][+-]?[0-9]+)?"
 _LONGEST: Final = 18
 
+Resolvers: TypeAlias = Mapping[str, Resolver]
 
-def with_settings(document: Document | None, path: str, settings: Iterable[Setting], style: str, loader: str) -> Composed | None:
+
+def with_settings(
+    document: Document | None, path: str, settings: Iterable[Setting], style: str, loader: str, *, resolvers: Resolvers | None = None
+) -> Composed | None:
     """Return `document`, or nothing, with `settings` in it as the file at `path`; None where it can't be read as a mapping.
 
     `style` is how the program takes settings, one of `Arguments`. A value that nobody can know is text that no number is.
+    `resolvers` are those that the program registers with OmegaConf.
     """
     budget = Budget()
     try:
@@ -38,8 +44,8 @@ def with_settings(document: Document | None, path: str, settings: Iterable[Setti
             _put(root, setting, style, loader)
     except (Refused, TooMuch):
         return None
-    resolvers: dict[str, Any] | None = {} if loader == Loader.OMEGACONF else None
-    return present(root, path, [], [path], environment={}, resolvers=resolvers)
+    known = (resolvers or {}) if loader == Loader.OMEGACONF else None
+    return present(root, path, [], [path], environment={}, resolvers=known)
 
 
 def _put(root: Branch, setting: Setting, style: str, loader: str) -> None:
@@ -71,7 +77,9 @@ def _value(setting: Setting, style: str, loader: str) -> object:
             return float(text)
     if style == Arguments.HYDRA:
         return _hydra_value(text)
-    return resolve(Scalar(0, len(text), text, plain=True), loader_of("yaml", loader))
+    value = resolve(Scalar(0, len(text), text, plain=True), loader_of("yaml", loader))
+    # `0x8` and `1:30` are numbers to YAML and none to a parser of arguments.
+    return text if style == Arguments.FLAGS and type(value) in (int, float) else value
 
 
 def _hydra_value(text: str) -> Any:

@@ -1,0 +1,52 @@
+"""A tree that many compositions look into: listed once, each file read and parsed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.typed import Final
+
+# A repository's configurations; beyond that, files are read again.
+_MOST: Final = 2_000
+
+
+class Remembered:
+    """A tree and its documents, kept for as long as they are asked for. Composition changes copies alone."""
+
+    def __init__(self, tree: Tree, read: Callable[[Source], tuple[Document | Unreadable, ...]]) -> None:
+        self._tree = tree
+        self._read = read
+        self._paths: tuple[str, ...] | None = None
+        self._sources: dict[str, Source | Unreadable] = {}
+        self._documents: dict[str, tuple[Source, tuple[Document | Unreadable, ...]]] = {}
+
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of all files."""
+        if self._paths is None:
+            self._paths = self._tree.paths()
+        return self._paths
+
+    def read(self, path: str) -> Source | Unreadable:
+        """Return the text of the file at `path`, or why it can't be read."""
+        found = self._sources.get(path)
+        if found is None:
+            found = self._tree.read(path)
+            if len(self._sources) < _MOST:
+                self._sources[path] = found
+        return found
+
+    def documents(self, source: Source) -> tuple[Document | Unreadable, ...]:
+        """Return the documents of `source`."""
+        known = self._documents.get(source.path)
+        if known is not None and known[0] is source:
+            return known[1]
+        found = self._read(source)
+        if len(self._documents) < _MOST:
+            self._documents[source.path] = source, found
+        return found
+
+
+__all__ = ["Remembered"]
