@@ -55,20 +55,25 @@ class Job(NamedTuple):
             watched.clear()
 
 
-def add_input(parser: argparse.ArgumentParser) -> None:
+_PATHS: Final = "files and folders (default: this folder); - is standard input"
+
+
+def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str = _PATHS) -> None:
     """Add paths, hardware flags and settings."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: this folder); - is standard input")
+    parser.add_argument("paths", nargs="*", metavar=metavar, help=words)
     group = parser.add_argument_group("hardware, where a recipe leaves it open")
     group.add_argument("--nodes", type=_number, metavar="N", help="machines")
     group.add_argument("--gpus-per-node", type=_number, metavar="N", help="training processes on each machine")
     group.add_argument("--world-size", type=_number, metavar="N", help="training processes in all")
-    group.add_argument("--launch", action="append", default=[], metavar="FILE", help="take it from a launcher's configuration file")
+    group.add_argument("--launch", action="append", default=[], metavar="FILE", help="take it from a launcher's file or a launch script")
     group = parser.add_argument_group("settings")
     group.add_argument("--config", metavar="FILE", help="settings (default: gbs.toml, or [tool.gbs] in pyproject.toml)")
     group.add_argument("--exclude", action="append", metavar="GLOB", help="leave these paths out too")
     group.add_argument("--select", action="append", metavar="CODES", help="only these rules: codes or names, with commas")
     group.add_argument("--extend-select", action="append", metavar="CODES", help="these rules too")
     group.add_argument("--ignore", action="append", metavar="CODES", help="all rules but these")
+    words = "run Python rules of your own, where you trust it"
+    group.add_argument("--allow-local-rules", action="append", metavar="PATH", help=words)
     group.add_argument("--stdin-filename", metavar="NAME", help="the name of what - reads")
     group.add_argument("--jobs", type=_number, default=1, metavar="N", help="accepted; one process is fast enough")
     group.add_argument("--no-cache", action="store_true", help="accepted; nothing is cached")
@@ -169,6 +174,7 @@ def _settings(arguments: argparse.Namespace, root: str) -> Settings:
         strict=True if strict else None,
         strict_all=True if strict == "all" else None,
         exclude=arguments.exclude,
+        local_rules=arguments.allow_local_rules,
     )
     return load_settings(root, arguments.config, overrides, rules={rule.code: rule.name for rule in rules()})
 

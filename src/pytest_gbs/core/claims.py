@@ -175,9 +175,26 @@ def _in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) -
     wrong = not declaration.admits(total) or (stated is not None and total != declaration.value)
     if wrong and " " not in written.strip():
         changes[declaration.at] = total
+        changes.update(dict.fromkeys(_said_again(run.document.source.text, declaration), total))
     elif wrong and not changes:
         return ()
     return (in_comment(run, changes.items()),) if changes else ()
+
+
+def _said_again(text: str, declaration: Declaration) -> Iterator[Location]:
+    """Yield the place behind the arithmetic of a claim where its number stands a second time: `128 (4 x 2 x 16 = 128)`."""
+    stated = declaration.sum
+    last = max((factor.at.stop for factor in (*stated.factors, *stated.divisors)), default=0) if stated else 0
+    sign = text.find("=", last, last + 4)
+    if not last or sign < 0 or text[last:sign].strip(" )]"):
+        return
+    start = sign + 1 + len(text[sign + 1 :][:3]) - len(text[sign + 1 :][:3].lstrip(" "))
+    stop = start
+    while stop < len(text) and (text[stop].isdecimal() or text[stop] in ",_"):
+        stop += 1
+    number = text[start:stop].rstrip(",_")
+    if number.replace(",", "").replace("_", "") == str(declaration.value) and start != declaration.at.start:
+        yield declaration.at._replace(start=start, stop=start + len(number))
 
 
 def _other_factors(declaration: Declaration, size: Quantity) -> dict[Location, int]:

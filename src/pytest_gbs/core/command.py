@@ -139,6 +139,8 @@ def hull(places: list[Location]) -> Location | None:
     """Return the span from the first to the last of `places`, all in the file of the first; None where there are none."""
     if not places:
         return None
+    if len(places) == 1 and places[0].path is None:
+        return places[0]
     same = [place for place in places if place.source == places[0].source]
     return Location(places[0].source, min(place.start for place in same), max(place.stop for place in same))
 

@@ -14,8 +14,9 @@ from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Un
 from pytest_gbs.core.quantity import RANKS, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.schedules import RAMP_UP, at_stage, changing
 from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import called, count, leaves, product, short
+from pytest_gbs.core.wording import called, count, leaves, listing, product, short
 
 _DOES = {
     Enforcement.STOPS: "stops at start",
@@ -41,9 +42,25 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
 
 def judge(run: Run, code: str) -> Iterator[Outcome]:
     """Yield one outcome for each constraint of `run`'s framework that rule `code` reports and that applies here."""
+    changes = changing(run.geometry.stated)
     for constraint in run.framework.constraints:
-        if constraint.code == code and applies(constraint, run):
+        if constraint.code != code or not applies(constraint, run):
+            continue
+        if changes is None or changes.note == RAMP_UP:
             yield _judge_one(run, constraint)
+        elif not constraint.fixed:
+            yield _judge_stages(run, constraint, changes)
+
+
+def _judge_stages(run: Run, constraint: Constraint, changes: Quantity) -> Outcome:
+    """Return the outcome of the first stage that violates `constraint`, or else of the last stage."""
+    outcome = _judge_one(run, constraint)
+    for value in changes.stages:
+        sizes = at_stage(run.geometry.stated, changes._replace(value=value, stages=()), run.framework.equations)
+        at_this = _judge_one(run._replace(geometry=run.geometry._replace(stated=sizes)), constraint)
+        if isinstance(at_this, Finding):
+            return at_this
+    return outcome
 
 
 def applies(constraint: Constraint, run: Run) -> bool:
@@ -86,7 +103,8 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
         return Verified(constraint.code, at, decides=False)
     message = f"{_quotient(run, constraint)} is less than {least}; {_does(run, constraint)}"
     related, fixes = _related(run, names, at), _fixes(run, constraint)
-    return Finding(constraint.code, message, _severity(constraint), at, related=related, fixes=fixes)
+    holds_with = _nearest_words(fixes)
+    return Finding(constraint.code, message, _severity(constraint), at, related=related, holds=holds_with, fixes=fixes)
 
 
 def _quotient(run: Run, constraint: Constraint) -> str:
@@ -110,8 +128,16 @@ def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
     nearest = _nearest(run, names)
     label = short(nearest.name if nearest else names[-1])
-    mends, fixes = _mends(run, constraint), _fixes(run, constraint)
+    fixes = _fixes(run, constraint)
+    mends = _mends(run, constraint) or _nearest_words(fixes)
     return Finding(constraint.code, message, _severity(constraint), at, label, related, details, mends, assumptions, fixes)
+
+
+def _nearest_words(fixes: tuple[Fix, ...]) -> str:
+    """Return with which changes of one setting it would hold: the nearest values of the first of them."""
+    words = [fix.title.removeprefix("change ").partition(" to ") for fix in fixes]
+    values = [value for key, _, value in words if key == words[0][0]]
+    return f"holds with {words[0][0]} {listing(values)}" if words else ""
 
 
 def _fixes(run: Run, constraint: Constraint) -> tuple[Fix, ...]:

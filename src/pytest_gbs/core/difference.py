@@ -11,13 +11,9 @@ class Status:
     ADDED: Final = "added"
     REMOVED: Final = "removed"
     CHANGED: Final = "changed"  # another batch
-    UNKNOWN: Final = "unknown"  # a batch that was known and is not any more
+    UNKNOWN: Final = "unknown"  # a batch that was known and is not any more, or the other way round; maybe the same
     SAME: Final = "same"  # the same batch of other operands
     RENAMED: Final = "renamed"  # the same in all, under another name
-
-
-# What `--fail-on changed` fails on.
-FAILING: Final = (Status.CHANGED, Status.UNKNOWN)
 
 
 class Batch(NamedTuple):
@@ -87,10 +83,11 @@ class Change(NamedTuple):
 class Differences(NamedTuple):
     """All changes between two states, in path order; `base` and `head` are what the states are called.
 
-    `recipes` is how many recipes were compared.
+    `recipes` is how many recipes were compared. `notes` hold for several changes.
     """
 
     base: str
     head: str
     changes: tuple[Change, ...]
     recipes: int
+    notes: tuple[str, ...] = ()

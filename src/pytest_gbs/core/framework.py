@@ -8,7 +8,10 @@ from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Size
-from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.versions import Pin
 
 
 class SameAs(NamedTuple):
@@ -99,7 +102,7 @@ class Constraint(NamedTuple):
 
     `code` is the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
     stated in the file (rather than follow). `label` names the relation for people, `source` cites it. `since` and `until` bound the
-    versions that check it.
+    versions that check it. With `fixed` nothing is checked where one of the sizes changes while training runs.
     """
 
     code: str
@@ -113,6 +116,7 @@ class Constraint(NamedTuple):
     source: str = ""
     since: str | None = None
     until: str | None = None
+    fixed: bool = False
 
 
 class Exclusion(NamedTuple):
@@ -183,7 +187,8 @@ class Recognition(NamedTuple):
 class Removal(NamedTuple):
     """A key of the batch that `package` has no more from version `since` on, what it does then, and what to write in its place.
 
-    `instead` is "" where nothing has taken its place.
+    `instead` is "" where nothing has taken its place. `pin` is what the repository says of its version of the package, where that
+    is a single one that has the key no more; nobody reports a removal without.
     """
 
     key: KeyPath
@@ -192,6 +197,7 @@ class Removal(NamedTuple):
     label: str
     source: str
     instead: str = ""
+    pin: Pin | None = None
 
 
 class Loader:
@@ -232,7 +238,8 @@ class Framework(NamedTuple):
     verdict. `imports` is the Python module that every program of the framework imports, where other programs take the same flags.
 
     `package` is the name under which the framework is installed, whose versions `since` and `until` of its rows and equations
-    speak of. `removals` are keys that a newer version has no more.
+    speak of. `removals` are keys that a newer version has no more, and `eras` what the framework was before versions that changed it,
+    oldest first (made by `core.versions.in_eras`).
     """
 
     name: str
@@ -264,6 +271,14 @@ class Framework(NamedTuple):
     imports: str = ""
     package: str = ""
     removals: tuple[Removal, ...] = ()
+    eras: tuple[Era, ...] = ()
+
+
+class Era(NamedTuple):
+    """What a framework was before version `until` of its package."""
+
+    until: str
+    table: Framework
 
 
 Recognised: TypeAlias = Framework | None

@@ -113,7 +113,11 @@ def operands(run: Run) -> tuple[Quantity, ...]:
         return ()
     names = dict.fromkeys(_below(Name.GLOBAL_BATCH_SIZE, {equation.result: equation for equation in run.framework.equations}, 0))
     sizes = (run.geometry.stated.get(name) for name in names)
-    return tuple(q for q in sizes if isinstance(q, Quantity) and not q.because)
+    found = tuple(q for q in sizes if isinstance(q, Quantity) and not q.because)
+    # Where a launcher gives nodes and the GPUs of each, their product says nothing more.
+    given = {size.name for size in found}
+    whole = given >= {Name.NUM_NODES, Name.GPUS_PER_NODE}
+    return tuple(size for size in found if size.name != Name.WORLD_SIZE or not whole)
 
 
 def _operands(run: Run) -> Iterator[tuple[str, int]]:
@@ -193,4 +197,26 @@ def key(run: Run, document: int) -> str:
     return recipe if place == run.path else f"{recipe} @ {place}"
 
 
-__all__ = ["Comparison", "Held", "Moved", "Record", "batch_size", "compare", "key", "moved", "operands", "per_gpu", "record", "same_batch"]
+def words(found: Record) -> str:
+    """Return the batch for people: `128 samples`, `16 samples per GPU`."""
+    number = found.share if found.global_batch_size is None else f"{found.global_batch_size:,}"
+    unit = found.unit.removesuffix("s") if number == "1" else found.unit
+    each = "GPU" if found.of == PER_GPU else "data-parallel rank"
+    return f"{number} {unit} per {each}" if found.global_batch_size is None else f"{number} {unit}"
+
+
+__all__ = [
+    "Comparison",
+    "Held",
+    "Moved",
+    "Record",
+    "batch_size",
+    "compare",
+    "key",
+    "moved",
+    "operands",
+    "per_gpu",
+    "record",
+    "same_batch",
+    "words",
+]

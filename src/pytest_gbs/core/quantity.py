@@ -105,6 +105,8 @@ class Quantity(NamedTuple):
 
     `key` is the key as the user wrote it, or what else named it ("8 nodes", "--nodes"). `note` says in a few words what the
     origin does not ("3 launcher files agree").
+
+    Where a size changes while training runs, `stages` are its values one after the other, and `value` is the last of them.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Quantity(NamedTuple):
     key: str = ""
     because: tuple[Quantity, ...] = ()
     note: str = ""
+    stages: tuple[int, ...] = ()
 
 
 class Unknown(NamedTuple):

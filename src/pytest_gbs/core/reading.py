@@ -83,8 +83,11 @@ def treatment(row: Row, node: Node, framework: Framework, syntax: str) -> tuple[
     if target.tag is not None and target.tag != "!" and not target.tag.startswith(_YAML_TAG):
         return Treatment.TEMPLATE, target.text  # a loader with constructors of its own puts something else here
     value = resolve(target, loader_of(syntax, framework.loader))
-    if type(value) is str and RESOLVER in value and framework.loader == Loader.OMEGACONF_AS_READ:
-        return row.reading.text, value
+    if type(value) is str and RESOLVER in value:
+        if framework.loader == Loader.OMEGACONF_AS_READ:
+            return row.reading.text, value
+        if framework.loader == Loader.OMEGACONF and row.reading.quoted in WRONG and _variable().fullmatch(value):
+            return row.reading.quoted, value  # whatever the variable holds, and its default too, comes as text (env in resolvers/oc)
     return treat(row, value)
 
 
@@ -142,6 +145,11 @@ def _text(row: Row, value: str) -> tuple[str, object]:
 
 
 @cache
+def _variable() -> re.Pattern[str]:
+    return re.compile(r"\s*\$\{oc\.env:[^{}$]*\}\s*")
+
+
+@cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(NUMBER), re.compile(TEMPLATE)
 
@@ -158,7 +166,22 @@ def _size(row: Row, node: Node, document: Document, framework: Framework) -> Siz
     at = Location(document.source.path, node.start, node.stop, row.key)
     if found == Treatment.ACCEPTS and type(value) is int:
         return Quantity(row.name, value, Origin.FILE, row.unit, at, key_text(row))
-    return Unknown(row.name, _reason(found, value), at)
+    return (found == Treatment.SCHEDULE and _schedule(row, node, framework, document, at)) or Unknown(row.name, _reason(found, value), at)
+
+
+def _schedule(row: Row, node: Node, framework: Framework, document: Document, at: Location) -> Quantity | None:
+    """Return the size that a schedule ends with, and its stages; None where these can't be told."""
+    from pytest_gbs.core.schedules import read_stages
+
+    def whole(scalar: Scalar) -> int | None:
+        found, value = treatment(row, scalar, framework, document.syntax)
+        return value if found == Treatment.ACCEPTS and type(value) is int else None
+
+    stages = read_stages(node.target if type(node) is Alias else node, whole)
+    if not stages:
+        return None
+    changes = stages if len(set(stages)) > 1 else ()
+    return Quantity(row.name, stages[-1], Origin.FILE, row.unit, at, key_text(row), stages=changes)
 
 
 def _reason(found: str, value: object) -> str:

@@ -8,14 +8,30 @@ from math import prod
 from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Applicability, Edit, Fix
-from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.quantity import RANKS, Name, Origin, Quantity
 from pytest_gbs.core.reading import key_text
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.core.wording import leaves
 
+# What a recipe may state of its batch as a whole: each is a factor of what follows from it.
+_TARGETS: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE)
 # In the order in which they are changed: accumulation costs no memory, and a target that is stated is what somebody wants.
-ORDER: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE)
+ORDER: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE, *_TARGETS)
+# Numbers of processes, which are for memory and machines to decide.
+_OTHERS: Final = (
+    *RANKS,
+    Name.TENSOR_PARALLEL_SIZE,
+    Name.PIPELINE_PARALLEL_SIZE,
+    Name.CONTEXT_PARALLEL_SIZE,
+    Name.SEQUENCE_PARALLEL_SIZE,
+    Name.EXPERT_PARALLEL_SIZE,
+    Name.REPLICATE_SIZE,
+    Name.SHARD_SIZE,
+    Name.NODES_PER_REPLICA,
+    Name.GENERATION_NODES,
+    Name.GENERATION_GPUS_PER_NODE,
+)
 _LARGEST: Final = 10**9
 
 
@@ -50,7 +66,7 @@ def reaching(run: Run, size: Quantity, wanted: int) -> list[Repair]:
 def _settings(size: Quantity) -> list[Quantity]:
     """Return the settings that `size` is a product of, in order of preference, each once."""
     found = {leaf.name: leaf for leaf in reversed(leaves(size)) if leaf.name in ORDER and leaf.key and leaf.value > 0}
-    if not size.because and size.origin in (Origin.FILE, Origin.LAUNCH) and size.key:
+    if not size.because and size.origin in (Origin.FILE, Origin.LAUNCH) and size.key and size.name not in _OTHERS:
         found.setdefault(size.name, size)
     return sorted(found.values(), key=lambda leaf: ORDER.index(leaf.name) if leaf.name in ORDER else len(ORDER))
 
@@ -70,6 +86,7 @@ def change(run: Run, leaf: Quantity, value: int) -> Fix | None:
 
 def dividing(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity]) -> list[Fix]:
     """Return the fixes with which the product of `top` is divisible by that of `bottom`: the nearest value of one setting each."""
+    top, bottom = _without_quotients(top, bottom)
     dividend, divisor = prod(size.value for size in top), prod(size.value for size in bottom)
     if dividend < 1 or divisor < 1:
         return []
@@ -83,11 +100,27 @@ def dividing(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity]) -> l
         if name not in upper and divisor % leaf.value == 0 and dividend % (divisor // leaf.value) == 0:
             found += [(1, abs(v - leaf.value), leaf, v) for v in _divisors(dividend // (divisor // leaf.value), leaf.value)]
     found.sort(key=lambda each: (each[0], _rank(each[2]), each[1], each[3]))
-    return [fix for _, _, leaf, value in found if (fix := _repair(run, ((leaf, value),)).fix) is not None]
+    return [fix for _, apart, leaf, value in found if apart and (fix := _repair(run, ((leaf, value),)).fix) is not None]
+
+
+def _without_quotients(top: Sequence[Quantity], bottom: Sequence[Quantity]) -> tuple[list[Quantity], list[Quantity]]:
+    """Return both sides of a division with what a rounded quotient was divided by on the other side: 100 // 8 % 4 is 100 % 32."""
+    upper: list[Quantity] = []
+    lower = list(bottom)
+    for size in top:
+        first, *rest = size.because or (size,)
+        divisor = prod(part.value for part in rest)
+        if rest and divisor and first.value // divisor == size.value and first.value * divisor != size.value:
+            upper.append(first)
+            lower += rest
+        else:
+            upper.append(size)
+    return upper, lower
 
 
 def at_least(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity], least: int) -> list[Fix]:
     """Return the fixes with which the product of `top` is at least `least` times that of `bottom`: the smallest value of one setting."""
+    top, bottom = _without_quotients(top, bottom)
     dividend, divisor = prod(size.value for size in top), prod(size.value for size in bottom)
     lower = {leaf.name for size in bottom for leaf in _settings(size)}
     fixes: list[Fix] = []
@@ -101,7 +134,7 @@ def at_least(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity], leas
 
 def _rank(leaf: Quantity) -> int:
     """Return the place of a setting among those that may be changed for a division: what is wanted in all comes first."""
-    return (0 if leaf.name == Name.GLOBAL_BATCH_SIZE else 1 + ORDER.index(leaf.name)) if leaf.name in ORDER else 1
+    return 0 if leaf.name in _TARGETS or leaf.name not in ORDER else 1 + ORDER.index(leaf.name)
 
 
 def _multiples(rest: int, divisor: int, value: int) -> list[int]:

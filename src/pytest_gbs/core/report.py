@@ -79,8 +79,8 @@ class Report(NamedTuple):
         return sum(file.verdict == verdict for file in self.files)
 
     def recipes(self) -> tuple[FileReport, ...]:
-        """Return the recipes among the files."""
-        return tuple(file for file in self.files if file.role == Role.RECIPE)
+        """Return the recipes among the files; a script that is its own recipe is one where something says what its batch should be."""
+        return tuple(file for file in self.files if file.role == Role.RECIPE or file.verdict is not None)
 
     def findings(self, severity: str | None = None) -> tuple[Finding, ...]:
         """Return all findings, or those of one severity, in file order."""

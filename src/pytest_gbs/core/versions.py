@@ -1,30 +1,38 @@
-"""Versions of libraries: what comes before what, and which of them a repository may mean."""
+"""Versions of libraries: what comes before what, which of them a repository may mean, and what a framework is at these."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 
-from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.framework import Era, Framework
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.typed import NamedTuple, TypeAlias
+from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
 
 Version: TypeAlias = tuple[int, ...]
 
 
 class Pin(NamedTuple):
-    """The one version of a library that a repository is for, and what says so: a place in a file, or words."""
+    """The versions of a package that a repository may mean: from `low` on, and before `high`; None where that is open.
+
+    `exact` is true where it is one version, `low`. `text` says so as it stands at `at`, or in the settings that `origin` names.
+    """
 
     package: str
     text: str
-    version: Version
+    low: Version | None = None
+    high: Version | None = None
+    exact: bool = False
     at: Location | None = None
     origin: str = ""
 
 
+_BEHIND: Final = (0,)  # what makes a version the next one after itself
+
+
 def parse_version(text: str) -> Version | None:
-    """Return the release numbers of a version (`4.57.1` is (4, 57, 1)), or None where it is none; letters behind them do not count."""
-    match = _release().match(text.strip())
+    """Return the numbers of a release (`4.57.1` is (4, 57, 1)) without zeros at the end, or None where `text` is none."""
+    match = _release().fullmatch(text.strip())
     if match is None:
         return None
     numbers = [int(part) for part in match[1].split(".")]
@@ -33,9 +41,41 @@ def parse_version(text: str) -> Version | None:
     return tuple(numbers)
 
 
-def is_preview(text: str) -> bool:
-    """Return whether a version comes before the release whose numbers it has: `5.0.0rc1`, `0.16.0.dev0`."""
-    return _preview().search(text) is not None
+def read_specifiers(package: str, text: str) -> Pin | None:
+    """Return what version specifiers say (`==0.15.2`, `>=0.14,<0.15`, `~=0.14.0`, `0.15`), or None where they say nothing.
+
+    A version before a release (`5.0.0rc1`, `0.16.0.dev0`) and everything that is not understood says nothing.
+    """
+    low: Version | None = None
+    high: Version | None = None
+    exact = False
+    for part in text.split(","):
+        match = _specifier().fullmatch(part.strip())
+        version = parse_version(match["version"]) if match else None
+        if match is None or version is None:
+            return None
+        sign, open_ended = match["sign"] or "==", match["rest"] is not None
+        if sign in ("==", "===") and not open_ended:
+            low, high, exact = version, (*version, *_BEHIND), True
+        elif sign in ("~=", "=="):
+            numbers = tuple(int(number) for number in match["version"].split("."))
+            kept = numbers if open_ended else numbers[:-1]
+            if not kept:
+                return None
+            low, high = _later(low, version), _earlier(high, (*kept[:-1], kept[-1] + 1))
+        elif sign in (">", ">="):
+            low = _later(low, version if sign == ">=" else (*version, *_BEHIND))
+        elif sign in ("<", "<="):
+            high = _earlier(high, version if sign == "<" else (*version, *_BEHIND))
+    return Pin(package, text.strip(), low, high, exact) if low or high else None
+
+
+def _later(known: Version | None, other: Version) -> Version:
+    return other if known is None else max(known, other)
+
+
+def _earlier(known: Version | None, other: Version) -> Version:
+    return other if known is None else min(known, other)
 
 
 def normalised(package: str) -> str:
@@ -43,32 +83,48 @@ def normalised(package: str) -> str:
     return re.sub(r"[-_.]+", "-", package).lower()
 
 
-def within(version: Version, since: str | None, until: str | None) -> bool:
-    """Return whether something that holds from `since` on and no longer at `until` holds at `version`."""
-    low, high = parse_version(since or ""), parse_version(until or "")
-    return (low is None or version >= low) and (high is None or version < high)
+def in_eras(framework: Framework) -> Framework:
+    """Return `framework`, whose rows, equations and constraints say in which versions they hold, as it is now and as it was before.
+
+    The newest version is the table itself, since that is what a recipe is for where nobody says; older ones are its `eras`.
+    """
+    told = [(each.since, each.until) for each in framework.rows]
+    told += [(each.since, each.until) for each in framework.equations]
+    told += [(each.since, each.until) for each in framework.constraints]
+    bounds = {version: text for both in told for text in both if text and (version := parse_version(text))}
+    eras = tuple(Era(bounds[version], _before(framework, version)) for version in sorted(bounds))
+    return _before(framework, None)._replace(eras=eras) if eras else framework
 
 
-@cache
-def at_version(framework: Framework, version: Version | None) -> Framework:
-    """Return `framework` as it is at `version` of its package; None, which nobody states, is the newest."""
+def _before(framework: Framework, bound: Version | None) -> Framework:
+    """Return `framework` with what holds right before version `bound`; None: in the newest version."""
 
     def holds(since: str | None, until: str | None) -> bool:
-        return until is None if version is None else within(version, since, until)
+        first, last = parse_version(since or ""), parse_version(until or "")
+        if bound is None:
+            return last is None
+        return (first is None or first < bound) and (last is None or last >= bound)
 
-    rows = tuple(row for row in framework.rows if holds(row.since, row.until))
-    equations = tuple(equation for equation in framework.equations if holds(equation.since, equation.until))
-    constraints = tuple(constraint for constraint in framework.constraints if holds(constraint.since, constraint.until))
-    if (rows, equations, constraints) == (framework.rows, framework.equations, framework.constraints):
+    return framework._replace(
+        rows=tuple(each for each in framework.rows if holds(each.since, each.until)),
+        equations=tuple(each for each in framework.equations if holds(each.since, each.until)),
+        constraints=tuple(each for each in framework.constraints if holds(each.since, each.until)),
+    )
+
+
+def at_version(framework: Framework, pin: Pin | None) -> Framework:
+    """Return `framework` as it is at the newest version that `pin` allows; as it is now, where nobody says."""
+    if pin is None or pin.high is None:
         return framework
-    return framework._replace(rows=rows, equations=equations, constraints=constraints)
+    fitting = (era.table for era in framework.eras if pin.high <= (parse_version(era.until) or ()))
+    return next(fitting, framework)
 
 
 @cache
 def _release() -> re.Pattern[str]:
-    return re.compile(r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,7})(?![0-9])")
+    return re.compile(r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,7})(?:\.?post[0-9]{1,9})?(?:\+[\w.]{1,60})?")
 
 
 @cache
-def _preview() -> re.Pattern[str]:
-    return re.compile(r"(?i)[0-9][._-]?(?:a|b|c|rc|alpha|beta|pre|preview|dev)[._-]?[0-9]*")
+def _specifier() -> re.Pattern[str]:
+    return re.compile(r"(?P<sign>===?|[<>]=?|~=|!=)?\s*(?P<version>[0-9][^\s,*]{0,60}?)(?P<rest>\.\*)?")

@@ -10,8 +10,8 @@ from pytest_gbs.formats._escape import escape
 
 def cell(text: str) -> str:
     """Return text for a table: nothing in it is markup, a link, a mention or the end of the cell."""
-    safe = escape(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    return re.sub(r"([\\`*_{}\[\]|~#!])", r"\\\1", safe)
+    safe = re.sub(r"([\\`*_{}\[\]|~#!])", r"\\\1", escape(text))
+    return safe.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], right: int = 0) -> str:

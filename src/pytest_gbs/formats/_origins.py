@@ -24,6 +24,7 @@ _REASONS: Final = {
     Reason.NOT_WHOLE: "the division leaves a remainder",
 }
 # How to tell what nothing tells.
+_MOST_STAGES: Final = 6
 _TELL: Final = {
     Name.WORLD_SIZE: "--world-size N, or num-nodes and gpus-per-node in [tool.gbs]",
     Name.NUM_NODES: "--nodes N, or num-nodes in [tool.gbs]",
@@ -35,7 +36,7 @@ def origin(size: Quantity, places: Places, here: str) -> str:
     """Return where `size` comes from, for somebody who reads about file `here`: `max_length, line 214`."""
     place = places.line(size.at, here) if size.at else ""
     if size.origin in (Origin.FILE, Origin.LAUNCH):
-        return ", ".join(filter(None, (escape(size.key), place)))
+        return ", ".join(filter(None, (escape(size.key), place))) + _changes(size)
     if size.origin == Origin.DEFAULT:
         if size.because:
             return f"as {escape(size.because[0].key or called(size.because[0].name))} by default"
@@ -45,6 +46,15 @@ def origin(size: Quantity, places: Places, here: str) -> str:
     if size.origin == Origin.NAME:
         return "a name"
     return escape(size.note if size.origin == Origin.SETTINGS and size.note else size.key)
+
+
+def _changes(size: Quantity) -> str:
+    """Return the stages of a size that changes while training runs: `: first 16, 32, then 64`; nothing where it does not."""
+    if not size.stages:
+        return ""
+    most = size.stages if len(size.stages) <= _MOST_STAGES else (*size.stages[: _MOST_STAGES - 1], 0)
+    between = ", ".join(map(number, most[:-1])) + (", ..." if len(most) < len(size.stages) else "")
+    return f": first {between}, then {number(size.stages[-1])}"
 
 
 def unknown(size: Size, name: str, places: Places, here: str) -> str:

@@ -76,7 +76,8 @@ def nothing_fits(plan: Plan) -> list[str]:
 def near(found: Near, world: int) -> list[str]:
     """Return the batch sizes and numbers of GPUs that work, as lines."""
     batches = [number(value) for value in (found.below, found.above) if value]
-    lines = [f"nearest global batch sizes on {count(world, Name.WORLD_SIZE)}: {listing(batches, last='and')}"] if batches and world else []
+    sizes = "nearest global batch sizes" if len(batches) > 1 else "nearest global batch size"
+    lines = [f"{sizes} on {count(world, Name.WORLD_SIZE)}: {listing(batches, last='and')}"] if batches and world else []
     if found.world_sizes:
         lines.append(f"numbers of GPUs that keep it: {listing(map(number, found.world_sizes), last='and')}")
     return lines

@@ -60,9 +60,11 @@ def setting(each: Setting, sign: str) -> str:
 
 
 def name(change: Change, where: Places) -> str:
-    """Return what a change is about: the recipe, with its launch, and what it was called before."""
-    launch = f" @ {where.path(change.launch)}" if change.launch else ""
-    return where.path(change.path) + launch
+    """Return what a change is about: the recipe, with its launch; a script that is its own recipe once."""
+    if not change.launch:
+        return where.path(change.path)
+    launch = change.launch if change.launch.startswith("[") else where.path(change.launch)
+    return launch if change.launch.startswith(f"{change.path}:") else f"{where.path(change.path)} @ {launch}"
 
 
 def summary(found: Differences) -> str:

@@ -29,7 +29,7 @@ def _change(change: Change, where: Places) -> dict[str, Any]:
     return {
         "path": where.path(change.path),
         "renamed_from": where.path(change.renamed_from) if change.renamed_from else None,
-        "launch": where.path(change.launch) if change.launch else None,
+        "launch": _launch(change.launch, where) if change.launch else None,
         "status": change.status,
         "before": _batch(change.before),
         "after": _batch(change.after),
@@ -37,6 +37,10 @@ def _change(change: Change, where: Places) -> dict[str, Any]:
         "settings": [dict(each._asdict()) for each in change.settings],
         "notes": list(change.notes),
     }
+
+
+def _launch(launch: str, where: Places) -> str:
+    return launch if launch.startswith("[") else where.path(launch)
 
 
 def _batch(side: Batch | None) -> dict[str, Any] | None:
