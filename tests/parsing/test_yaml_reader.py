@@ -185,6 +185,11 @@ def test_a_text_matters_that_holds_a_batch_key(text: str, matters: bool) -> None
     assert refusal(text).matters is matters
 
 
+def test_a_template_that_something_fills_in_does_not_matter() -> None:
+    assert not refusal("num_processes: 8\nout: {$results_dir}/run\n").matters
+    assert refusal("num_processes: 8\nout: ${results_dir}/run\nfurther: [\n").matters
+
+
 @pytest.mark.parametrize("path", ["a.yaml", "A.YML", "recipe", "a.yaml.example", "a.cfg"])
 def test_yaml_is_what_nothing_else_is(path: str) -> None:
     assert document("a: 1", path).syntax == "yaml"

@@ -25,10 +25,17 @@ def read_yaml(source: Source) -> tuple[Document | Unreadable, ...]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = f"{error.context}, {error.problem}" if error.context else str(error.problem)
-        found.append(unreadable(source, mark.index if mark else 0, reason))
+        problem = unreadable(source, mark.index if mark else 0, reason)
+        found.append(problem._replace(matters=False) if _is_template(source.text, problem.offset or 0) else problem)
     except (ReaderError, UnicodeEncodeError):
         found.append(_forbidden(source))
     return tuple(found)
+
+
+def _is_template(text: str, offset: int) -> bool:
+    """Return whether the line at `offset` has a placeholder that no YAML is (`{$results_dir}/run`): something fills it in first."""
+    start = text.rfind("\n", 0, offset) + 1
+    return "{$" in text[start:offset]
 
 
 def _forbidden(source: Source) -> Unreadable:

@@ -97,6 +97,13 @@ def test_words_of_a_string_have_the_places_in_it() -> None:
     assert written(text, command.at) == "$C"
 
 
+def test_a_command_made_of_variables_stands_at_its_first_word() -> None:
+    text = 'B="--n 8"\nA="foo --m 3"\nC="$A $B"\nbash -c "$C --k 4"'
+    command = only(text)
+    assert argv(command) == ["foo", "--m", "3", "--n", "8", "--k", "4"]
+    assert written(text, command.at).startswith("foo --m 3")
+
+
 def test_the_environment_of_a_command_is_what_the_script_gives() -> None:
     text = "export A=1\nB=2\nC=3 foo"
     command = only(text)

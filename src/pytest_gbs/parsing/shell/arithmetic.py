@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Final
+
+from pytest_gbs.core.typed import Final
 
 _LEVELS: Final = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<=", ">=", "<", ">"), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),

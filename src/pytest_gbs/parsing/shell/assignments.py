@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.parsing.shell import conditions
 from pytest_gbs.parsing.shell.conditions import UNKNOWN, YES, Truth
 from pytest_gbs.parsing.shell.expansion import read_fields, read_region, read_value, touching

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
 from pytest_gbs.parsing.shell.conditions import UNKNOWN, YES, Truth
 from pytest_gbs.parsing.shell.expansion import read_value
 from pytest_gbs.parsing.shell.machine import Machine
@@ -91,7 +91,7 @@ def survive(machine: Machine, condition: list[Node], count: int, at: Location) -
     if machine.state.over:
         return
     for node in condition:
-        for name in set(_names().findall(machine.raw_node(node))):
+        for name in dict.fromkeys(_names().findall(machine.raw_node(node))):
             variable = machine.state.variables.get(name)
             if variable is None or all(part.default for part in variable.scalar):
                 machine.state.forget(name, at)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
 
 from pytest_gbs.core.command import Folder, Part, Word, below
+from pytest_gbs.core.typed import Final, TypeAlias
 from pytest_gbs.parsing.shell import calls, conditions
 from pytest_gbs.parsing.shell.conditions import NO, UNKNOWN, YES, Truth
 from pytest_gbs.parsing.shell.fields import Fields
@@ -147,8 +147,15 @@ def _let(machine: Machine, words: Words, _before: Before, _feed: Parts | None) -
     return truth
 
 
+# How a script puts a heredoc into a variable: `read -r -d '' NAME <<EOF`.
+_WHOLE: Final = (["-r", "-d", ""], ["-d", "", "-r"], ["-rd", ""])
+
+
 def _read(machine: Machine, words: Words, before: Before, feed: Parts | None) -> Truth:
-    """Read `read`: the words of a herestring, or something unknown."""
+    """Read `read`: the words of a herestring, the whole of a heredoc with `-d ''`, or something unknown."""
+    if feed is not None and [word.text for word in words[1:-1]] in _WHOLE and (words[-1].text or "").isidentifier():
+        machine.state.assign(words[-1].text or "", Variable(_trimmed(feed)))
+        return NO  # the end of the input comes before the delimiter
     options = [word.text or "" for word in words[1:] if word.starts_with.startswith("-")]
     names = [word.text for word in words[1:] if word.text and word.text.isidentifier()]
     separators = next((variable.text for name, variable in before if name == "IFS"), " \t\n")
@@ -170,6 +177,19 @@ def _read(machine: Machine, words: Words, before: Before, feed: Parts | None) ->
         for name in names:
             machine.state.forget(name, words[0].at)
     return YES
+
+
+def _trimmed(parts: Parts) -> Parts:
+    """Return `parts` without the white space around them."""
+    kept = list(parts)
+    for end, strip in ((0, str.lstrip), (-1, str.rstrip)):
+        while kept and (text := kept[end].text) is not None:
+            rest = strip(text)
+            if rest:
+                kept[end] = kept[end].cut(len(text) - len(rest), len(text)) if end == 0 else kept[end].cut(0, len(rest))
+                break
+            kept.pop(end)
+    return tuple(kept)
 
 
 def _stripped(part: Part) -> Part:

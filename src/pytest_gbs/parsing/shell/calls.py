@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from pytest_gbs.core.command import Word, Wrapper, hull
 from pytest_gbs.core.location import Location
-from pytest_gbs.parsing.shell import slurm
+from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.parsing.shell import broken_quotes, slurm
 from pytest_gbs.parsing.shell.conditions import HOPED, Truth
 from pytest_gbs.parsing.shell.limits import DEEPEST_CALL
 from pytest_gbs.parsing.shell.machine import Frame, Function, Machine, joined
@@ -115,7 +115,8 @@ def _shell(machine: Machine, words: tuple[Word, ...], variables: dict[str, Word]
     parts = given if given is not None else feed or ()
     if parts and all(part.text is None or part.text.isspace() for part in parts):
         return False  # nobody knows what it runs
-    rest = words[index:] if name in SHELLS else ()
+    whole = broken_quotes.meant(machine, words, parts) if given is not None and name not in ("eval", "ssh") else None
+    rest = words[index:] if name in SHELLS and whole is None else ()
     wrapper = Wrapper(name, words if given is None else words[: max(1, index - 1)], _place(words, at))
     if name == "eval":
         evaluate(machine, parts)
@@ -128,8 +129,10 @@ def _shell(machine: Machine, words: tuple[Word, ...], variables: dict[str, Word]
     for outer in machine.wrappers:
         if outer.name == "srun":
             slurm.surprising(state, at, tuple(word.starts_with for word in outer.words))
+    machine.meant += whole is not None
     with _inside(machine, state):
-        evaluate(machine, parts, (wrapper,))
+        evaluate(machine, parts if whole is None else whole, (wrapper,))
+    machine.meant -= whole is not None
     return True
 
 

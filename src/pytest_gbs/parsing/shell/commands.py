@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_gbs.core.command import Word, Written
+from pytest_gbs.core.command import Word, Written, hull
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.shell import builtins, calls
 from pytest_gbs.parsing.shell.assignments import read_assignment
 from pytest_gbs.parsing.shell.conditions import HOPED, NO, UNKNOWN, YES, Truth
@@ -67,12 +67,21 @@ def redirected(machine: Machine, body: Node, redirects: list[Node]) -> Truth:
     while before and words and _assigning().match(words[0].raw):  # behind `X=$A/$B/c` the grammar takes an assignment for a command
         machine.state.forget(words[0].raw.split("=")[0].rstrip("+"), words[0].at)
         words = words[1:]
-    at = machine.at(body)
+    at = _place(words, machine.at(body))
     _note_written(machine, words, feed, at)
+    machine.statement = body
     truth = _run(machine, words, before, feed, at)
     for redirect in redirects:
         _behind_heredoc(machine, redirect)
     return truth
+
+
+def _place(words: tuple[Word, ...], at: Location) -> Location:
+    """Return where a command at `at` begins to stand: at its first word, where others come from variables set before (`$CMD $ARGS`)."""
+    first = words[0].at if words else at
+    if first.source != at.source or all(word.at.start >= first.start for word in words if word.at.source == at.source):
+        return at
+    return hull([word.at for word in words if word.at.source == at.source and word.at.start >= first.start]) or at
 
 
 @cache

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_gbs.core.document import CommentBlock
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.parsing.owners import ABOVE, END, HEADER, TRAILING
 from pytest_gbs.parsing.shell.text import Text
 

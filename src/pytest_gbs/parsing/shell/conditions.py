@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
 from pytest_gbs.core.command import Word
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.shell.expansion import read_value
 from pytest_gbs.parsing.shell.patterns import matches
 from pytest_gbs.parsing.shell.state import emptiness, text_of

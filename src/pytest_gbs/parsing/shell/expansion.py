@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.core.command import Part, Word
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell.fields import BLANKS, Fields, braces
 from pytest_gbs.parsing.shell.limits import DEEPEST
+from pytest_gbs.parsing.shell.plain import plain_word
 from pytest_gbs.parsing.shell.state import unknown
 from pytest_gbs.parsing.shell.text import Parts
 
@@ -32,6 +33,9 @@ def read_fields(machine: Machine, *nodes: Node) -> tuple[Parts, ...]:
 
 def read_value(machine: Machine, *nodes: Node) -> Parts:
     """Return what nodes give where one value is wanted: behind `=`, in `[[ ]]`, in a heredoc."""
+    plain = plain_word(machine, nodes[0]) if len(nodes) == 1 else None
+    if plain is not None:
+        return machine.bounded(plain.parts)
     fields = Fields(machine.separators)
     _Reader(machine, fields, split=False).read_touching(nodes)
     return machine.bounded(fields.single())
@@ -62,6 +66,9 @@ def read_region(machine: Machine, node: Node, start: int, stop: int, *, quoted: 
 
 def read_words(machine: Machine, *nodes: Node) -> tuple[Word, ...]:
     """Return the words that nodes without a blank between them give; one that is not split has the place of the nodes."""
+    plain = plain_word(machine, nodes[0]) if len(nodes) == 1 else None
+    if plain is not None:
+        return (plain,)
     found = read_fields(machine, *nodes)
     at = machine.text.location(machine.text.span(nodes[0])[0], machine.text.span(nodes[-1])[1])
     if len(found) == 1:
@@ -200,7 +207,7 @@ class _Reader:
 
         start, stop = self.machine.text.span(node)
         at = self.machine.text.location(start, stop)
-        found = expand(self.machine, node, quoted=quoted or not self.split)
+        found = expand(self.machine, node, (start, stop), at, quoted=quoted or not self.split)
         self.machine.budget.write(sum(map(len, found.elements)) + len(found.elements))
         self.machine.budget.step(len(found.elements) // 2)
         if found.spread and self.split:
@@ -216,7 +223,7 @@ class _Reader:
         if found.spread:
             self.fields.add(_joined(found.elements, at))
             return
-        self.expanded(found.elements[0] if found.elements else (), node, quoted=quoted)
+        self.add_expanded(found.elements[0] if found.elements else (), at, quoted=quoted)
 
     def expanded(self, parts: Parts, node: Node, *, quoted: bool) -> None:
         """Add what the expansion `node` gave."""
@@ -224,10 +231,13 @@ class _Reader:
 
     def add_expanded(self, parts: Parts, at: Location, *, quoted: bool) -> None:
         """Add what an expansion at `at` gave."""
-        self.machine.budget.write(sum(len(part.text or "") for part in parts) + len(parts))
+        length = len(parts)
+        for part in parts:
+            length += len(part.text or "")
+        self.machine.budget.write(length)
         if self.split and not quoted:
             self.fields.add_split(parts, at)
-        elif any(character in BLANKS for part in parts for character in part.text or ""):
+        elif any(blank in part.text for part in parts if part.text for blank in BLANKS):
             self.fields.add(parts)  # several words, perhaps a command: each keeps its place
         else:
             self.fields.add(tuple(part._replace(use=at) for part in parts))

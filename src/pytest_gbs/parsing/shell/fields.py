@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.command import Part, Word, hull
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, MOST_TURNS
 from pytest_gbs.parsing.shell.state import text_of, unknown
 from pytest_gbs.parsing.shell.text import Parts
@@ -62,6 +61,10 @@ class Fields:
             if part.text is None:
                 found.append(part._replace(many=True))
                 continue
+            if not any(separator in part.text for separator in self.separators):
+                if part.text:
+                    found.append(_pattern(part))
+                continue
             start = 0
             for place, character in enumerate(part.text):
                 if character in self.separators:
@@ -93,9 +96,10 @@ def _pattern(part: Part) -> Part:
 
 def word(parts: Parts, raw: str, at: Location) -> Word:
     """Return a word of these parts; one that is longer than any option is unknown."""
-    if sum(len(part.text or "") for part in parts) > LONGEST_VALUE:
-        parts = (unknown("too long", at),)
-    return Word(text_of(parts), raw, at, parts)
+    text = parts[0].text if len(parts) == 1 else text_of(parts)
+    if (len(text) if text is not None else sum(len(part.text or "") for part in parts)) > LONGEST_VALUE:
+        return Word(None, raw, at, (unknown("too long", at),))
+    return Word(text, raw, at, parts)
 
 
 def place(parts: Parts, otherwise: Location) -> Location:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.core.command import Word
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell.limits import MOST_TURNS
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from pytest_gbs.core.typed import Final
 
 MOST_CHARACTERS: Final = 1_000_000  # of a file
 MOST_STEPS: Final = 40_000  # statements and words, loops and calls counted each time

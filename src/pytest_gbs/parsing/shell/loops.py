@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.parsing.shell.assignments import reckon
 from pytest_gbs.parsing.shell.conditions import UNKNOWN, Truth
 from pytest_gbs.parsing.shell.expansion import read_fields, touching
@@ -200,5 +200,5 @@ def _trial(machine: Machine, body: Node, start: Callable[[], None], before: Stat
 
 def _forget(machine: Machine, names: set[str], body: Node) -> None:
     at = machine.at(body)
-    for name in names:
+    for name in sorted(names):
         machine.state.forget(name, at)

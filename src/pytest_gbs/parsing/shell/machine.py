@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.core.command import Command, Directive, Part, Word, Wrapper, Written, hull
 from pytest_gbs.core.location import Location, Source
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.shell.arithmetic import HOLE, Reckoning, Unreckonable
 from pytest_gbs.parsing.shell.expansion import read_region
 from pytest_gbs.parsing.shell.fields import BLANKS
@@ -58,6 +58,9 @@ class Machine:
         self.shells = 0
         self.uncertain = 0
         self.muted = 0
+        self.meant = 0
+        self.exported_words: dict[int, tuple[Variable, Word]] = {}
+        self.statement: Node | None = None  # the command at hand
         self.commands: list[Command] = []
         self.written: list[Written] = []
         self.doubtful: list[Location] = []
@@ -131,7 +134,7 @@ class Machine:
             raise Exhausted
         variables = environment_of(self, environment)
         folder, conditional = self.state.folder, self.uncertain > 0 or self.state.unlikely
-        self.commands.append(Command(words, at, variables, conditional, self.wrappers, folder, self.context))
+        self.commands.append(Command(words, at, variables, conditional, self.wrappers, folder, self.context, self.meant > 0))
 
     @contextmanager
     def maybe(self, uncertain: bool = True) -> Iterator[None]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.command import Part, Script
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location, Source
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.parsing.owners import ABOVE
 from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, Exhausted
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.script import run
 from pytest_gbs.parsing.shell.state import State, Variable, lowered, unknown
-from pytest_gbs.parsing.shell.text import Parts, Text, whole
+from pytest_gbs.parsing.shell.text import Parts, Text, parse, whole
 
 _DEEPEST: Final = 10
 _CONDITIONS: Final = ("ifeq", "ifneq", "ifdef", "ifndef", "else")
@@ -54,7 +54,7 @@ def read_makefile(source: Source, read: Callable[[str], Source | None] | None) -
             _read_line(makefile, line)
         for target, text in _recipes(makefile):
             machine.context = target
-            complete = run(machine, text, state=_state(makefile)) and complete
+            complete = run(machine, text, parse(text), state=_state(makefile)) and complete
     except Exhausted:
         complete = False
     comments = tuple(_comments(source))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.command import Part, Script
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Source
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.parsing.shell.comments import read_comments
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.script import masked, run
@@ -40,8 +40,9 @@ def read_markdown(source: Source, read: Callable[[str], Source | None] | None) -
             continue
         text = Text(_parts(source, spans))
         machine.context = block.heading
-        complete = run(machine, text) and complete
-        comments += read_comments(text, parse(text))
+        root = parse(text)
+        complete = run(machine, text, root) and complete
+        comments += read_comments(text, root)
     return Script(source.path, tuple(machine.commands), (), tuple(comments), tuple(machine.written), complete, tuple(machine.doubtful))
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from pytest_gbs.core.command import Part
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
 from pytest_gbs.parsing.shell import patterns
 from pytest_gbs.parsing.shell.expansion import read_region
 from pytest_gbs.parsing.shell.state import Variable, emptiness, lowered, text_of, unknown

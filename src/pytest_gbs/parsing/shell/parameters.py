@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from pytest_gbs.core.command import Part, hull
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell.expansion import read_region
 from pytest_gbs.parsing.shell.operations import Expanded, Named, Operation, changed, conditional, one, sliced
 from pytest_gbs.parsing.shell.state import Variable, text_of, unknown
@@ -47,10 +46,9 @@ _ALWAYS: Final = frozenset(
 _OPERATORS: Final = (":-", ":=", ":+", ":?", "%%", "##", "//", "^^", ",,", "-", "=", "+", "?", "%", "#", "/", "^", ",", ":", "@")
 
 
-def expand(machine: Machine, node: Node, *, quoted: bool) -> Expanded:
-    """Return what an expansion gives."""
-    start, stop = machine.text.span(node)
-    at = machine.text.location(start, stop)
+def expand(machine: Machine, node: Node, span: tuple[int, int], at: Location, *, quoted: bool) -> Expanded:
+    """Return what an expansion gives that stands at `at`, `span` in the text."""
+    start, stop = span
     if machine.text.hidden(start, stop):
         return one((unknown(machine.text.string[start:stop][:40], at, many=True),))
     if node.type == "simple_expansion":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from pytest_gbs.core.typed import Final
 
 LONGEST: Final = 256  # characters of a text in which a pattern is sought
 _LONGEST_PATTERN: Final = 40

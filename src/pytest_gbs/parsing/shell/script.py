@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 from pytest_gbs.core.command import Directive, Invocation, Part, Script
+from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location, Source
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell import slurm
 from pytest_gbs.parsing.shell.comments import read_comments
 from pytest_gbs.parsing.shell.limits import Exhausted
@@ -16,40 +18,51 @@ from pytest_gbs.parsing.shell.state import State, Variable, unknown
 from pytest_gbs.parsing.shell.statements import run_all
 from pytest_gbs.parsing.shell.text import Parts, Text, parse, whole
 
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_MOST_PARSED: Final = 32
+
 
 def read_script(source: Source, read: Callable[[str], Source | None] | None, started: Invocation | None = None) -> Script:
     """Return what a script runs."""
-    text = Text(masked(source.path, source.text, 0, len(source.text)))
     machine = Machine(source, read)
-    root = parse(text)
-    machine.directives = slurm.read_directives(text, root)
+    text, root, machine.directives, comments = _parsed(source)
     state = State()
     if started is not None:
         state.arguments = tuple(word.parts for word in started.arguments)
         for name, value in started.environment:
             state.variables[name] = Variable(value.parts, exported=True)
         machine.directives += started.directives
-    complete = run(machine, text, machine.directives, state)
+    complete = run(machine, text, root, machine.directives, state)
     return Script(
         source.path,
         tuple(machine.commands),
         machine.directives,
-        read_comments(text, root),
+        comments,
         tuple(machine.written),
         complete,
         tuple(machine.doubtful),
     )
 
 
-def run(machine: Machine, text: Text, directives: tuple[Directive, ...] = (), state: State | None = None) -> bool:
-    """Read `text` in a fresh shell, or in the state given; return whether it was read to its end."""
+@lru_cache(maxsize=_MOST_PARSED)
+def _parsed(source: Source) -> tuple[Text, Node, tuple[Directive, ...], tuple[CommentBlock, ...]]:
+    """Return what is the same however a script is started; others start it often, each time with other arguments."""
+    text = Text(masked(source.path, source.text, 0, len(source.text)))
+    root = parse(text)
+    return text, root, slurm.read_directives(text, root), read_comments(text, root)
+
+
+def run(machine: Machine, text: Text, root: Node, directives: tuple[Directive, ...] = (), state: State | None = None) -> bool:
+    """Read `text`, of which `root` is the tree, in a fresh shell, or in the state given; return whether it was read to its end."""
     machine.text, machine.state, machine.functions = text, state or State(), {}
     machine.calls, machine.loops, machine.wrappers = [], [], ()
-    machine.depth = machine.shells = machine.uncertain = machine.muted = 0
+    machine.depth = machine.shells = machine.uncertain = machine.muted = machine.meant = 0
     machine.slurm = bool(directives)
     slurm.set_variables(machine.state, directives)
     try:
-        run_all(machine, [parse(text)])
+        run_all(machine, [root])
     except Exhausted:
         return False
     return True

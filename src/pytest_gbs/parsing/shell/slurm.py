@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.core.command import Directive, Part, Word
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell.state import State, Variable
 from pytest_gbs.parsing.shell.text import Text
 from pytest_gbs.parsing.shell.wrappers import SWITCHES

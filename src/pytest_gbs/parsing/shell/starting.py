@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytest_gbs.core.command import Command, Invocation, Word
+from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.shell.slurm import read_options
 from pytest_gbs.parsing.shell.wrappers import SHELLS, name_of
 

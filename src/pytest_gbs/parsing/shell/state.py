@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
 
 from pytest_gbs.core.command import Folder, Part
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.parsing.shell.text import Parts
 
 # How a shell comes to its end, or a run of a loop to its own.
@@ -143,8 +143,9 @@ class State:
 
     def changed(self, other: State) -> list[str]:
         """Return the variables that are not the same in both."""
-        names = {*self.variables, *other.variables}
-        return sorted(name for name in names if not _same(self.variables.get(name), other.variables.get(name)))
+        mine, others = self.variables, other.variables
+        names = [name for name, variable in mine.items() if not _same(variable, others.get(name))]
+        return sorted([*names, *(name for name in others if name not in mine)])
 
     def child(self) -> State:
         """Return the state in which a new shell starts: what is exported, everything else unknown; no arguments."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell import assignments, branches, commands, conditions, loops
 from pytest_gbs.parsing.shell.conditions import HOPED, UNKNOWN, YES, Truth
 from pytest_gbs.parsing.shell.limits import DEEPEST

@@ -6,10 +6,10 @@ import re
 from bisect import bisect_right
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pytest_gbs.core.command import Part, hull
+from pytest_gbs.core.command import Part, Word, hull
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -26,11 +26,13 @@ _ESCAPABLE: Final = '$`"\\\n'
 class Text:
     """Parts one behind the other, read as one text; an unknown part is one hole in it."""
 
-    __slots__ = ("_bytes", "parts", "starts", "string")
+    __slots__ = ("_bytes", "_exact", "parts", "starts", "string", "words")
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
+        self.words: dict[tuple[int, int], Word | None] = {}  # those that are the same however often they are read, by their bytes
         self.starts: list[int] = []
+        self._exact: list[bool] = [part.exact and part == Part(part.text, part.at, part.at) for part in parts]
         pieces: list[str] = []
         length = 0
         for part in parts:
@@ -43,9 +45,11 @@ class Text:
 
     def span(self, node: Node) -> tuple[int, int]:
         """Return where `node` starts and stops, in characters of this text."""
-        start, stop = self.offset(node.start_byte), self.offset(node.end_byte)
-        if node.type in _EXPANSIONS:  # the grammar counts blanks before them in
-            while start < stop and self.string[start].isspace():
+        start, stop = node.start_byte, node.end_byte
+        if self._bytes is not None:
+            start, stop = self.offset(start), self.offset(stop)
+        if node.type in _EXPANSIONS:  # the grammar counts blanks and continued lines before them in
+            while start < stop and (self.string[start].isspace() or self.string.startswith("\\\n", start)):
                 start += 1
         return start, stop
 
@@ -55,6 +59,9 @@ class Text:
 
     def slice(self, start: int, stop: int) -> Parts:
         """Return the parts between two offsets."""
+        at = self._within(start, stop)
+        if at is not None:
+            return (Part(self.string[start:stop], at, at),)
         found: list[Part] = []
         index = max(0, bisect_right(self.starts, start) - 1)
         while index < len(self.parts) and self.starts[index] < stop:
@@ -65,12 +72,29 @@ class Text:
             index += 1
         return tuple(found)
 
+    def _within(self, start: int, stop: int) -> Location | None:
+        """Return where the characters between two offsets are written if they are all from one exact part, as most are."""
+        index = bisect_right(self.starts, start) - 1
+        if index < 0 or start >= stop or not self._exact[index]:
+            return None
+        at, base = self.parts[index].at, self.starts[index]
+        if stop - base > at.stop - at.start:
+            return None
+        return Location(at.source, at.start + start - base, at.start + stop - base)
+
     def hidden(self, start: int, stop: int) -> bool:
         """Return whether there is a hole between two offsets."""
-        return HOLE in self.string[start:stop] and any(part.text is None for part in self.slice(start, stop))
+        return (
+            HOLE in self.string[start:stop]
+            and self._within(start, stop) is None
+            and any(part.text is None for part in self.slice(start, stop))
+        )
 
     def location(self, start: int, stop: int) -> Location:
         """Return where the characters between two offsets are written."""
+        within = self._within(start, stop)
+        if within is not None:
+            return within
         place = hull([part.use for part in self.slice(start, stop)])
         if place is not None:
             return place

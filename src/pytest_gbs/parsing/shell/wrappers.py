@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 from pytest_gbs.core.command import Word
+from pytest_gbs.core.typed import Final, NamedTuple
 
 
 class Prefix(NamedTuple):
