@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
+from pytest_gbs.core.arguments import settings
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import Document
@@ -190,6 +191,12 @@ def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]
         name = size.note.removeprefix(_DEFAULT_OF) if isinstance(size, Quantity) else ""
         if isinstance(size, Quantity) and name != size.note and name.isidentifier() and name.isupper():
             yield name + _NOT_SET
+    places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}
+    for setting in settings(running.found.start.program[1:], running.framework.arguments):
+        if setting.word.default and setting.at in places:
+            yield from (part.name + _NOT_SET for part in setting.word.parts if part.default and part.name)
+    if running.found.launch.meant:
+        yield "the text in quotes is meant as a whole, though a bare quote ends it"
     if running.found.launch.open:
         yield "the command line of the script changes nothing"
 

@@ -195,8 +195,10 @@ class Runner:
         if match is None:
             return None
         given = dict(_named(match.group(1)))
-        for setting in _hydra_flags(words):
-            given[setting[0]] = setting[1]
+        for name, value in _hydra_flags(words):
+            if value is None:
+                return None
+            given[name] = value
         folder = below(program.rpartition("/")[0], given.get("config_path", "."))
         return (folder, given["config_name"].removesuffix(".yaml")) if folder is not None and "config_name" in given else None
 
@@ -210,6 +212,8 @@ class Runner:
             framework = self._recognise(composed.document, _program_name(found)) if composed is not None else None
             if framework is not None and framework.imports and not self._imports(found, framework):
                 framework = _bare(framework)
+            if framework is not None and _splits_otherwise(framework, given):
+                return None
             if framework is not None and framework.loader != Loader.PYYAML:
                 composed = with_settings(None, path, given, framework.arguments, framework.loader)
             if composed is not None and framework is not None and _same(framework.arguments, style):
@@ -228,6 +232,22 @@ class Runner:
             return any(word == module or word.startswith(places) for word in words)
         source = self._tree.read(found.program)
         return isinstance(source, Source) and re.search(rf"(?m)^\s*(?:from|import)\s+{module}\b", source.text) is not None
+
+
+# Parts of keys by which programs split a model among processes.
+_SPLITS: Final = ("tensor", "pipeline", "context_parallel", "sequence_parallel", "tp_size", "pp_size", "cp_size", "sp_size", "ulysses")
+
+
+def _splits_otherwise(framework: Framework, given: list[Setting]) -> bool:
+    """Return whether a command line splits the model by a key that the table does not know: the program has its own arithmetic.
+
+    Programs on the Trainer of transformers, which takes a DeepSpeed configuration, do so with flags that are no arguments of it.
+    """
+    if not framework.companions:
+        return False
+    known = {row.key for row in framework.rows}
+    keys = (".".join(map(str, setting.path)) for setting in given if setting.path not in known and setting.text not in ("1", "false", None))
+    return any("parallel" in key or key.endswith(_SPLITS) for key in keys if any(part in key for part in _SPLITS))
 
 
 def _bare(framework: Framework) -> Framework | None:
@@ -287,15 +307,14 @@ def _hydra_words(found: Found) -> Iterator[Word]:
             yield word
 
 
-def _hydra_flags(words: tuple[Word, ...]) -> Iterator[tuple[str, str]]:
-    """Yield what a command line says of the primary configuration."""
+def _hydra_flags(words: tuple[Word, ...]) -> Iterator[tuple[str, str | None]]:
+    """Yield what a command line says of the primary configuration; None for what nobody can know."""
     names = {"--config-path": "config_path", "-cp": "config_path", "--config-name": "config_name", "-cn": "config_name"}
     for index, word in enumerate(words):
-        name, equals, value = (word.text or "").partition("=")
+        name, equals, _ = word.starts_with.partition("=")
         if name in names:
-            following = words[index + 1].text if not equals and index + 1 < len(words) else value
-            if following:
-                yield names[name], following
+            value = word.after(len(name) + 1) if equals else words[index + 1] if index + 1 < len(words) else None
+            yield names[name], value.text if value is not None else None
 
 
 def _named(arguments: str) -> Iterator[tuple[str, str]]:

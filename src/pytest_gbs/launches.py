@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 _RECIPES: Final = (".yaml", ".yml", ".toml")
+# Parts of options that name a recipe: --config, --config_file, --train-config, --recipe, --yaml, -c.
+_NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
 _HYDRA: Final = frozenset(("--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd"))
 _TESTS: Final = frozenset(("tests", "test", "ci"))
 # Words of a script that starts another one.
@@ -139,7 +141,7 @@ class Scripts:
         path = self._program(start.program, command, script) if program is not None else None
         quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
         kind = Kind.TEMPLATE if template else kind_of(at.source)
-        launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start)
+        launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
         candidates = () if unknown is None else tuple(self._candidates(unknown))
         if unknown is not None and candidates:
             launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:_MOST_COMMANDS], script)))
@@ -182,14 +184,14 @@ class Scripts:
         found: list[tuple[str, Word]] = []
         template: Word | None = None
         missing = False
-        for word in start.recipes or _beside_hydra(start.program[1:]):
+        for word in start.recipes or _may_be_recipes(start.program[1:]):
             known = word.starts_with
             value = word.after(known.index("=") + 1) if "=" in known and not known.startswith("=") else word
             value = value.after(1) if value.starts_with.startswith("@") else value
             path = self.find(value, command, script) if start.recipes else self._configuration(value, command, script)
             if path is not None:
                 found.append((path, word))
-            elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(_CONFIGURATIONS)):
+            elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(_RECIPES)):
                 template = value
             elif start.recipes or (value.text or "").endswith(_RECIPES):
                 missing = True
@@ -234,14 +236,18 @@ class Scripts:
         return file if file is None or written is None else _standing(file, written.at)
 
 
-def _beside_hydra(words: Sequence[Word]) -> Iterator[Word]:
-    """Yield the words of a program that may name a recipe: not those that name a Hydra program's primary configuration."""
+def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words of a program that may name a recipe: those by themselves, and behind options that say so.
+
+    Not those that name a Hydra program's primary configuration, nor what else programs read: data in YAML, say.
+    """
     before = ""
     for word in words:
-        name = word.starts_with.partition("=")[0]
-        if not {name, before} & _HYDRA:
+        name, equals, _ = word.starts_with.partition("=")
+        option = before or (name if equals and name.startswith("-") else "")
+        if not {name, before} & _HYDRA and (not option or any(part in option for part in _NAMES_RECIPES)):
             yield word
-        before = "" if "=" in word.starts_with else name
+        before = name if name.startswith("-") and not equals else ""
 
 
 def _commented(text: str) -> str | None:

@@ -143,3 +143,44 @@ def test_a_named_recipe_brings_its_launches_along(tmp_path: Path) -> None:
     report = checked(tmp_path, {"sft.yaml": recipe(comment=CLAIM), "scripts/run.sh": command}, "sft.yaml")
     assert [(each.path, each.verdict) for each in report.files] == [("scripts/run.sh", None), ("sft.yaml", "violated")]
     assert codes(report) == ["GBS301"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param("--deepspeed ds_$ID.json", id="a DeepSpeed file that is a variable"),
+        pytest.param("--data_mixture $MIX.yaml", id="data that is a variable"),
+        pytest.param("--dataset_list /data/mix.yaml", id="data outside"),
+    ],
+)
+def test_files_that_are_no_recipe_keep_nothing_open(more: str, tmp_path: Path) -> None:
+    flags = " ".join(f"--{line.replace(': ', ' ')}" for line in KEYS.splitlines())
+    command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 {more}\n"
+    assert batches(checked(tmp_path, {"run.sh": command})) == [16]  # 2 x 1 x 8
+
+
+def test_a_program_that_splits_the_model_itself_has_its_own_arithmetic(tmp_path: Path) -> None:
+    flags = " ".join(f"--{line.replace(': ', ' ')}" for line in KEYS.splitlines())
+    command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 --tensor_parallel_size 4\n"
+    assert batches(checked(tmp_path, {"run.sh": command})) == []
+
+
+def test_a_hydra_configuration_that_is_a_variable_is_not_the_usual_one(tmp_path: Path) -> None:
+    files = {
+        "launch.py": '@hydra.main(version_base=None, config_path="config", config_name="config")\ndef main(config):\n    pass\n',
+        "config/config.yaml": recipe(),
+        "run.sh": "accelerate launch --num_processes 4 launch.py --config-name $NAME\n",
+    }
+    assert batches(checked(tmp_path, files)) == []
+
+
+def test_a_recipe_shows_the_command_that_launches_it(tmp_path: Path) -> None:
+    comment = "# accelerate launch --num_processes 4 \\\n#   train.py --config sft.yaml --gradient_accumulation_steps 8\n"
+    (run,) = launched(checked(tmp_path, {"sft.yaml": recipe(comment=comment)}))
+    assert run.launch is not None
+    assert (run.launch.kind, run.launch.at.source, run.geometry.global_batch_size) == ("document", "sft.yaml", 128)  # 4 x 8 x 4
+
+
+def test_a_comment_that_shows_how_another_recipe_is_launched_is_none_of_its_own(tmp_path: Path) -> None:
+    comment = "# accelerate launch --num_processes 4 train.py --config other.yaml\n"
+    assert batches(checked(tmp_path, {"sft.yaml": recipe(comment=comment), "other.yaml": recipe(comment="")})) == []

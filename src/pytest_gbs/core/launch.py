@@ -114,6 +114,7 @@ class Launch(NamedTuple):
     `command` names it for people ("accelerate launch"). `recipe` is the path of the recipe, "" where the command line is all
     there is. `at` is the command, `named` the word that names the recipe. `open` is true where whoever runs the script can add
     arguments (`"$@"`). `unread` is true where the program takes its recipe behind an option alone, and none stands before it.
+    `meant` is true where a bare quote ends the text before the command, and people mean it all the same.
     `start` is what the launcher made of the command; None for a launch context of the settings.
     """
 
@@ -127,3 +128,4 @@ class Launch(NamedTuple):
     unread: bool = False
     start: Start | None = None
     greps: tuple[Grep, ...] = ()
+    meant: bool = False

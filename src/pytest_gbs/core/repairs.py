@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from pytest_gbs.core.document import Scalar
-from pytest_gbs.core.location import Location
+from pytest_gbs.core.framework import Row
+from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.outcome import Applicability, Edit, Fix
 from pytest_gbs.core.quantity import RANKS, Name, Origin, Quantity
 from pytest_gbs.core.reading import key_text
@@ -48,6 +49,8 @@ def reaching(run: Run, size: Quantity, wanted: int) -> list[Repair]:
     Each of these settings is a factor of `size`, or `size` itself.
     """
     settings = _settings(size)
+    if any(_is_misspelt(run, row.key) for leaf in settings if (row := _row(run, leaf)) is not None):
+        return []  # the repair is to spell it right
     single = [(leaf, wanted * leaf.value // size.value) for leaf in settings if size.value > 0 and wanted * leaf.value % size.value == 0]
     found = [_repair(run, ((leaf, value),)) for leaf, value in single if 0 < value <= _LARGEST]
     if found:
@@ -172,7 +175,7 @@ def _written(run: Run, at: Location, value: int) -> str | None:
 
 def _insertion(run: Run, leaf: Quantity, value: int) -> Edit | None:
     """Return the edit that puts the key of `leaf` behind another size of the same mapping, in the style of that one."""
-    row = next((row for row in run.framework.rows if row.name == leaf.name and key_text(row) == leaf.key), None)
+    row = _row(run, leaf)
     if row is None or run.places is not None or run.launch is not None or row.key in run.document.keyed:
         return None
     for name in ORDER:
@@ -180,6 +183,20 @@ def _insertion(run: Run, leaf: Quantity, value: int) -> Edit | None:
             if other.name == name and other.key[:-1] == row.key[:-1] and other.key in run.document.keyed:
                 return _behind(run, other.key, str(row.key[-1]), value)
     return None
+
+
+def _row(run: Run, leaf: Quantity) -> Row | None:
+    """Return the row whose default `leaf` is, or None where it has none of its own."""
+    rows = run.framework.rows if leaf.at is None and leaf.origin == Origin.DEFAULT else ()
+    return next((row for row in rows if row.name == leaf.name and key_text(row) == leaf.key), None)
+
+
+def _is_misspelt(run: Run, key: KeyPath) -> bool:
+    """Return whether a key of the same mapping was probably meant to be `key`: then it is not a default that is missing."""
+    from pytest_gbs.core.near_miss import nearest
+
+    beside = (path[-1] for path in run.document.keyed if path[:-1] == key[:-1])
+    return any(nearest(str(word), (str(key[-1]),)) is not None for word in beside)
 
 
 def _behind(run: Run, sibling: tuple[str | int, ...], key: str, value: int) -> Edit | None:
