@@ -120,7 +120,7 @@ gpus-per-node = 8.0
 max-file-size = 1_000
 strict = "all"
 require-ignore-reason = true
-plugins = ["gbs-ours"]
+plugins = []
 versions = {transformers = "4.57.1"}
 [[hardware]]
 paths = ["gb200/**"]
@@ -182,7 +182,6 @@ same = "world-size"
         require_ignore_reason=True,
         source="gbs.toml",
         versions=(("transformers", "4.57.1"),),
-        plugins=("gbs-ours",),
     )
     assert type(settings.hardware[0].gpus_per_node) is int
 
@@ -395,6 +394,9 @@ def _settings_like() -> st.SearchStrategy[dict[str, Any]]:
         "require-ignore-reason": st.booleans(),
         "versions": st.dictionaries(_STRINGS, _STRINGS, max_size=2),
         "plugins": st.lists(_STRINGS, max_size=2),
+        "frameworks": st.one_of(
+            st.lists(_STRINGS, max_size=2), st.dictionaries(_STRINGS, st.one_of(_STRINGS, st.just({}), _ANYTHING), max_size=2)
+        ),
     }
     return st.fixed_dictionaries({}, optional=parts)
 

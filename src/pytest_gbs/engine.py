@@ -22,6 +22,7 @@ from pytest_gbs.core.report import Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Claim, Judged, Policy, Run, World
 from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
+from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import PARALLEL, Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
 from pytest_gbs.declarations import read_declarations
 from pytest_gbs.declarations.names import read_name
@@ -194,11 +195,36 @@ def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]
     places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}
     for setting in settings(running.found.start.program[1:], running.framework.arguments):
         if setting.word.default and setting.at in places:
-            yield from (part.name + _NOT_SET for part in setting.word.parts if part.default and part.name)
+            yield from ((part.name or "a variable") + _NOT_SET for part in setting.word.parts if part.default)
+    if any(_is_left_open(size.at, running) for size in _numbers(hardware)):
+        yield f"what a comment says to change{_NOT_SET}"
     if running.found.launch.meant:
         yield "the text in quotes is meant as a whole, though a bare quote ends it"
     if running.found.launch.open:
         yield "the command line of the script changes nothing"
+
+
+def _numbers(hardware: dict[str, Size]) -> Iterator[Quantity]:
+    """Yield the numbers that a launch's hardware rests on."""
+    for size in hardware.values():
+        yield from leaves(size)
+
+
+# A comment of a script that asks whoever runs it for other numbers, and how many characters behind it they may stand.
+_ASKS: Final = ("change for", "change this", "change these", "change to your", "adjust to your", "set this to", "set these to")
+_BEHIND: Final = 120
+
+
+def _is_left_open(at: Location | None, running: Running) -> bool:
+    """Return whether a comment right above a number, or beside it, asks for another one."""
+    script = running.found.script
+    if at is None or at.source != script.path:
+        return False
+    for block in script.comments:
+        stop = block.pieces[-1][1] + len(block.text) - block.pieces[-1][0]
+        if any(word in block.text.lower() for word in _ASKS) and 0 <= at.start - stop <= _BEHIND:
+            return True
+    return False
 
 
 _DEFAULT_OF: Final = "default of "
@@ -264,6 +290,10 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
 _CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 
 
+# Rules that may fail for want of GPUs alone.
+_OF_HARDWARE: Final = ("GBS201", "GBS202", "GBS204", "GBS205")
+
+
 def _softened(collected: _Collector, run: Run) -> _Collector:
     """Return `collected` with what is not certain of a launch told less firmly.
 
@@ -277,7 +307,7 @@ def _softened(collected: _Collector, run: Run) -> _Collector:
     if launch.kind == Kind.SCRIPT and not by_default:
         return collected
     for code, outcomes in list(collected.outcomes.items()):
-        kept = [outcome for outcome in outcomes if not (by_default and code.startswith("GBS2") and isinstance(outcome, Finding))]
+        kept = [outcome for outcome in outcomes if not (by_default and code in _OF_HARDWARE and isinstance(outcome, Finding))]
         collected.outcomes[code] = [_warning(outcome) for outcome in kept]
     return collected
 

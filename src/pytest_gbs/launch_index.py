@@ -28,7 +28,7 @@ class LaunchIndex(NamedTuple):
 
     def with_comments(self, document: Document, repository: Repository) -> tuple[Running, ...]:
         """Return the launches of a recipe, those that its own comments show too."""
-        runner = Runner(repository.tree, repository.readable)
+        runner = Runner(repository.tree, repository.readable, repository.recognise)
         shown = (runner.running(found) for found in self.scripts.in_comments(document.source))
         return (*self.of_recipe.get(document.source.path, ()), *(running for running in shown if running is not None))
 
@@ -92,7 +92,7 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
     scripts = repository.make_scripts() if always else repository.scripts
     if scripts is None:
         return None
-    runner = Runner(repository.tree, repository.readable)
+    runner = Runner(repository.tree, repository.readable, repository.recognise)
     of_recipe: defaultdict[str, list[Running]] = defaultdict(list)
     alone: defaultdict[str, list[Running]] = defaultdict(list)
     for found in scripts.all():

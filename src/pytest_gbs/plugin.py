@@ -23,6 +23,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--gbs-select", action="append", default=[], metavar="CODES", help="only these rules: codes or names, separated by commas")
     add("--gbs-ignore", action="append", default=[], metavar="CODES", help="all rules but these")
     add("--gbs-strict", action="store_true", help="fail where a claim can't be decided, instead of skipping")
+    add("--gbs-changed-since", metavar="REV", help="only recipes that changed since git's REV, or rest on what did")
+    words = "run the Python rules in this file or folder: only where you trust it, since they run as they are"
+    add("--gbs-allow-local-rules", action="append", default=[], metavar="PATH", help=words)
     parser.addini("gbs_recipes", "files and folders of training recipes, relative to this file's folder", type="paths", default=[])
 
 

@@ -21,10 +21,11 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("rules", "fixes"),
     ("launches",),
     ("launched",),
-    ("repository", "companions", "formats"),
+    ("repository", "companions", "formats", "locking"),
     ("launch_index",),
     ("engine",),
     ("api",),
+    ("differences", "changed"),
     ("plugin", "pytest_items", "recipe", "cli", "lsp", "__main__"),
 )
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

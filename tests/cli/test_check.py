@@ -23,7 +23,7 @@ sft.yaml:1:44  error GBS101 stale-declaration
         │                              ─ accumulation
 
   256 = 4 micro x 4 accumulation x 16 data-parallel (2 nodes x 8 GPUs)
-  holds with per_device_train_batch_size 2, gradient_accumulation_steps 2 or with "256" in the comment
+  holds with gradient_accumulation_steps 2, per_device_train_batch_size 2 or with "256" in the comment
 
 1 recipe in 1 file: 1 violated
 """

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.core.framework import Condition, Framework, Reading, Recognition, Row, SameAs, Treatment
+from pytest_gbs.core.framework import Condition, Framework, Loader, Reading, Recognition, Row, SameAs, Treatment
 from pytest_gbs.core.location import KeyPath, Location, Source
 from pytest_gbs.core.quantity import Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.reading import misread, read_sizes, treatment
@@ -73,6 +73,14 @@ VALUES = [
 def test_a_value_is_treated_as_its_row_says(node: Node, lenient: tuple[str, object], strict: tuple[str, object]) -> None:
     assert treatment(STEPS, node, table(), "yaml") == lenient
     assert treatment(STRICT, node, table(), "yaml") == strict
+
+
+def test_a_variable_of_the_environment_is_text_once_it_is_resolved() -> None:
+    resolving = table()._replace(loader=Loader.OMEGACONF)
+    assert treatment(STRICT, plain("${oc.env:X,8}"), resolving, "yaml") == (Treatment.STOPS, "${oc.env:X,8}")
+    assert treatment(STEPS, plain("${oc.env:X,8}"), resolving, "yaml")[0] == Treatment.TEMPLATE  # a row that takes "8"
+    assert treatment(STRICT, plain("${oc.decode:${oc.env:X,8}}"), resolving, "yaml")[0] == Treatment.TEMPLATE
+    assert treatment(STRICT, plain("${batch}"), resolving, "yaml")[0] == Treatment.TEMPLATE
 
 
 def test_json_has_its_own_numbers() -> None:

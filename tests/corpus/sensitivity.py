@@ -1,4 +1,4 @@
-"""How many single changes to an operand are found: each operand of each verified recipe, halved, doubled, and plus one."""
+"""How many single changes to an operand are found: each operand of each claim that is verified, halved, doubled, and plus one."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def _operands(file: FileReport) -> list[Quantity]:
 
 
 def _judged(run: Run) -> Iterator[Quantity]:
-    """Yield the sizes that a claim of the run was held against, and the global batch where constraints alone were decided."""
+    """Yield the sizes that a claim of the run was held against.
+
+    Where constraints alone were decided another number may be as good: what is divisible by 4 is often divisible by 8.
+    """
     for claim in run.claims:
         size = claim.worlds[0].geometry.stated.get(claim.declaration.name)
         if isinstance(size, Quantity):
             yield size
-    size = run.geometry.stated.get("global_batch_size")
-    if not run.claims and isinstance(size, Quantity):
-        yield size
 
 
 def _changed(folder: Path, base: WorkTree, file: FileReport, source: Source, quantity: Quantity, old: str, new: int) -> Change:

@@ -168,8 +168,15 @@ def test_buckets_make_the_batch_of_a_gpu_unknown() -> None:
     assert value(micro) == Reason.NOT_AN_INTEGER or value(micro) == Reason.AUTO
 
 
-def test_a_schedule_makes_the_global_batch_unknown() -> None:
+def test_a_schedule_ends_with_its_last_stage() -> None:
     stated = sizes(TESTED + "  --step-batch-size-schedule: 0:768 250B:1536\n", world_size=8).stated
+    batch = stated[Name.GLOBAL_BATCH_SIZE]
+    assert isinstance(batch, Quantity)
+    assert (batch.value, batch.stages) == (1536, (768, 1536))
+
+
+def test_a_schedule_that_is_not_understood_leaves_the_global_batch_unknown() -> None:
+    stated = sizes(TESTED + "  --step-batch-size-schedule: 0:768 later:1536\n", world_size=8).stated
     assert value(stated[Name.GLOBAL_BATCH_SIZE]) == Reason.SCHEDULE
     assert value(stated.get(Name.GRADIENT_ACCUMULATION_STEPS)) is None
 

@@ -218,10 +218,11 @@ def _own(text: str) -> dict[str, int]:
     return {name: each.value for name in HARDWARE if isinstance(each := own.get(name), Quantity)}
 
 
-def test_a_schedule_has_no_one_size() -> None:
+def test_a_schedule_ends_with_its_last_stage() -> None:
     stages = "train_batch_size: [{start: 0, value: 64}, {start: 64, value: 128}]"
-    stated = sizes(levanter(stages), world_size=8).stated
-    assert value(stated[BATCH]) == Reason.SCHEDULE
+    batch = sizes(levanter(stages), world_size=8).stated[BATCH]
+    assert isinstance(batch, Quantity)
+    assert (batch.value, batch.stages) == (128, (64, 128))
     assert stumbles(levanter(stages)) == {}
     assert stumbles(levanter("train_batch_size: [256]")) == {"train_batch_size": "stops"}
 

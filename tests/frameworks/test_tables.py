@@ -7,7 +7,7 @@ import pytest
 
 from pytest_gbs.core.framework import Framework, Treatment
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason
+from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Reason
 from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.frameworks import tables
 from pytest_gbs.frameworks._schema import slug
@@ -26,7 +26,7 @@ every_table = pytest.mark.parametrize("each", tables(), ids=slug)
 
 @every_table
 def test_each_fact_has_a_source(each: Framework) -> None:
-    facts: list[Any] = [*each.rows, *each.equations, *each.constraints, *each.exclusions, *each.switches, *each.texts]
+    facts: list[Any] = [*each.rows, *each.equations, *each.constraints, *each.exclusions, *each.requirements, *each.switches, *each.texts]
     assert each.version
     assert each.source
     assert [fact for fact in facts if not fact.source] == []
@@ -36,14 +36,17 @@ def test_each_fact_has_a_source(each: Framework) -> None:
 def test_each_condition_can_be_cited_by_people(each: Framework) -> None:
     assert [c for c in each.constraints if not c.label] == []
     assert [e for e in each.exclusions if not e.label] == []
+    assert [r for r in each.requirements if not r.label] == []
 
 
 @every_table
 def test_each_size_of_an_equation_is_given_or_can_be(each: Framework) -> None:
-    known = {row.name for row in each.rows} | {name for name, _ in each.assumed} | {Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE}
-    results = {equation.result for equation in each.equations}
-    used = set(chain.from_iterable((*equation.product, *equation.divisors) for equation in each.equations))
-    assert used <= known | results
+    known = {row.name for row in each.rows} | {name for name, _ in each.assumed} | set(HARDWARE)
+    # An equation is solved for whichever one size is missing: where the batch is given, for the accumulation.
+    sizes = [(equation.result, *equation.product, *equation.divisors) for equation in each.equations]
+    for _ in sizes:
+        known |= {missing for names in sizes if len(left := [name for name in names if name not in known]) == 1 for missing in left}
+    assert set(chain.from_iterable(sizes)) - known == set()
 
 
 def test_titles_tell_tables_apart() -> None:
@@ -52,10 +55,20 @@ def test_titles_tell_tables_apart() -> None:
 
 # A table is data; what a framework rounds or corrects may need a function, and each of them is counted here.
 HOOKS = {"realise_evaluation", "realise_rank_batches", "realise_running_batch", "realise_split_batches", "realise_whole_micro_batches"}
+SETTLING = {
+    "accumulate_where_a_global_batch_is_given",
+    "accumulate_where_both_are_given",
+    "clamp_to_the_processes",
+    "fill_accumulation",
+    "leave_out_generation",
+    "reduce_micro_batch",
+    "schedule_accumulation",
+}
 
 
 def test_no_hook_but_those_that_are_counted() -> None:
     assert {each.derive.__name__ for each in tables() if each.derive} == HOOKS
+    assert {each.settle.__name__ for each in tables() if each.settle} == SETTLING
 
 
 @pytest.mark.parametrize("key", ["warmup_ratio", "max_grad_norm", "lr_scheduler_kwargs", "overwrite_output_dir", "per_gpu_eval_batch_size"])
@@ -420,5 +433,7 @@ def test_grpo_refuses_two_ways_of_saying_it_and_a_batch_that_shrinks() -> None:
 
 def test_trainers_that_generate_may_reserve_gpus() -> None:
     reserving = {each.title for each in tables() if each.reserves}
-    assert reserving == {"TRL (GRPO)", "TRL (RLOO)", "TRL (Online DPO)"}
+    of_trl = {"TRL (GRPO)", "TRL (RLOO)", "TRL (Online DPO)"}
+    by_trl = {"axolotl (GRPO)", "axolotl (EBFT)", "ms-swift (GRPO)", "Megatron-SWIFT (GRPO)", "oumi (GRPO)"}
+    assert reserving == of_trl | by_trl
     assert all(each.shares for each in tables() if each.reserves)

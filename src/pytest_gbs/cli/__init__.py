@@ -13,6 +13,7 @@ from pytest_gbs.core.plugins import module
 from pytest_gbs.core.typed import Final
 
 _COUNTED: Final = hasattr(gc, "freeze")  # the garbage collector of CPython
+_VALUED: Final = {"--strict": "--strict=claims", "--add-ignore": "--add-ignore="}
 _MANY: Final = 100_000  # objects made since it last ran; CPython has 700
 
 
@@ -88,8 +89,11 @@ def _dispatch(arguments: list[str]) -> int:
         from pytest_gbs.cli._help import no_command
 
         return no_command(name)
-    # `--strict` takes a value only behind `=`: the next word is a path.
-    given = ["--strict=claims" if argument == "--strict" else argument for argument in arguments[1:]]
+    # These take a value only behind `=`: the next word is a path.
+    given = [_VALUED.get(argument, argument) for argument in arguments[1:]]
+    if name == "diff" and "--" in given:  # what stands behind is no revision
+        behind = given.index("--")
+        given = [*given[:behind], *(f"--path={path}" for path in given[behind + 1 :])]
     arguments_given = plain(command, given)
     if arguments_given is not None:
         return command.run(arguments_given)

@@ -17,6 +17,11 @@ class Formatter(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=26, width=110)
 
+    def add_argument(self, action: argparse.Action) -> None:
+        """Add the help of a flag, but for those that are left out: argparse itself compares that word by identity."""
+        if action.help != argparse.SUPPRESS:
+            super().add_argument(action)
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are one line, and exit with 2."""

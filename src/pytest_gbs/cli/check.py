@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, wants_baseline, wants_fixing
 from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
+from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.report import Report, Role, Verdict
-from pytest_gbs.core.typed import TYPE_CHECKING, Final
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.formats import find
 
 if TYPE_CHECKING:
     import argparse
 
-_NOT_IN_HELP: Final = "==SUPPRESS=="  # argparse.SUPPRESS
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gbs check` takes."""
+def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> None:
+    """Add what `gbs check` takes; `gbs fix` takes the same, and its help tells other flags."""
     add_input(parser)
     group = parser.add_argument_group("what fails")
-    words = "a claim that can't be decided fails; --strict=all: an unclaimed recipe too"
+
+    def told(words: str) -> str:
+        return NOT_IN_HELP if fixing else words
+
+    words = told("a claim that can't be decided fails; --strict=all: an unclaimed recipe too")
     group.add_argument("--strict", nargs="?", const="claims", choices=("claims", "all"), metavar="=all", help=words)
-    group.add_argument("--require-verified", type=int, default=0, metavar="N", help="fail unless N recipes are verified")
-    group.add_argument("--exit-zero", action="store_true", help="findings do not fail")
-    group.add_argument("--hook", action="store_true", help=_NOT_IN_HELP)
+    group.add_argument("--require-verified", type=int, default=0, metavar="N", help=told("fail unless N recipes are verified"))
+    group.add_argument("--exit-zero", action="store_true", help=told("findings do not fail"))
+    group.add_argument("--changed-since", metavar="REV", help=told("only what changed since git's REV, and what rests on that"))
+    group.add_argument("--hook", action="store_true", help=NOT_IN_HELP)
+    add_baseline(group, told=not fixing)
+    add_fixing(parser, told=fixing)
     group = add_output(parser)
-    group.add_argument("--statistics", action="store_true", help="only count how often each rule fired")
-    group.add_argument("--show-files", action="store_true", help="list the files that would be read, and stop")
-    group.add_argument("--show-settings", action="store_true", help="write the settings that would be used, and stop")
+    group.add_argument("--statistics", action="store_true", help=told("only count how often each rule fired"))
+    group.add_argument("--show-files", action="store_true", help=told("list the files that would be read, and stop"))
+    group.add_argument("--show-settings", action="store_true", help=told("write the settings that would be used, and stop"))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,7 +46,16 @@ def run(arguments: argparse.Namespace) -> int:
         from pytest_gbs.cli._reveal import reveal
 
         return reveal(asked, arguments)
-    report = _hooked(asked) if arguments.hook else asked.check()
+    report = _mended(asked, arguments) if wants_fixing(arguments) else _report(asked, arguments)
+    if isinstance(report, int):
+        return report
+    if wants_baseline(arguments):
+        from pytest_gbs.cli import _baseline
+
+        remaining = _baseline.apply(report, asked, arguments)
+        if remaining is None:
+            return 0
+        report = remaining
     if asked.settings.strict or asked.settings.strict_all:
         from pytest_gbs.cli._strict import tighten
 
@@ -51,6 +67,26 @@ def run(arguments: argparse.Namespace) -> int:
     if not (arguments.hook and not _concerns(report)):
         emit(wanted.render(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
     return _exit_code(report, asked, arguments)
+
+
+def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
+    """Return the report on the mended files; the exit code where they are only to be shown.
+
+    Raises:
+        UsageError: the flags contradict each other, or a file can't be written.
+    """
+    if arguments.changed_since:
+        raise UsageError("--changed-since checks only; name the files to be fixed")
+    from pytest_gbs.cli import _fixing
+
+    kept = asked._replace(targets=_kept(asked)) if arguments.hook else asked
+    if not kept.targets:
+        return 0
+    found = _fixing.mended(kept, arguments)
+    if arguments.diff:
+        return _fixing.print_patch(asked, found)
+    _fixing.write(asked, found)
+    return found.report
 
 
 def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int:
@@ -66,7 +102,9 @@ def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int
         failed = True
     if failed:
         return 0 if arguments.exit_zero else 1
-    if report.recipes() or asked.names_file or arguments.hook:
+    if arguments.changed_since and not report.recipes():
+        complain(f"no recipe changed since {arguments.changed_since}")
+    if report.recipes() or asked.names_file or arguments.hook or arguments.changed_since:
         return 0
     from pytest_gbs.cli._nothing import nothing_found
 
@@ -74,8 +112,25 @@ def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int
     return 3
 
 
+def _report(asked: Job, arguments: argparse.Namespace) -> Report:
+    if arguments.hook:
+        return _hooked(asked)
+    if arguments.changed_since:
+        from pytest_gbs.changed import check_changed
+
+        return check_changed(asked.tree, asked.targets, asked.settings, asked.given, root=asked.root, revision=arguments.changed_since)
+    return asked.check()
+
+
 def _concerns(report: Report) -> bool:
     return any(file.role != Role.NEITHER for file in report.files)
+
+
+def _kept(asked: Job) -> tuple[str, ...]:
+    """Return the targets that the settings do not exclude."""
+    from pytest_gbs.core.globs import matches_any
+
+    return tuple(path for path in asked.targets if not matches_any(path, asked.settings.exclude))
 
 
 def _hooked(asked: Job) -> Report:
@@ -83,12 +138,10 @@ def _hooked(asked: Job) -> Report:
 
     Files that the settings exclude are left out although they were named.
     """
-    from pytest_gbs.core.globs import matches_any
-
-    kept = tuple(path for path in asked.targets if not matches_any(path, asked.settings.exclude))
+    kept = _kept(asked)
     if not kept:
         return Report((), {}, {})
-    if asked.settings.source in kept:
+    if asked.settings.source in kept or "gbs.lock" in kept:
         return asked.check(everything=True)
     report = asked._replace(targets=kept).check()
     if not any(file.role == Role.LAUNCHER for file in report.files):

@@ -10,34 +10,32 @@ from pytest_gbs.core.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-_OWN = ("settings", "report")
+_OWN = ("settings", "framework", "report")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs schema` takes."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="settings, report, or a table of recipes; none: list them all")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="settings, framework (one of your own), report, or a table of recipes; none: list them all"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write a schema, or the names of all."""
+    from pytest_gbs.frameworks._schema import schemas
     from pytest_gbs.trees.shipped import read_schema
 
-    recipes = _recipes()
+    recipes = {file.removesuffix(".schema.json"): text for file, text in schemas().items()}
+    names = (*_OWN, *sorted(recipes))
     if arguments.name is None:
-        emit("".join(f"{name}\n" for name in (*_OWN, *recipes)))
+        emit("".join(f"{name}\n" for name in names))
         return 0
     name = arguments.name.removeprefix("recipes/")
-    if name not in (*_OWN, *recipes):
-        raise UsageError(f"no schema '{arguments.name}'; there are {', '.join((*_OWN, *recipes))}")
-    emit(read_schema(name if name in _OWN else f"recipes/{name}"))
+    if name not in names:
+        raise UsageError(f"no schema '{arguments.name}'; there are {', '.join(names)}")
+    # Those of recipes are made here: a hundred files more would slow down every start of pytest, which looks at each file of a plug-in.
+    emit(recipes.get(name) or read_schema(name))
     return 0
-
-
-def _recipes() -> tuple[str, ...]:
-    from pytest_gbs.frameworks import tables
-    from pytest_gbs.frameworks._schema import slug
-
-    return tuple(sorted(slug(table) for table in tables()))
 
 
 COMMAND = Command("print a JSON Schema: of the settings, of recipes, or of our JSON output", add_arguments, run)

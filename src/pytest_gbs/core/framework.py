@@ -129,12 +129,17 @@ class Exclusion(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """Keys of which the framework needs at least one. `label` says what it does otherwise."""
+    """Keys of which the framework needs at least one. `label` says what it does otherwise.
+
+    Where programs compose configurations (`Arguments.HYDRA`) a file by itself need not be whole, and only its launches are held to
+    it; with `whole` the framework's files are.
+    """
 
     keys: tuple[KeyPath, ...]
     label: str
     when: tuple[Condition, ...] = ()
     source: str = ""
+    whole: bool = False
 
 
 class Arguments:

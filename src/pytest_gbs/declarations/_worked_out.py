@@ -30,7 +30,8 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
     taken = {i for label in called for i in range(label.first, label.stop)}
     for found in formulas(tokens, products(tokens, taken), called):
         formula = found._replace(product=_on_nodes(passage, found.product))
-        if not is_batch_formula(passage, formula):
+        # What is divided by the micro batch or the accumulation is the other of them.
+        if not is_batch_formula(passage, formula) or any(operand.name in _SETTINGS for operand in formula.product.divisors):
             continue
         samples = next((result for result in formula.results if result.unit != "tokens"), None)
         total = next((result for result in formula.results if result.unit == "tokens"), None)

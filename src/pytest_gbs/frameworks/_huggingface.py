@@ -8,7 +8,7 @@ from __future__ import annotations
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Condition, Constraint, Loader, Reading, Row, SameAs, Switch, Treatment
+from pytest_gbs.core.framework import Condition, Constraint, Loader, Reading, Removal, Row, SameAs, Switch, Treatment
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
@@ -86,6 +86,16 @@ def micro_rows(reading: Reading, source: str = "") -> tuple[Row, ...]:
         Row(("per_gpu_train_batch_size",), Name.MICRO_BATCH_SIZE, reading=old, source=per_gpu),
         Row(("per_device_train_batch_size",), Name.MICRO_BATCH_SIZE, 8, reading, source or "TF training_args.py:777, 1820-1825"),
     )
+
+
+def _removed(kind: str) -> Removal:
+    """Return the batch key of long ago that is gone; bisected by wheels: transformers 4.57.1 has it, 5.0.0 has not."""
+    key, instead = f"per_gpu_{kind}_batch_size", f"per_device_{kind}_batch_size"
+    label = "the argument parser stops at a key that it does not know"
+    return Removal((key,), "transformers", "5.0", label, "TF training_args.py, hf_argparser.py (parse_dict, parse_yaml_file)", instead)
+
+
+REMOVED: Final = (_removed("train"), _removed("eval"))
 
 
 def accumulation_row(reading: Reading, source: str = "") -> Row:

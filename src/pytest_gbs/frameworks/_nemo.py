@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.document import Document
+from pytest_gbs.core.document import Document, Scalar, Sequence
 from pytest_gbs.core.equation import Enforcement
 from pytest_gbs.core.framework import Condition, Constraint, Reading, Row, Switch, Treatment
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.schedules import RAMP_UP, ramp
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._megatron import OPTIONAL, absent, path, paths, present, whole_accumulation, world
 
@@ -66,6 +67,7 @@ EXPERTS: Final = Constraint(
     source="MC parallel_state.py (initialize_model_parallel: expert_tensor_model_pipeline_parallel size)",
 )
 _RAMP: Final = path("model.rampup_batch_size")
+_RAMP_LENGTH: Final = 3  # start, increment, samples
 # With a ramp-up nothing looks at the last global batch before it is reached.
 WHOLE: Final = (
     whole_accumulation(f"{CALCULATOR}; {SAMPLERS}", (absent(_RAMP),)),
@@ -89,14 +91,40 @@ SWITCHES: Final = (
 )
 
 
-def clamp_to_the_processes(_document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return each model-parallel size that is more than there are processes as so many, which NeMo does without a word."""
+def clamp_to_the_processes(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the parallel sizes as the processes allow them, and the global batch with the stages of its ramp-up."""
+    return {**_clamp_to_the_processes(sizes), **_ramp_up(document, sizes)}
+
+
+def _ramp_up(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the global batch with the stages on the way to it (MC num_microbatches_calculator.py:380-508)."""
+    end, node = sizes.get(Name.GLOBAL_BATCH_SIZE), document.get(*_RAMP)
+    if not isinstance(end, Quantity) or end.origin == Origin.DERIVED or not isinstance(node, Sequence):
+        return {}
+    texts = [item.text for item in node.items if isinstance(item, Scalar) and item.plain and item.text.isdecimal() and len(item.text) < 12]
+    if len(texts) != len(node.items) or len(texts) != _RAMP_LENGTH:
+        return {}
+    stages = ramp(int(texts[0]), int(texts[1]), end.value)
+    return {end.name: end._replace(stages=stages, note=RAMP_UP)} if stages else {}
+
+
+def _clamp_to_the_processes(sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return each model-parallel size that is more than there are processes as so many, which NeMo does without a word.
+
+    A node that can't hold the model by the product of these sizes is a placeholder: a launcher or a search for a good layout fills
+    the number of nodes in (auto_configurator/base_configs of NeMo-Framework-Launcher).
+    """
     processes = sizes.get(Name.WORLD_SIZE)
     if not isinstance(processes, Quantity):
         return {}
     clamped: dict[str, Size] = {}
+    degree = 1
     for name in (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE):
         size = sizes.get(name)
         if isinstance(size, Quantity) and size.value > processes.value:
             clamped[name] = Quantity(name, processes.value, Origin.DERIVED, because=(processes,))
+        degree *= size.value if isinstance(size, Quantity) else 1
+    nodes = sizes.get(Name.NUM_NODES)
+    if not clamped and degree > processes.value and isinstance(nodes, Quantity) and nodes.origin == Origin.FILE and nodes.value == 1:
+        return {Name.NUM_NODES: Unknown(Name.NUM_NODES, Reason.PLACEHOLDER, nodes.at)}
     return clamped

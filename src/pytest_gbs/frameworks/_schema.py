@@ -1,6 +1,7 @@
 """JSON Schemas for editors, made from the tables: what a table lets pass as a size, its schema lets pass, and nothing else.
 
-A schema cannot tell `8.0` from `8`, and where a framework can, it is laxer than the table by that much.
+A schema cannot tell `8.0` from `8`, and where a framework can, it is laxer than the table by that much. It lets every interpolation
+pass, too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _ANY: Final = f"^{NUMBER}$"
 
 def schemas() -> dict[str, str]:
     """Return the text of the schema of each table by its file's name, without a folder."""
-    return {f"{slug(table)}.schema.json": json.dumps(schema(table), indent=2) + "\n" for table in tables()}
+    return {f"{slug(table)}.schema.json": json.dumps(schema(table), indent=1) + "\n" for table in tables()}
 
 
 def slug(table: Framework) -> str:
@@ -106,8 +107,10 @@ def _values(row: Row) -> Iterator[Schema]:
 
 def _numbers(row: Row) -> Iterator[Schema]:
     reading = row.reading
-    whole: Schema = {"type": "integer"} if reading.whole_float in WRONG else {"type": "number", "multipleOf": 1}
+    whole: Schema = {"type": "number", "multipleOf": 1} if reading.whole_float == Treatment.ACCEPTS else {"type": "integer"}
     yield {**whole, "minimum": row.minimum}
+    if reading.whole_float not in (*WRONG, Treatment.ACCEPTS):  # what the number is, nobody asks
+        yield {"type": "number", "multipleOf": 1, "not": {"type": "integer"}}
     if reading.zero not in WRONG:
         yield {**whole, "minimum": 0, "maximum": row.minimum - 1}
     if reading.negative not in WRONG:

@@ -20,6 +20,7 @@ from pytest_gbs.frameworks._huggingface import (
     MAX_STEPS_AS_LOADED,
     MICRO_AS_LOADED,
     NAMES,
+    REMOVED,
     SCRIPTS,
     SHRINKS,
     TRAINS,
@@ -146,4 +147,6 @@ def table(
         derive=realise_split_batches,
         imports="trl",
         companions=(("deepspeed",),),
+        package="trl",
+        removals=REMOVED,
     )

@@ -69,7 +69,8 @@ _CONSTRAINTS: Final = (
         (Name.DATA_PARALLEL_SIZE,),
         when=(_WHOLE_BATCH_AT_ONCE,),
         label="every device takes an equal part of the batch",
-        source="LV trainer.py:923-924, 948-953",
+        source="LV trainer.py:923-930, 948-953 (a schedule is not micro batched, and nothing is checked)",
+        fixed=True,
     ),
     Constraint(
         "GBS202",

@@ -7,7 +7,7 @@ megatron-core 0.14.0, where the ramp-up of the batch still works.
 from __future__ import annotations
 
 from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Framework, Loader, Recognition, Requirement, Row
+from pytest_gbs.core.framework import Arguments, Condition, Framework, Loader, Recognition, Requirement, Row
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
@@ -58,7 +58,12 @@ def _megatron(title: str, how: Recognition, rows: tuple[Row, ...], requirements:
 
 
 def _required(*names: KeyPath) -> tuple[Requirement, ...]:
-    return tuple(Requirement((key,), "NeMo has no default for it and stops while the model is built", source=CALCULATOR) for key in names)
+    label = "NeMo has no default for it and stops while the model is built"
+    return tuple(Requirement((key,), label, (_NO_RETRIEVAL,), CALCULATOR, whole=True) for key in names)
+
+
+# The models with retrieval of old count micro batches alone (NM models/language_modeling/megatron_retrieval_model.py).
+_NO_RETRIEVAL: Final = Condition(("model", "chunk_size"), (None,))
 
 
 _ALIGNER: Final = paths("trainer.sft trainer.dpo trainer.rm trainer.ppo trainer.knowledge_distillation")

@@ -14,6 +14,7 @@ from pytest_gbs.frameworks._huggingface import (
     MAX_STEPS_AS_LOADED,
     MICRO_AS_LOADED,
     NAMES,
+    REMOVED,
     SCRIPTS,
     SHRINKS,
     TRAINS,
@@ -65,6 +66,8 @@ _SCRIPT = Framework(
     source="TF hf_argparser.py:408-428 (parse_yaml_file), trainer.py:2557-2573 (get_total_train_batch_size)",
     derive=realise_split_batches,
     companions=(("deepspeed",),),
+    package="transformers",
+    removals=REMOVED,
 )
 
 # Nothing in the file says which script reads it, so text in quotes may well be converted: only what no parser takes is a mistake.

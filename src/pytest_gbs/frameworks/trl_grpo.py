@@ -1,14 +1,17 @@
 """TRL's GRPOTrainer and RLOOTrainer: the batch counts completions, and each prompt has a group of `num_generations` of them.
 
-Up to trl 0.15 the micro batch counted prompts (trl 0.14.0 grpo_trainer.py:469); since then completions.
+Before trl 0.15 the micro batch counted prompts, each of which became `num_generations` completions in the same pass (trl 0.14.0
+grpo_config.py:159-173, grpo_trainer.py:469); since then it counts completions (trl 0.15.0 grpo_trainer.py:343-350, 468).
 """
 
 from __future__ import annotations
 
 from pytest_gbs.core.equation import Enforcement, Equation
 from pytest_gbs.core.framework import Constraint, Exclusion, Framework, Reading, Recognition, Row, SameAs, Treatment
+from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
+from pytest_gbs.core.versions import in_eras
 from pytest_gbs.frameworks._huggingface import EVALUATES
 from pytest_gbs.frameworks._trl import ACCUMULATION, COLOCATED, GENERATES_WITH_VLLM, MICRO, SOURCE, recognition, table
 
@@ -85,6 +88,26 @@ def _constraints(lines: str) -> tuple[Constraint, ...]:
     )
 
 
+_COMPLETIONS: Final = "0.15"  # the first version whose micro batch counts completions
+
+
+def _with_eras(built: Framework) -> Framework:
+    """Return the table of GRPO with what held while the micro batch counted prompts."""
+    factors = (Name.MICRO_BATCH_SIZE, Name.NUM_GENERATIONS, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
+    source = "trl 0.14.0 grpo_trainer.py:469; grpo_config.py:159-173"
+    old = Equation(Name.GLOBAL_BATCH_SIZE, factors, unit="completions", until=_COMPLETIONS, source=source)
+    newer = (Name.GLOBAL_BATCH_SIZE, Name.GENERATION_BATCH_SIZE)
+    defaults: dict[KeyPath, int] = {("per_device_train_batch_size",): 1, ("gradient_accumulation_steps",): 8}
+    changed = [row for row in built.rows if row.key in defaults]
+    older = (row._replace(default=defaults[row.key], until=_COMPLETIONS, source="trl 0.14.0 grpo_config.py:159-173") for row in changed)
+    before = built._replace(
+        rows=(*(row._replace(since=_COMPLETIONS) if row in changed else row for row in built.rows), *older),
+        equations=(*(each._replace(since=_COMPLETIONS) if each.result in newer else each for each in built.equations), old),
+        constraints=tuple(each._replace(since=_COMPLETIONS) if each.code == "GBS205" else each for each in built.constraints),
+    )
+    return in_eras(before)
+
+
 def _online(title: str, how: Recognition, rows: tuple[Row, ...], lines: str) -> Framework:
     built = table(
         title,
@@ -97,11 +120,12 @@ def _online(title: str, how: Recognition, rows: tuple[Row, ...], lines: str) -> 
         constraints=_constraints(lines),
         source=f"{lines}; {SOURCE}",
     )
+    eras = _with_eras(built) if title.endswith("(GRPO)") else built
     label = "both say how many completions one generation makes, and the config accepts only one of them"
     refuses = built.switches[0]._replace(
         label="auto_find_batch_size would break the groups, so the config refuses it", source=lines, enforcement=Enforcement.STOPS
     )
-    return built._replace(
+    return eras._replace(
         exclusions=(Exclusion((("generation_batch_size",), ("steps_per_generation",)), label, lines),),
         switches=(refuses,),
         reserves=GENERATES_WITH_VLLM,

@@ -11,7 +11,7 @@ from pytest_gbs import formats
 from pytest_gbs.cli._strict import tighten
 from pytest_gbs.core.errors import GbsError
 from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Location
+from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.outcome import Finding, Undetermined
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.report import FileReport, Report
@@ -30,6 +30,8 @@ class Options(NamedTuple):
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
     strict: bool | None = None
+    changed_since: str | None = None
+    local_rules: tuple[str, ...] | None = None
 
 
 class Repository(NamedTuple):
@@ -44,6 +46,24 @@ class Repository(NamedTuple):
         inner = os.path.relpath(path, self.root).replace(os.sep, "/")
         return "" if inner == "." else f"{inner}/" if path.is_dir() else inner
 
+    def must_be_sound(self) -> None:
+        """Raise for what would fail with every file alike: a broken lock file, a revision that is not there.
+
+        Raises:
+            GbsError: one clear line.
+        """
+        from pytest_gbs.trees.worktree import WorkTree
+
+        lock = WorkTree(self.root).read("gbs.lock")
+        if isinstance(lock, Source):
+            from pytest_gbs.parsing.lock import read_lock
+
+            read_lock(lock)
+        if self.options.changed_since is not None:
+            from pytest_gbs.trees.git import GitRepository
+
+            GitRepository(self.root).commit(self.options.changed_since)
+
     def check(self, targets: Sequence[str], *, keep_runs: bool = False) -> Report:
         """Return the report on `targets`."""
         from pytest_gbs.api import check
@@ -51,7 +71,12 @@ class Repository(NamedTuple):
 
         named = frozenset(target for target in targets if target and not target.endswith("/"))
         tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named)
-        return tighten(check(tree, targets, self.settings, self.options.given, keep_runs=keep_runs), self.settings)
+        given, since = self.options.given, self.options.changed_since
+        if since is None or keep_runs:
+            return tighten(check(tree, targets, self.settings, given, keep_runs=keep_runs), self.settings)
+        from pytest_gbs.changed import check_changed
+
+        return tighten(check_changed(tree, targets, self.settings, given, root=self.root, revision=since), self.settings)
 
 
 def open_repository(start: Path, options: Options) -> Repository:
@@ -68,8 +93,10 @@ def open_repository(start: Path, options: Options) -> Repository:
     marked = any((root / name).exists() for name in (".git", "gbs.toml", "pyproject.toml"))
     if not marked and start.is_relative_to(options.root):
         root = find_root(options.root)
-    overrides = Overrides(select=options.select, ignore=options.ignore, strict=options.strict)
-    return Repository(root, load_settings(root, None, overrides, rules={rule.code: rule.name for rule in rules()}), options)
+    overrides = Overrides(select=options.select, ignore=options.ignore, strict=options.strict, local_rules=options.local_rules)
+    found = Repository(root, load_settings(root, None, overrides, rules={rule.code: rule.name for rule in rules()}), options)
+    found.must_be_sound()
+    return found
 
 
 class View:

@@ -30,4 +30,6 @@ def read_options(config: pytest.Config) -> Options:
         tuple(config.getoption("gbs_select")) or None,
         tuple(config.getoption("gbs_ignore")) or None,
         config.getoption("gbs_strict") or None,
+        config.getoption("gbs_changed_since") or None,
+        tuple(str(config.invocation_params.dir / path) for path in config.getoption("gbs_allow_local_rules")) or None,
     )

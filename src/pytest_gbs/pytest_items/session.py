@@ -80,8 +80,12 @@ class RecipeSession:
             self.summary = summarise(self.files, self.selected)
         if workeroutput is not None:
             workeroutput["gbs"] = self.summary
-        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.summary["recipes"] and not self.summary["items"]:
+        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._nothing_to_do(self.summary):
             session.exitstatus = pytest.ExitCode.OK
+
+    def _nothing_to_do(self, summary: Summary) -> bool:
+        """Return whether there are no items since nobody claims anything, or nothing changed."""
+        return bool((summary["recipes"] or self.config.getoption("gbs_changed_since")) and not summary["items"])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

@@ -52,10 +52,6 @@ def check(file: FileView) -> Iterator[Outcome]:
         node = keyed[found.row.key][1]
         if not _is_template(file.document, node):
             yield _stumbles(file.document, framework, found, node)
-    for row in odd if framework.companion and file.alone else ():
-        value = _target(keyed[row.key][1])
-        if isinstance(value, Scalar) and treatment(row, value, framework, file.document.syntax)[0] == Treatment.AUTO:
-            yield _unfilled(file.document, framework, row, value)
     for row in odd:
         value = _target(keyed[row.key][1])
         if isinstance(value, Scalar) and value.plain and (trap := _trap(row, value, file)):
@@ -119,14 +115,6 @@ def _trap(row: Row, node: Scalar, file: FileView) -> str:
     if len(digits) > 1 and digits[0] == "0" and digits.isdecimal() and digits.lstrip("0") != str(value):
         return f"{node.text} is read as {value}: YAML 1.1 takes a leading zero for octal"
     return ""
-
-
-def _unfilled(document: Document, framework: Framework, row: Row, node: Scalar) -> Finding:
-    """Return that nothing is around to put a number in the place of a word."""
-    at = Location(document.source.path, node.start, node.stop, row.key)
-    message = f'{key_text(row)} "{node.text}" is text, no number, to {framework.title} itself, which stops at start'
-    details = ("the Trainer of transformers and accelerate fill it in; no other file is here",)
-    return Finding(CODE, message, Severity.ERROR, at, details=details)
 
 
 def _reads_otherwise(document: Document, row: Row, trap: str) -> Finding:

@@ -39,7 +39,8 @@ def check(run: Run) -> Iterator[Outcome]:
 def _finding(outcome: Undetermined, where: str) -> Finding:
     missing = listing(map(called, outcome.missing), last="and")
     why = f": nothing says the {missing}" if missing else ""
-    message = f"{outcome.message}, which {where} has as checked, and now it can't be decided{why}"
+    place = f"in {where}" if where == "gbs.lock" else f"at {where}"
+    message = f"{outcome.message}, verified {place}, and can't be decided any more{why}"
     return Finding(CODE, message, Severity.WARNING, outcome.at, "declared", holds=outcome.implies)
 
 

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator
 from pytest_gbs.core.constraints import applies, describe, holds, judge, place
 from pytest_gbs.core.framework import Constraint
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
-from pytest_gbs.core.quantity import RANKS, Name
+from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Verified
+from pytest_gbs.core.quantity import RANKS, Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Final
@@ -66,7 +66,25 @@ def _finding(run: Run, core: list[Constraint]) -> Finding:
     stops = _stops(run)
     at = place(anywhere, _names(core))
     details = dict.fromkeys((*([] if alone else said), *reasons, *stops))
-    return Finding(CODE, message, Severity.ERROR, at, related=tuple(_related(anywhere, core, at)), details=tuple(details))
+    related, fixes = tuple(_related(anywhere, core, at)), tuple(dict.fromkeys(_fixes(run, anywhere, core)))
+    return Finding(CODE, message, Severity.ERROR, at, related=related, details=tuple(details), fixes=fixes)
+
+
+def _fixes(run: Run, anywhere: Run, core: list[Constraint]) -> Iterator[Fix]:
+    """Yield the changes that give the batch that is claimed, then the nearest ones that pass a check on one process at least."""
+    from pytest_gbs.core.repairs import dividing, reaching
+
+    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    for declaration in (claim.declaration for claim in run.claims):
+        if isinstance(size, Quantity) and declaration.name == size.name and not declaration.admits(size.value):
+            yield from (repair.fix for repair in reaching(run, size, declaration.value) if repair.fix is not None)
+    if run.geometry.value(Name.WORLD_SIZE) is not None:
+        yield from (fix for outcome in _failing(run) for fix in outcome.fixes)
+    for constraint in core:
+        names = tuple(name for name in constraint.divisor if name not in RANKS)
+        sides = [[s for name in side if isinstance(s := anywhere.geometry.get(name), Quantity)] for side in (constraint.dividend, names)]
+        if constraint.at_least is None and [len(side) for side in sides] == [len(constraint.dividend), len(names)]:
+            yield from dividing(anywhere, *sides)
 
 
 def _without_hardware(run: Run) -> Run:
@@ -81,8 +99,13 @@ def _stops(run: Run) -> list[str]:
     world = run.geometry.value(Name.WORLD_SIZE)
     if world is None:
         return []
-    outcomes = [outcome for code in _ABOUT_GPUS if code != CODE for outcome in judge(run, code)]
-    return [f"on {count(world, Name.WORLD_SIZE)}: {outcome.message}" for outcome in outcomes if isinstance(outcome, Finding)]
+    return [f"on {count(world, Name.WORLD_SIZE)}: {finding.message}" for finding in _failing(run)]
+
+
+def _failing(run: Run) -> list[Finding]:
+    """Return what the checks find on the number of GPUs at hand."""
+    outcomes = (outcome for code in _ABOUT_GPUS if code != CODE for outcome in judge(run, code))
+    return [outcome for outcome in outcomes if isinstance(outcome, Finding)]
 
 
 def _names(constraints: Iterable[Constraint]) -> tuple[str, ...]:

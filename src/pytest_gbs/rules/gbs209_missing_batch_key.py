@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Scalar
-from pytest_gbs.core.framework import Arguments
+from pytest_gbs.core.framework import Arguments, Requirement
 from pytest_gbs.core.launch import Kind
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity
@@ -30,11 +30,9 @@ CODE = "GBS209"
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each requirement of the framework of `run` of which no key is there."""
-    if _is_open(run):
-        return
     at = run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0)
     for requirement in run.framework.requirements:
-        if any(_is_set(run, key) for key in requirement.keys):
+        if _is_open(run, requirement) or any(_is_set(run, key) for key in requirement.keys):
             continue
         if all(holds(condition, run.document, run.framework.loader) for condition in requirement.when):
             names = listing((".".join(map(str, key)) for key in requirement.keys), last="or")
@@ -42,10 +40,10 @@ def check(run: Run) -> Iterator[Outcome]:
             yield Finding(CODE, message, Severity.ERROR, at)
 
 
-def _is_open(run: Run) -> bool:
+def _is_open(run: Run, requirement: Requirement) -> bool:
     """Return whether others may give what is missing: the programs that compose a file, the reader of a document."""
     if run.launch is None:
-        return run.framework.arguments == Arguments.HYDRA
+        return run.framework.arguments == Arguments.HYDRA and not requirement.whole
     return run.launch.kind != Kind.SCRIPT
 
 

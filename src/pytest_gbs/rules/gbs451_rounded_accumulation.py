@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
@@ -43,7 +43,21 @@ def check(run: Run) -> Iterator[Outcome]:
     related = tuple(Related(leaf.at, short(leaf.name)) for leaf in leaves(real) if leaf.at and leaf.at != at)
     details = (f"{real.value:,} = {product(real)}",)
     holds = f"holds with {real.value:,}"
-    yield Finding(CODE, message, Severity.WARNING, at, "rounded", tuple(dict.fromkeys(related)), details, holds, run.assumptions)
+    yield Finding(
+        CODE, message, Severity.WARNING, at, "rounded", _once(related), details, holds, run.assumptions, _fixes(run, stated, real)
+    )
+
+
+def _once(related: tuple[Related, ...]) -> tuple[Related, ...]:
+    return tuple(dict.fromkeys(related))
+
+
+def _fixes(run: Run, stated: Quantity, real: Quantity) -> tuple[Fix, ...]:
+    """Return the fix that states the batch that the recipe trains with."""
+    from pytest_gbs.core.repairs import change
+
+    fix = change(run, stated, real.value)
+    return (fix,) if fix is not None else ()
 
 
 _RECIPE = """\

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import place
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.outcome import Finding, Fix, Outcome, Severity, Verified
+from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
 
@@ -37,7 +37,15 @@ def check(run: Run) -> Iterator[Outcome]:
     unit = run.framework.unit
     if batch % ranks:
         message = f"each optimizer step trains on {rank * ranks:,} {unit}, not {batch:,}: {rank:,} on each of {ranks:,} ranks"
-        yield Finding(CODE, message, Severity.WARNING, at, "rounded down", assumptions=run.assumptions)
+        yield Finding(
+            CODE,
+            message,
+            Severity.WARNING,
+            at,
+            "rounded down",
+            assumptions=run.assumptions,
+            fixes=_fixes(run, Name.GLOBAL_BATCH_SIZE, Name.DATA_PARALLEL_SIZE),
+        )
         return
     rollout = sizes.value(Name.GENERATION_BATCH_SIZE)
     if not rollout or not _splits(run):
@@ -46,9 +54,25 @@ def check(run: Run) -> Iterator[Outcome]:
         left = rollout % batch
         parts = f"{rollout:,} = {rollout // batch:,} x {batch:,} + {left:,}"
         message = f"the last optimizer step of each rollout trains on {left:,} {unit}, not {batch:,}: {parts}"
-        yield Finding(CODE, message, Severity.WARNING, at, "does not divide the rollout", assumptions=run.assumptions)
+        yield Finding(
+            CODE,
+            message,
+            Severity.WARNING,
+            at,
+            "does not divide the rollout",
+            assumptions=run.assumptions,
+            fixes=_fixes(run, Name.GENERATION_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE),
+        )
     elif rollout % batch == 0:
         yield Verified(CODE, at, run.assumptions, decides=False)
+
+
+def _fixes(run: Run, divided: str, by: str) -> tuple[Fix, ...]:
+    """Return the nearest numbers of one setting with which size `divided` leaves no remainder."""
+    from pytest_gbs.core.repairs import dividing
+
+    top, bottom = run.geometry.get(divided), run.geometry.get(by)
+    return tuple(dividing(run, (top,), (bottom,))) if isinstance(top, Quantity) and isinstance(bottom, Quantity) else ()
 
 
 def _splits(run: Run) -> bool:

@@ -65,23 +65,19 @@ def _said(messages: str, now: Record) -> bool:
 
 
 def _finding(run: Run, base: Held, now: Record) -> Finding:
-    from pytest_gbs.core.held import moved
+    from pytest_gbs.core.held import moved, words
 
     changed = moved(base.record, now)
     sizes = [size for each in changed if isinstance(size := run.geometry.get(each.name), Quantity) and size.at]
     at = next((size.at for size in sizes if size.at and size.at.source == run.path), _start(run))
     related = tuple(Related(size.at, short(size.name)) for size in sizes if size.at and size.at != at)
     because = listing((f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in changed), last="and")
-    message = f"global batch size went from {_words(base.record)} at {base.where} to {_words(now)}, and nothing declares it"
+    message = f"global batch size went from {words(base.record)} at {base.where} to {words(now)}, and nothing declares it"
     return Finding(CODE, message, Severity.WARNING, at, "", related, (because,) if because else ())
 
 
 def _number(value: int | None) -> str:
     return "none" if value is None else f"{value:,}"
-
-
-def _words(record: Record) -> str:
-    return f"{record.global_batch_size:,}" if record.global_batch_size is not None else f"{record.share} per GPU"
 
 
 def _start(run: Run) -> Location:

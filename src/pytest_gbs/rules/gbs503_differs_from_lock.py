@@ -27,7 +27,7 @@ from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.wording import called, count, listing, short
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.held import Comparison, Held, Moved, Record
+    from pytest_gbs.core.held import Comparison, Held, Moved
 
 CODE = "GBS503"
 
@@ -51,7 +51,9 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
     """Return the outcome for a batch that nobody can tell."""
-    said = f"{held.where} has {_words(held.record)}"
+    from pytest_gbs.core.held import words
+
+    said = f"{held.where} has {words(held.record)}"
     if isinstance(run.geometry.get(Name.GLOBAL_BATCH_SIZE), Conflict):
         said += ", but the settings of the recipe contradict each other"
     values, name = found.values, found.free[0] if found.free else ""
@@ -62,7 +64,7 @@ def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
 
 def _finding(run: Run, held: Held, found: Comparison) -> Finding:
     """Return the finding for a batch that moved, at the operand that moved it."""
-    from pytest_gbs.core.held import moved
+    from pytest_gbs.core.held import moved, words
 
     now = found.now
     changed = moved(held.record, now) if now is not None else ()
@@ -72,18 +74,12 @@ def _finding(run: Run, held: Held, found: Comparison) -> Finding:
     related = [Related(place, label) for place, label in places if place != at]
     related += [Related(held.at, "locked")] if held.at else []
     because = listing((_change(each) for each in changed), last="and")
-    batch = _words(now) if now is not None else "unknown"
-    message = f"global batch size is {batch}, {held.where} has {_words(held.record)}{f': {because}' if because else ''}"
+    batch = words(now) if now is not None else "unknown"
+    message = f"global batch size is {batch}, {held.where} has {words(held.record)}{f': {because}' if because else ''}"
     severity = Severity.WARNING if run.launch and run.launch.kind == Kind.DOCUMENT else Severity.ERROR
     mends, fixes = _ways_out(run, changed)
     holds = f"holds with {mends}; where the change is meant, gbs lock writes it down" if mends else "where it is meant, run gbs lock"
     return Finding(CODE, message, severity, at, label, tuple(related), (), holds, run.assumptions, fixes)
-
-
-def _words(record: Record) -> str:
-    if record.global_batch_size is not None:
-        return f"{record.global_batch_size:,} {record.unit}"
-    return f"{record.share} {record.unit} per {'GPU' if record.of == Name.WORLD_SIZE else 'data-parallel rank'}"
 
 
 def _change(each: Moved) -> str:

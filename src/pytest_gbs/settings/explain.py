@@ -14,18 +14,19 @@ from pytest_gbs.settings.places import KeyPath, key_lines, line_holding, line_of
 from pytest_gbs.trees.shipped import read_schema
 
 _LONGEST: Final = 60
-_DEEPEST: Final = 50
 _HUGE: Final = 10**18
 _ENTRIES: Final = ("hardware", "launch", "expect")
 _TABLES: Final = ("severity", "per-file-ignores", "versions")
-_PLURAL: Final = {"string": "texts", "integer": "whole numbers", "object": "tables"}
+_DESCRIBED: Final = "frameworks"  # a table in a table
+_MANY: Final = 20
+_PLURAL: Final = {"string": "texts", "integer": "whole numbers", "object": "tables", "array": "lists"}
 
 
-def problems(raw: Raw) -> list[Problem]:
-    """Return what the schema refuses in `raw`: everything, or the first hundred where there is more."""
+def problems(raw: Raw, name: str = "settings") -> list[Problem]:
+    """Return what the schema of that name refuses in `raw`: everything, or the first hundred where there is more."""
     from jsonschema import Draft202012Validator
 
-    schema = json.loads(read_schema("settings"))
+    schema = json.loads(read_schema(name))
     found = (problem for error in Draft202012Validator(schema).iter_errors(_tame(raw)) for problem in _problems(error, schema))
     return list(dict.fromkeys(islice(found, MOST_PROBLEMS)))
 
@@ -77,18 +78,11 @@ def _line(problem: Problem, text: str, lines: dict[KeyPath, int], table: KeyPath
 def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
     """Return the header of the table that a key stands in, and the key: `[[tool.gbs.hardware]]`, `num-nodes`."""
     entry = path[0] in _ENTRIES and isinstance(path[1], int) if len(path) > 1 else False
-    depth = 2 if entry else int(len(path) > 1 and path[0] in _TABLES)
-    header = ".".join(map(str, (*table, *path[:1]) if depth else table))
+    inner = len(path) > 1 and path[0] == _DESCRIBED and isinstance(path[1], str)
+    depth = 2 if entry or inner else int(len(path) > 1 and path[0] in (*_TABLES, _DESCRIBED))
+    header = ".".join(map(str, (*table, *path[: 2 if inner else 1]) if depth else table))
     key = ".".join(str(part) for part in path[depth:] if not isinstance(part, int))
     return (f"[[{header}]]" if entry else f"[{header}]" if header else ""), key
-
-
-def is_too_deep(raw: Any) -> bool:
-    """Return whether tables and lists nest deeper than any settings do, and than functions may call each other."""
-    level = [raw]
-    for _ in range(_DEEPEST):
-        level = [each for one in level if isinstance(one, (dict, list)) for each in (one.values() if isinstance(one, dict) else one)]
-    return bool(level)
 
 
 def _problems(error: Any, schema: Any) -> Iterator[Problem]:
@@ -102,12 +96,38 @@ def _problems(error: Any, schema: Any) -> Iterator[Problem]:
                 yield Problem(path, f"has no {key}: {wanted(error.schema['properties'][key], schema)} is wanted")
     elif keyword == "anyOf":
         yield Problem(path, f"says nothing: one of {listing(each['required'][0] for each in error.validator_value)} is wanted")
+    elif keyword == "oneOf" and (within := _meant_branch(error)):
+        for each in within:
+            yield from _problems(each, schema)
     elif error.parent is None and _is_name(error):
         yield Problem((*path, error.instance), f"is no name here: {wanted(error.schema, schema, 'string')} is wanted")
     else:
         verb = "holds" if path and isinstance(path[-1], int) else "is"
         written = ", in double brackets," if path and path[-1] in _ENTRIES else ""
-        yield Problem(path, f"{verb} {show(error.instance)}: {wanted(error.schema, schema)}{written} is wanted")
+        meant = _close(error.instance, error.schema, schema)
+        yield Problem(path, f"{verb} {show(error.instance)}: {wanted(error.schema, schema)}{written} is wanted{meant}")
+
+
+def _meant_branch(error: Any) -> list[Any]:
+    """Return what is wrong with the one alternative that has the right type, so that its inside is told of; nothing where none has."""
+    branches: dict[Any, list[Any]] = {}
+    for each in error.context:
+        branches.setdefault(each.schema_path[0], []).append(each)
+    inside = [found for found in branches.values() if not any(not each.path and each.validator in ("type", "enum") for each in found)]
+    return inside[0] if len(inside) == 1 else []
+
+
+def _close(value: Any, part: Any, schema: Any) -> str:
+    """Return the word that was meant by `value`, where one of many is wanted."""
+    words = [word for each in part.get("oneOf", [part]) for word in _resolved(each, schema).get("enum", ())]
+    close = get_close_matches(value[:100], words, 1) if isinstance(value, str) and len(words) > _MANY else []
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _resolved(part: Any, schema: Any) -> Any:
+    while "$ref" in part:
+        part = schema["$defs"][part["$ref"].rpartition("/")[2]]
+    return part
 
 
 def _unknown_keys(error: Any) -> list[str]:
@@ -129,6 +149,8 @@ def wanted(part: Any, schema: Any, kind: str = "") -> str:
     """Return what a part of the schema accepts, for people."""
     if "$ref" in part:
         return wanted(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
+    if "title" in part:
+        return str(part["title"])
     if "enum" in part:
         return listing(map(show, part["enum"]))
     if "oneOf" in part:
@@ -139,10 +161,9 @@ def wanted(part: Any, schema: Any, kind: str = "") -> str:
     if kind == "string":
         return f"a text of 1 to {part['maxLength']:,} characters" if "maxLength" in part else "a text"
     if kind == "array":
-        items = part["items"]
-        while "$ref" in items:
-            items = schema["$defs"][items["$ref"].rpartition("/")[2]]
-        return f"a list of {'one or more ' * ('minItems' in part)}{_PLURAL[items['type']]}"
+        items = _resolved(part["items"], schema)
+        inner = _PLURAL[items["type"]] if isinstance(items.get("type"), str) else "values"
+        return f"a list of {'one or more ' * ('minItems' in part)}{inner}"
     if kind == "object" and "properties" in part:
         return f"{{{', '.join(f'{key} = ...' for key in part['properties'])}}}" if len(part["properties"]) < 4 else "a table"
     return {"boolean": "true or false", "object": "a table"}[kind]

@@ -21,6 +21,7 @@ class Overrides(NamedTuple):
     strict_all: bool | None = None
     exclude: Sequence[str] | None = None
     max_file_size: int | None = None
+    local_rules: Sequence[str] | None = None  # files and folders of Python rules, which only the command line may name
 
 
 def load_settings(
@@ -38,9 +39,14 @@ def load_settings(
     settings = _found(str(root), rules) if config is None else _named(str(root), str(config), rules)
     if overrides is None or overrides == Overrides():
         return settings
+    if overrides.local_rules:
+        from pytest_gbs.settings.plugins import with_local_rules
+
+        settings = with_local_rules(settings, overrides.local_rules, rules)
     from pytest_gbs.settings.selection import merge
 
-    return merge(settings, rules=rules, **overrides._asdict())
+    names = {**rules, **{rule.code: rule.name for rule in settings.rules}}
+    return merge(settings, rules=names, **{key: value for key, value in overrides._asdict().items() if key != "local_rules"})
 
 
 def _found(root: str, rules: Mapping[str, str]) -> Settings:
@@ -52,9 +58,9 @@ def _found(root: str, rules: Mapping[str, str]) -> Settings:
     from pytest_gbs.settings.reading import TABLE, interpret, parse
 
     if own != MISSING:
-        return interpret(parse("gbs.toml", own, ()), rules)
+        return interpret(parse("gbs.toml", own, ()), rules, root)
     file = parse("pyproject.toml", shared, TABLE)
-    return Settings() if file.raw is None else interpret(file, rules)
+    return Settings() if file.raw is None else interpret(file, rules, root)
 
 
 def _named(root: str, config: str, rules: Mapping[str, str]) -> Settings:
@@ -67,7 +73,7 @@ def _named(root: str, config: str, rules: Mapping[str, str]) -> Settings:
     if base != "gbs.toml":
         file = parse(name, data, TABLE)
         if file.raw is not None:
-            return interpret(file, rules)
+            return interpret(file, rules, root)
         if base == "pyproject.toml":
             raise SettingsError(f"{name}: there is no [tool.gbs] in it")
-    return interpret(parse(name, data, ()), rules)
+    return interpret(parse(name, data, ()), rules, root)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
+from pytest_gbs.settings.described import Brought, Described, is_too_deep
 from pytest_gbs.settings.meaning import build
 from pytest_gbs.settings.shape import fits
 
@@ -67,27 +68,54 @@ def _syntax_error(name: str, message: str, text: str) -> str:
     return f"{name}:{line}: no TOML: {words[:1].lower()}{words[1:]} ({column})"
 
 
-def interpret(file: SettingsFile, rules: Mapping[str, str]) -> Settings:
-    """Return what `file` says, with `rules` the names of all rules by code.
+def interpret(file: SettingsFile, rules: Mapping[str, str], root: str) -> Settings:
+    """Return what `file` says, with `rules` the names of all rules by code; other files that it names lie below `root`.
 
     Raises:
         SettingsError: it holds mistakes; all of them are told, a line each.
     """
+    brought = _brought(file, rules)
+    names = {**rules, **{rule.code: rule.name for rule in brought.rules}} if brought.rules else rules
     table = ".".join(file.table)
     if fits(file.raw):
-        settings, wrong = build(file.raw, file.name, table, rules)
-        if not wrong:
-            return settings
+        settings, wrong = build(file.raw, file.name, table, names)
     else:
-        wrong = _all_problems(file, table, rules)
-    from pytest_gbs.settings.explain import sentences
+        settings, wrong = Settings(), _all_problems(file, table, names)
+    own = _own_frameworks(file, root)
+    wrong = [*wrong, *brought.wrong, *own.wrong]
+    if wrong or own.lines:
+        from pytest_gbs.settings.explain import sentences
 
-    raise SettingsError("\n".join(sentences(wrong, file.name, file.text, file.table)))
+        lines = sentences(wrong, file.name, file.text, file.table) if wrong else []
+        raise SettingsError("\n".join((*lines, *own.lines)))
+    if not (own.tables or brought.tables or brought.rules):
+        return settings
+    return settings._replace(frameworks=(*own.tables, *brought.tables), rules=brought.rules)
+
+
+def _own_frameworks(file: SettingsFile, root: str) -> Described:
+    """Return the tables that the settings describe; none where that part has the wrong shape, which is told elsewhere."""
+    stated = file.raw.get("frameworks") if isinstance(file.raw, dict) else None
+    if not stated or is_too_deep(file.raw) or not fits({"frameworks": stated}):
+        return Described()
+    from pytest_gbs.settings.frameworks import describe
+
+    return describe(stated, root, file.name)
+
+
+def _brought(file: SettingsFile, rules: Mapping[str, str]) -> Brought:
+    """Return what the plug-ins that the settings name bring."""
+    named = file.raw.get("plugins") if isinstance(file.raw, dict) else None
+    if not named or not fits({"plugins": named}):
+        return Brought()
+    from pytest_gbs.settings.plugins import installed
+
+    return installed(named, rules)
 
 
 def _all_problems(file: SettingsFile, table: str, rules: Mapping[str, str]) -> list[Problem]:
     """Return what is wrong with the shape, and then with the meaning of all that has the right shape."""
-    from pytest_gbs.settings.explain import is_too_deep, problems, without
+    from pytest_gbs.settings.explain import problems, without
 
     if is_too_deep(file.raw):
         raise SettingsError(f"{file.name}: nested too deeply")

@@ -51,3 +51,9 @@ def is_root(folder: str) -> bool:
 def has_settings(pyproject: bytes) -> bool:
     """Return whether a pyproject.toml may hold `[tool.gbs]`, without parsing it: its name stands in the dependencies of many."""
     return b"gbs" in pyproject and re.search(_TABLE, pyproject) is not None
+
+
+def leads_outside(path: str, root: str) -> bool:
+    """Return whether `path`, all links followed, lies elsewhere than below `root`."""
+    inside = os.path.realpath(root).rstrip(os.sep) + os.sep
+    return "\0" in path or not os.path.realpath(path).startswith(inside)

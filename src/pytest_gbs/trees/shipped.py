@@ -9,7 +9,7 @@ import pytest_gbs
 
 
 def read_schema(name: str) -> str:
-    """Return the text of `<name>.schema.json` (`settings`, `recipes/trl`), from the installed package or from the checkout.
+    """Return the text of `<name>.schema.json` (`settings`, `report`), from the installed package or from the checkout.
 
     Raises:
         FileNotFoundError: there is no such schema.

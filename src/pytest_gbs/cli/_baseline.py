@@ -1,0 +1,72 @@
+"""Baselines on the command line: writing, applying and pruning the file of findings that are put up with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from pytest_gbs.cli._input import Job
+from pytest_gbs.cli._output import complain
+from pytest_gbs.core.baseline import Entry, entries, parse, render, stale, told, without
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.report import Report
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import argparse
+
+_MOST: Final = 50_000_000
+_SHOWN: Final = 5
+
+
+def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report | None:
+    """Return `report` without the findings of the baseline; None where a baseline was written instead.
+
+    Raises:
+        UsageError: the flags make no sense together, or the file is no baseline or can't be written.
+    """
+    from pytest_gbs.trees.files import read_bytes
+    from pytest_gbs.trees.writing import write_file
+
+    if arguments.write_baseline:
+        if arguments.baseline or arguments.prune_baseline:
+            raise UsageError("--write-baseline starts anew: give it without --baseline and --prune-baseline")
+        found = entries(report)
+        write_file(arguments.write_baseline, render(found).encode())
+        complain(f"{found.total()} findings written to {arguments.write_baseline}")
+        return None
+    if not arguments.baseline:
+        raise UsageError("--prune-baseline needs --baseline FILE")
+    data = read_bytes(arguments.baseline, _MOST)
+    if isinstance(data, str):
+        raise UsageError(f"--baseline {arguments.baseline}: {data}")
+    known = parse(data.decode("utf-8", "replace"), arguments.baseline)
+    missing = Counter[Entry]() if arguments.changed_since else _missing(report, known, asked)
+    if missing and arguments.prune_baseline:
+        write_file(arguments.baseline, render(known - missing).encode())
+    if missing:
+        _tell(list(told(missing)), arguments)
+    return without(report, known)
+
+
+def _missing(report: Report, known: Counter[Entry], asked: Job) -> Counter[Entry]:
+    """Return the entries that occur no longer, of the files and rules that were looked at."""
+    from pytest_gbs.api import active_rules
+
+    active = {rule.code for rule in active_rules(asked.settings)}
+    found = stale(report, known, asked.targets)
+    return Counter({entry: count for entry, count in found.items() if entry.rule in active})
+
+
+def _tell(lines: Iterable[str], arguments: argparse.Namespace) -> None:
+    """Tell what the baseline lists and the recipes do not have any more."""
+    lines = list(lines)
+    if arguments.quiet:
+        return
+    pruned = arguments.prune_baseline
+    for line in lines[:_SHOWN]:
+        complain(f"{'taken out of the baseline' if pruned else 'in the baseline, but gone'}: {line}")
+    if len(lines) > _SHOWN:
+        complain(f"and {len(lines) - _SHOWN} more")
+    if not pruned:
+        complain("--prune-baseline takes them out")

@@ -1,0 +1,108 @@
+"""Mending what a check found: which fixes are wanted, writing them, or printing the patch."""
+
+# Paths are plain text here: `import pathlib` alone takes 4 ms.
+# ruff: noqa: PTH110, PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+import sys
+
+from pytest_gbs.cli._input import STDIN, Job
+from pytest_gbs.cli._output import complain, slashed
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.location import Lines, Source
+from pytest_gbs.core.outcome import Applicability
+from pytest_gbs.core.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_gbs.fixes.mending import Mended, Repair
+
+
+def mended(asked: Job, arguments: argparse.Namespace) -> Mended:
+    """Return the targets of a check mended in memory, as the flags say.
+
+    Raises:
+        UsageError: the flags contradict each other.
+    """
+    from pytest_gbs import api
+
+    if arguments.fix_settings and arguments.fix_declarations:
+        raise UsageError("--fix-settings believes the claims and --fix-declarations the settings: give one of them")
+    fixes = arguments.fix or arguments.fix_settings or arguments.fix_declarations
+    if arguments.add_ignore is not None and fixes:
+        raise UsageError("--add-ignore silences what the fixes would mend: give one of them")
+    if STDIN in arguments.paths and not arguments.diff:
+        raise UsageError("standard input can't be written to; --diff prints the patch")
+    if arguments.add_ignore is not None:
+        return api.ignore(asked.tree, asked.targets, asked.settings, asked.given, arguments.add_ignore)
+    kinds = [Applicability.SETTINGS] if arguments.fix_settings else []
+    kinds += [Applicability.DECLARATIONS] if arguments.fix_declarations else []
+    return api.fix(asked.tree, asked.targets, asked.settings, asked.given, kinds)
+
+
+def write(asked: Job, found: Mended) -> None:
+    """Write the mended files, all or none, and tell what was done and what was not.
+
+    Raises:
+        UsageError: a file can't be written; none is changed then.
+    """
+    if found.files:
+        from pytest_gbs.trees.writing import Change, encoded, write_together
+
+        pairs = found.files.items()
+        write_together(asked.root, [Change(path, encoded(before), encoded(after)) for path, (before, after) in pairs])
+    for repair in found.applied:
+        complain(f"fixed {_place(asked, repair, found)} {repair.finding.code}: {repair.fix.title}")
+    tell_refused(asked, found)
+
+
+def tell_refused(asked: Job, found: Mended) -> None:
+    """Tell why repairs were not made."""
+    for each in found.refused:
+        complain(f"not fixed {_place(asked, each.repair, found)} {each.repair.finding.code}: {each.repair.fix.title}: {each.why}")
+
+
+def _place(asked: Job, repair: Repair, found: Mended) -> str:
+    """Return the place of a finding as people see it: path and line, relative to the current folder."""
+    at = repair.finding.at
+    shown = slashed(os.path.relpath(os.path.join(asked.root, at.source), asked.folder))
+    source = asked.tree.read(at.source)
+    line = f":{Lines(source.text).line_of(at.start)}" if isinstance(source, Source) and at.source not in found.files else ""
+    return shown + line
+
+
+def print_patch(asked: Job, found: Mended) -> int:
+    """Print the patch of all mended files, with paths relative to the root of the git repository; return 1 where there is one.
+
+    Raises:
+        UsageError: a file is not UTF-8, so that git would take it for binary.
+    """
+    from pytest_gbs.fixes.patching import patch
+
+    root = _repository(asked.root)
+    parts = []
+    for path, (before, after) in sorted(found.files.items()):
+        if before.encoding != "utf-8":
+            raise UsageError(f"{path} is {before.encoding.upper()}, of which git makes no patch; --fix mends it")
+        full = os.path.realpath(os.path.join(asked.root, path))
+        parts.append(patch(slashed(os.path.relpath(full, root)), before, after))
+    data = "".join(parts).encode("utf-8", "surrogateescape")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+    tell_refused(asked, found)
+    return 1 if found.files else 0
+
+
+def _repository(root: str) -> str:
+    """Return the folder with `.git` that holds `root`, or `root` itself."""
+    folder = start = os.path.realpath(root)
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return start
+        folder = above
+    return folder

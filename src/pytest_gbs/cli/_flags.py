@@ -1,0 +1,51 @@
+"""The flags of `gbs check` that mend what is found, or put up with it: what they do is imported when one is given."""
+
+from __future__ import annotations
+
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import argparse
+
+
+NOT_IN_HELP: Final = "==SUPPRESS=="  # argparse.SUPPRESS
+_FIXING: Final = (
+    ("--fix-settings", "believe the claims: change accumulation first, else micro batch"),
+    ("--fix-declarations", "believe the settings: change the numbers in the comments"),
+    ("--diff", "write nothing, print the patch; exit 1 if there is one"),
+)
+_BASELINE: Final = (
+    "leave out the findings that this file lists",
+    "list all findings in this file, and stop",
+    "take out of --baseline what occurs no longer",
+)
+
+
+def add_fixing(parser: argparse.ArgumentParser, *, told: bool) -> None:
+    """Add the flags that mend what is found; where they are not `told`, the help names one alone."""
+    group = parser.add_argument_group("mending what is found")
+    words = "apply safe fixes: none changes a size or a claim" + ("" if told else " (gbs fix --help: more)")
+    group.add_argument("--fix", action="store_true", help=words)
+    for flag, words in _FIXING:
+        group.add_argument(flag, action="store_true", help=words if told else NOT_IN_HELP)
+    words = "write # gbs: ignore[...] beside every finding"
+    group.add_argument("--add-ignore", nargs="?", const="", default=None, metavar="=REASON", help=words if told else NOT_IN_HELP)
+
+
+def wants_fixing(arguments: argparse.Namespace) -> bool:
+    """Return whether any file is to be changed, or a patch to be printed."""
+    flags = (arguments.fix, arguments.fix_settings, arguments.fix_declarations, arguments.diff, arguments.add_ignore is not None)
+    return any(flags)
+
+
+def add_baseline(group: argparse._ArgumentGroup, *, told: bool) -> None:
+    """Add the flags for findings that are put up with."""
+    helps = [words if told else NOT_IN_HELP for words in _BASELINE]
+    group.add_argument("--baseline", metavar="FILE", help=helps[0])
+    group.add_argument("--write-baseline", metavar="FILE", help=helps[1])
+    group.add_argument("--prune-baseline", action="store_true", help=helps[2])
+
+
+def wants_baseline(arguments: argparse.Namespace) -> bool:
+    """Return whether any of them was given."""
+    return bool(arguments.baseline or arguments.write_baseline or arguments.prune_baseline)

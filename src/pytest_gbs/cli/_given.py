@@ -1,0 +1,66 @@
+"""What `gbs plan` and `gbs scale` take: hardware, whole numbers, and the recipe at a path."""
+
+from __future__ import annotations
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._input import Job, add_input, job
+from pytest_gbs.cli._plain import plain
+from pytest_gbs.core.admissible import MOST_GPUS
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Final
+
+_MOST_DIGITS: Final = 9
+
+
+def number(text: str) -> int:
+    """Return a positive whole number of the command line."""
+    if not text.isascii() or not text.isdigit() or len(text) > _MOST_DIGITS or int(text) < 1:
+        import argparse
+
+        raise argparse.ArgumentTypeError(f"'{text}' is no positive whole number")
+    return int(text)
+
+
+def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix: str = "--") -> Given:
+    """Return hardware of flags that start with `prefix`.
+
+    Raises:
+        UsageError: they contradict each other, or nobody has so many.
+    """
+    if nodes and per_node and world and nodes * per_node != world:
+        raise UsageError(
+            f"{prefix}nodes {nodes} x {prefix}gpus-per-node {per_node} is {nodes * per_node}, but {prefix}world-size says {world}"
+        )
+    for flag, divisor in (("nodes", nodes), ("gpus-per-node", per_node)):
+        if divisor and world and world % divisor:
+            raise UsageError(f"{prefix}world-size {world} is no multiple of {prefix}{flag} {divisor}")
+    if (world or 1) > MOST_GPUS or (nodes or 1) * (per_node or 1) > MOST_GPUS:
+        raise UsageError(f"more than {MOST_GPUS} GPUs are nobody's")
+    return Given(nodes, per_node, world)
+
+
+def asked(paths: list[str], given: Given, config: str | None = None) -> Job:
+    """Return the job of checking `paths` on the hardware given."""
+    flags = plain(Command("", add_input, lambda _: 0), ())
+    assert flags is not None
+    flags.paths, flags.config = paths, config
+    flags.nodes, flags.gpus_per_node, flags.world_size = given.num_nodes, given.gpus_per_node, given.world_size
+    return job(flags)
+
+
+def of_recipe(path: str, given: Given) -> Run:
+    """Return the recipe at `path` on the hardware given.
+
+    Raises:
+        UsageError: it is no recipe, or several.
+    """
+    if path == "-":
+        raise UsageError("gbs plan --from takes a file")
+    report = asked([path], given).check(keep_runs=True)
+    runs = [run for file in report.files for run in file.runs]
+    own = [run for run in runs if run.launch is None] or runs
+    if len(own) != 1:
+        raise UsageError(f"{path} is no recipe that gbs knows" if not own else f"{path} holds {len(own)} recipes; name one")
+    return own[0]

@@ -1,0 +1,154 @@
+"""`gbs diff`: what a change does to the global batch size of each recipe and launch."""
+
+# Paths are plain text here: `import pathlib` alone takes 4 ms.
+# ruff: noqa: PTH100
+
+from __future__ import annotations
+
+import os
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._input import STDIN, Job, add_input, job
+from pytest_gbs.cli._output import add_output, complain, emit, options, slashed
+from pytest_gbs.core.difference import Differences, Status
+from pytest_gbs.core.errors import SettingsError, UsageError
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.report import Report
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_gbs.core.tree import Tree
+    from pytest_gbs.differences import State
+    from pytest_gbs.trees.git import GitRepository
+
+_USAGE: Final = "[FLAG ...] BASE [HEAD] [-- PATH ...]"
+_WORKING_TREE: Final = "the working tree"
+
+
+class _Asked(NamedTuple):
+    """The two sides: revisions as written, and the commits that they are; the later one None for the working tree."""
+
+    base: str
+    head: str
+    base_commit: str
+    head_commit: str | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs diff` takes."""
+    words = "revisions of git (BASE..HEAD and BASE...HEAD too; HEAD is the working tree if not given); paths behind --"
+    add_input(parser, metavar="BASE", words=words)
+    parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only recipes there, as behind --")
+    group = add_output(parser, formats="text, json, markdown")
+    group.add_argument("--fail-on", choices=("changed", "never"), default="never", metavar="WHAT", help="changed: exit 1 if a batch is")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write what became of each recipe and launch, and return the exit code."""
+    from pytest_gbs.formats._diff import find
+
+    render = find(arguments.format)
+    revisions, arguments.paths = list(arguments.paths), []
+    if STDIN in revisions:
+        raise UsageError("gbs diff reads no standard input")
+    asked = job(arguments)
+    from pytest_gbs.trees.git import GitRepository
+
+    repository = GitRepository(asked.root)
+    sides = _sides(repository, revisions)
+    found, internal = _compare(asked, repository, sides, fixed=arguments.config is not None)
+    wanted = tuple(slashed(os.path.relpath(os.path.abspath(path), asked.root)) for path in arguments.path)
+    found = found._replace(changes=tuple(each for each in found.changes if _is_below((each.path, each.renamed_from), wanted)))
+    emit(render(found, options(arguments, asked.root, asked.folder)), arguments.output_file)
+    for line in internal:
+        complain(line)
+    if internal:
+        return 2
+    return int(arguments.fail_on == "changed" and any(change.status == Status.CHANGED for change in found.changes))
+
+
+def _sides(repository: GitRepository, revisions: list[str]) -> _Asked:
+    """Return what is to be compared.
+
+    Raises:
+        UsageError: there is no such revision, or none or too many are given.
+    """
+    if len(revisions) == 1 and "..." in revisions[0]:
+        base, _, head = (part or "HEAD" for part in revisions[0].partition("..."))
+        fork = repository.fork(base, head)
+        if fork is None:
+            more = "; the clone is shallow: git fetch --unshallow, or fetch-depth: 0 in CI" if repository.is_shallow() else ""
+            raise UsageError(f"{base} and {head} have no common commit here{more}")
+        return _Asked(base, head, fork, repository.commit(head))
+    if len(revisions) == 1 and ".." in revisions[0]:
+        revisions = [part or "HEAD" for part in revisions[0].split("..", 1)]
+    if not 1 <= len(revisions) <= 2:
+        raise UsageError(f"gbs diff {_USAGE}: one revision to compare the working tree with, or two")
+    head_commit = repository.commit(revisions[1]) if len(revisions) == 2 else None
+    return _Asked(revisions[0], revisions[1] if head_commit else _WORKING_TREE, repository.commit(revisions[0]), head_commit)
+
+
+def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: bool) -> tuple[Differences, tuple[str, ...]]:
+    """Return the changes, and what bugs of ours were met on the way. With `fixed` settings both sides have the same."""
+    from contextlib import ExitStack
+
+    from pytest_gbs.differences import differences
+    from pytest_gbs.trees.git import GitTree
+
+    with ExitStack() as stack:
+        most, exclude = asked.settings.max_file_size, asked.settings.exclude
+        before = stack.enter_context(GitTree(repository, sides.base_commit, most, exclude))
+        after: Tree = asked.tree
+        if sides.head_commit is not None:
+            after = stack.enter_context(GitTree(repository, sides.head_commit, most, exclude))
+        base = _state(asked, sides.base, before, asked.settings if fixed else _settings_at(before, sides.base, asked.settings))
+        settings = asked.settings if fixed or sides.head_commit is None else _settings_at(after, sides.head, asked.settings)
+        head = _state(asked, sides.head, after, settings, leave_out=before.links)
+        return differences(base, head), (*base.report.internal, *head.report.internal)
+
+
+def _state(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> State:
+    from pytest_gbs.api import check
+    from pytest_gbs.differences import State
+    from pytest_gbs.locking import NAME
+    from pytest_gbs.trees.overlay import OverlayTree
+
+    # Neither side is held to its lock file, which may be broken by a merge.
+    unlocked = OverlayTree(tree, {NAME: ""})
+    report: Report = check(unlocked, (), settings, asked.given, keep_runs=True)
+    kept = tuple(file for file in report.files if file.path not in leave_out)
+    return State(name, tree, report._replace(files=kept))
+
+
+def _settings_at(tree: Tree, name: str, settings: Settings) -> Settings:
+    """Return `settings` with the hardware and the launches that the settings of another state give.
+
+    Raises:
+        SettingsError: they are broken there.
+    """
+    from pytest_gbs.rules import rules
+    from pytest_gbs.settings.meaning import build
+    from pytest_gbs.settings.reading import TABLE, parse
+    from pytest_gbs.settings.shape import fits
+
+    codes = {rule.code: rule.name for rule in rules()}
+    for path, table in (("gbs.toml", ()), ("pyproject.toml", TABLE)):
+        source = tree.read(path)
+        file = parse(f"{path} at {name}", source.text.encode(), table) if isinstance(source, Source) else None
+        if file is not None and file.raw is not None:
+            if not fits(file.raw):
+                raise SettingsError(f"the settings in {path} at {name} are broken; those of the working tree say what is allowed")
+            # What they say of rules and packages is none of our business: nothing that another state names is loaded.
+            there, _ = build(file.raw, file.name, ".".join(table), codes)
+            return settings._replace(hardware=there.hardware, launches=there.launches, versions=there.versions)
+    return settings._replace(hardware=(), launches=(), versions=())
+
+
+def _is_below(paths: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    return not wanted or any(each in (".", path) or path.startswith(f"{each}/") for each in wanted for path in paths if path)
+
+
+COMMAND = Command("show what a change does to the batch size of each recipe", add_arguments, run, _USAGE)

@@ -1,0 +1,25 @@
+"""`gbs fix`: `gbs check --fix`."""
+
+from __future__ import annotations
+
+from pytest_gbs.cli import check
+from pytest_gbs.cli._command import Command
+from pytest_gbs.core.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs check` takes."""
+    check.add_arguments(parser, fixing=True)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Mend, write the report on what is left, and return the exit code."""
+    if arguments.add_ignore is None:
+        arguments.fix = True
+    return check.run(arguments)
+
+
+COMMAND = Command("mend what is found: safely, or believing the comments or the settings", add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -1,0 +1,148 @@
+"""`gbs lock`: write down the batch of each recipe and launch, so that `gbs check` holds them to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._input import STDIN, Job, add_input, job
+from pytest_gbs.cli._output import complain, emit
+from pytest_gbs.core.errors import SettingsError, UsageError
+from pytest_gbs.core.held import Record, moved, same_batch, words
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.report import Report, Role
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
+from pytest_gbs.core.wording import called
+from pytest_gbs.formats._escape import escape
+
+if TYPE_CHECKING:
+    import argparse
+
+_MOST: Final = 50_000_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs lock` takes."""
+    add_input(parser, words="update the recipes there alone (default: all of the repository)")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if gbs.lock would change")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing of what changed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write `gbs.lock`, say what changed in it, and return the exit code."""
+    if STDIN in arguments.paths:
+        raise UsageError("gbs lock reads no standard input")
+    asked = job(arguments)
+    if asked.given:
+        raise UsageError("a lock holds what the repository says, not the command line; say gpus-per-node = 8 in [tool.gbs] instead")
+    from pytest_gbs.parsing.lock import NAME, write_lock
+    from pytest_gbs.trees.files import MISSING, read_bytes
+
+    data = read_bytes(f"{asked.root}/{NAME}", _MOST)
+    if isinstance(data, str) and data != MISSING:
+        raise SettingsError(f"{NAME}: {data}")
+    was = data if isinstance(data, bytes) else b""
+    report = _report(asked)
+    for line in report.internal:
+        complain(line)
+    if report.internal:
+        return 2
+    old, broken = _old(was, partly=bool(arguments.paths))
+    new = _new(report, asked, old, partly=bool(arguments.paths))
+    text = write_lock(new).encode()
+    now = text.replace(b"\n", b"\r\n") if b"\r\n" in was else text
+    if not arguments.quiet:
+        emit("".join(f"{escape(line)}\n" for line in (*_changes(old, new), *_summary(report, new, was, now, arguments.check))))
+    if broken:
+        complain(broken)
+    if arguments.check:
+        return int(was != now)
+    if was != now and (new or was):
+        from pytest_gbs.trees.writing import Change, write_together
+
+        write_together(asked.root, (Change(NAME, data if isinstance(data, bytes) else None, now),))
+    return 0 if new or report.recipes() else 3
+
+
+def _report(asked: Job) -> Report:
+    """Return the report on all of the repository, none of it held to the lock that is to be written."""
+    from pytest_gbs.parsing.lock import NAME
+    from pytest_gbs.trees.overlay import OverlayTree
+
+    return asked._replace(tree=OverlayTree(asked.tree, {NAME: ""})).check(keep_runs=True, everything=True)
+
+
+def _old(data: bytes, *, partly: bool) -> tuple[dict[str, Record], str]:
+    """Return the entries that the file had, and why it has none that can be read: then all of it is written anew.
+
+    Raises:
+        SettingsError: it is to be kept in part, and can't be read.
+    """
+    from pytest_gbs.locking import locked
+    from pytest_gbs.parsing.decode import decode
+    from pytest_gbs.parsing.lock import NAME
+
+    source = decode(NAME, data)
+    try:
+        return {name: line.record for name, line in locked(source).items()}, ""
+    except SettingsError as error:
+        if partly:
+            raise
+        return {}, str(error) if isinstance(source, Source) else f"{error}; written anew"
+
+
+def _new(report: Report, asked: Job, old: Mapping[str, Record], *, partly: bool) -> dict[str, Record]:
+    from pytest_gbs.locking import records
+
+    found = {name: now for name, (_, now) in records(report).items()}
+    if not partly:
+        return found
+    kept = {name: each for name, each in old.items() if not _is_below(name, asked.targets)}
+    return {**kept, **{name: each for name, each in found.items() if _is_below(name, asked.targets)}}
+
+
+def _is_below(name: str, targets: tuple[str, ...]) -> bool:
+    """Return whether the recipe or the script that an entry is about lies below one of the paths."""
+    return any(part == target or part.startswith(target) for part in name.split(" @ ") for target in targets)
+
+
+def _changes(old: Mapping[str, Record], new: Mapping[str, Record]) -> Iterator[str]:
+    """Yield a line for each entry that changes."""
+    for name in sorted({**old, **new}):
+        before, after = old.get(name), new.get(name)
+        if before is None and after is not None:
+            yield f"new      {name}: {words(after)}"
+        elif after is None and before is not None:
+            yield f"gone     {name}: {words(before)}"
+        elif before is not None and after is not None and before != after:
+            operands = ", ".join(f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in moved(before, after))
+            if same_batch(before, after):
+                yield f"same     {name}: {words(after)} ({operands or 'what is known of it changed'})"
+            else:
+                yield f"moved    {name}: {words(before)} to {words(after)}{f' ({operands})' if operands else ''}"
+
+
+def _number(value: int | None) -> str:
+    return "none" if value is None else f"{value:,}"
+
+
+def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, check: bool) -> Iterator[str]:
+    from pytest_gbs.locking import named
+
+    launches = sum(" @ " in name for name in new)
+    counted = _count(len(new) - launches, "recipe") + (f" and {_count(launches, 'launch')}" if launches else "")
+    done = "is up to date" if was == now else "would change" if check else "written"
+    yield f"gbs.lock {done}: {counted}"
+    files = (file for file in report.files if file.role in (Role.RECIPE, Role.LAUNCHER))
+    names = {name for file in files for name, _ in named(file.runs, file.document)}
+    unknown = sorted(names - new.keys())
+    if unknown and new:
+        listed = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+        yield f"  left out, since not even the batch of one GPU is known: {listed}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}{'es' if word.endswith('h') else 's'}"
+
+
+COMMAND = Command("write down the batch size of each recipe, which gbs check holds it to", add_arguments, run, "[FLAG ...] [PATH ...]")

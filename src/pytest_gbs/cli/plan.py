@@ -1,0 +1,90 @@
+"""`gbs plan`: every micro batch and accumulation that reach a global batch size on given hardware."""
+
+from __future__ import annotations
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._given import hardware, number, of_recipe
+from pytest_gbs.cli._output import emit
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.planning import Goal
+from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
+from pytest_gbs.core.worlds import PARALLEL
+
+if TYPE_CHECKING:
+    import argparse
+
+FORMATS: Final = ("text", "json", "markdown")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs plan` takes."""
+    parser.add_argument("--global-batch-size", type=number, metavar="N", help="samples per optimizer step")
+    parser.add_argument("--world-size", type=number, metavar="N", help="training processes in all")
+    parser.add_argument("--nodes", type=number, metavar="N", help="machines")
+    parser.add_argument("--gpus-per-node", type=number, metavar="N", help="training processes on each machine")
+    parser.add_argument("--max-micro-batch-size", type=number, metavar="N", help="the largest micro batch that fits")
+    for name in PARALLEL:
+        parser.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="N", help="processes that share a sample")
+    parser.add_argument("--sequence-length", type=number, metavar="N", help="tokens per sample, for the tokens per step")
+    parser.add_argument("--from", dest="recipe", metavar="RECIPE", help="start from what a recipe has; other flags win over it")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how to write it (default: text)")
+    parser.add_argument("--output-file", metavar="FILE", help="write there instead of standard output")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the plan; the exit code is 1 where nothing fits."""
+    from pytest_gbs.fixes.plan import plan
+    from pytest_gbs.formats._plan import render_plan
+
+    found = plan(_goal(arguments))
+    emit(render_plan(found, arguments.format), arguments.output_file)
+    return 0 if found.pairs else 1
+
+
+def _goal(arguments: argparse.Namespace) -> Goal:
+    """Return what to plan for.
+
+    Raises:
+        UsageError: neither flags nor a recipe say the batch or the number of GPUs.
+    """
+    given = hardware(arguments.nodes, arguments.gpus_per_node, arguments.world_size)
+    recipe = of_recipe(arguments.recipe, given) if arguments.recipe else None
+    whole = given.num_nodes * given.gpus_per_node if given.num_nodes and given.gpus_per_node else None
+    sizes = recipe.geometry if recipe else None
+    batch = arguments.global_batch_size or (_claimed(recipe) if recipe else None) or (sizes.global_batch_size if sizes else None)
+    world = given.world_size or whole or (sizes.value(Name.WORLD_SIZE) if sizes else None)
+    if batch is None:
+        raise UsageError("gbs plan needs --global-batch-size N, or --from RECIPE that has one on the given hardware")
+    if world is None:
+        raise UsageError("gbs plan needs --world-size N, or --nodes N and --gpus-per-node N")
+    length = arguments.sequence_length or ((sizes.value(Name.SEQUENCE_LENGTH) or 0) if sizes else 0)
+    per_sample = recipe.framework.sequences_per_sample if recipe and not arguments.sequence_length else 1
+    unit = recipe.framework.unit if recipe else "samples"
+    return Goal(batch, world, _parallel(arguments, recipe), arguments.max_micro_batch_size or 0, length * per_sample, _now(recipe), unit)
+
+
+def _claimed(recipe: Run) -> int | None:
+    """Return the global batch size that a comment of the recipe claims: what is meant, whatever the settings give here."""
+    claims = (claim.declaration for claim in recipe.claims)
+    return next((d.value for d in claims if d.name == Name.GLOBAL_BATCH_SIZE and d.unit != "tokens"), None)
+
+
+def _parallel(arguments: argparse.Namespace, recipe: Run | None) -> tuple[tuple[str, int], ...]:
+    """Return the parallel sizes: of the flags, else those by which the recipe's framework divides its processes."""
+    flags = {name: value for name in PARALLEL if (value := getattr(arguments, name)) is not None}
+    equations = recipe.framework.equations if recipe else ()
+    divisors = next((equation.divisors for equation in equations if equation.result == Name.DATA_PARALLEL_SIZE), ())
+    own = {name: value for name in divisors if recipe and (value := recipe.geometry.value(name))}
+    return tuple({**own, **flags}.items())
+
+
+def _now(recipe: Run | None) -> tuple[int, int] | None:
+    if recipe is None:
+        return None
+    micro, accumulation = (recipe.geometry.value(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    return (micro, accumulation) if micro and accumulation else None
+
+
+COMMAND = Command("list the micro batches and accumulations that reach a batch on given hardware", add_arguments, run, "[FLAG ...]")

@@ -1,0 +1,182 @@
+"""`gbs scale`: carry recipes to other hardware, their global batch size kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._given import asked, hardware, number
+from pytest_gbs.cli._input import STDIN, Job
+from pytest_gbs.cli._output import complain, emit, options
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.report import Report, Role
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.scaling import Scaled, Stuck
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_gbs.fixes.scale import Workshop
+
+FORMATS: Final = ("text", "json", "markdown")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs scale` takes."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="recipes, folders of them, or a script that launches one")
+    group = parser.add_argument_group("the hardware to go to")
+    group.add_argument("--nodes", type=number, metavar="N", help="machines")
+    group.add_argument("--gpus-per-node", type=number, metavar="N", help="training processes on each machine")
+    group.add_argument("--world-size", type=number, metavar="N", help="training processes in all")
+    group = parser.add_argument_group("the hardware they are on, where they do not say it themselves")
+    group.add_argument("--from-nodes", type=number, metavar="N", help="machines")
+    group.add_argument("--from-gpus-per-node", type=number, metavar="N", help="training processes on each machine")
+    group.add_argument("--from-world-size", type=number, metavar="N", help="training processes in all")
+    group = parser.add_argument_group("the micro batch (default: as it is; a smaller one where the accumulation can't do it)")
+    group.add_argument("--max-micro-batch-size", type=number, metavar="N", help="the largest that fits into memory")
+    group.add_argument("--micro-batch-size", type=number, metavar="N", help="just this one")
+    group = parser.add_argument_group("output")
+    group.add_argument("--diff", action="store_true", help="write nothing, print the patch")
+    group.add_argument("--format", choices=FORMATS, default="text", help="how to tell it (default: text)")
+    group.add_argument("--output-file", metavar="FILE", help="tell it there instead of on standard output")
+    group.add_argument("--config", metavar="FILE", help="settings (default: gbs.toml, or [tool.gbs] in pyproject.toml)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Scale what can be scaled, write all of it or nothing, and return the exit code."""
+    to = hardware(arguments.nodes, arguments.gpus_per_node, arguments.world_size)
+    if not arguments.paths or STDIN in arguments.paths:
+        raise UsageError("gbs scale takes recipes, folders, or a script that launches one")
+    if not to:
+        raise UsageError("gbs scale needs the hardware to go to: --nodes N, --gpus-per-node N or --world-size N")
+    here = hardware(arguments.from_nodes, arguments.from_gpus_per_node, arguments.from_world_size, "--from-")
+    job = asked(arguments.paths, here, arguments.config)
+    results, files, report = _scale_all(job, to, here, arguments)
+    stuck = [each for each in results if isinstance(each, Stuck)]
+    told = _write(job, {} if stuck else files, report, diff=arguments.diff)
+    if not arguments.diff or arguments.format != "text":
+        _tell(results, job, arguments)
+    for each in stuck if arguments.diff and arguments.format == "text" else ():
+        complain(f"{each.launch or each.path}: {each.reason}")
+    if stuck and len(stuck) < len(results):
+        complain(f"{len(stuck)} of {len(results)} can't be scaled: nothing was written")
+    if files and not stuck and not arguments.diff and isinstance(job.tree.read("gbs.lock"), Source):
+        complain("gbs.lock has the numbers of before: run gbs lock")
+    return 1 if stuck else told
+
+
+def _tell(results: list[Scaled | Stuck], job: Job, arguments: argparse.Namespace) -> None:
+    from pytest_gbs.formats._scale import render_scaled
+
+    shown = options(_Look(arguments.output_file), job.root, job.folder)  # type: ignore[arg-type]
+    emit(render_scaled(results, arguments.format, shown), arguments.output_file)
+
+
+class _Look(NamedTuple):
+    """The flags of output that `gbs scale` has no use for."""
+
+    output_file: str | None
+    color: str = "never"
+    verbose: int = 0
+    quiet: int = 0
+
+
+def _write(job: Job, files: Mapping[str, tuple[Source, Source]], report: Report, *, diff: bool) -> int:
+    """Write the files, all or none, or print the patch."""
+    from pytest_gbs.cli._fixing import print_patch, write
+    from pytest_gbs.fixes.mending import Mended
+
+    mended = Mended(report, dict(files))
+    if diff:
+        print_patch(job, mended)
+    else:
+        write(job, mended)
+    return 0
+
+
+class _Subject(NamedTuple):
+    """One thing to scale: a recipe by itself, or the launch in a script; and the files that belong to it alone."""
+
+    run: Run
+    script: str
+    files: frozenset[str]
+
+
+def _scale_all(
+    job: Job, to: Given, here: Given, arguments: argparse.Namespace
+) -> tuple[list[Scaled | Stuck], dict[str, tuple[Source, Source]], Report]:
+    """Return what came of each recipe, the files as they were and will be, and the report on what was there.
+
+    Raises:
+        UsageError: nothing there is a recipe.
+    """
+    from pytest_gbs.fixes.scale import Wish, same, scale
+
+    wish = Wish(to, arguments.max_micro_batch_size or 0, arguments.micro_batch_size or 0)
+    report = _check(job, job.targets, {}, here)
+    changed: dict[str, Source] = {}
+    results: list[Scaled | Stuck] = []
+    for subject in _subjects(job, report, here):
+        if isinstance(subject, Stuck):
+            results.append(subject)
+            continue
+        run, targets = subject.run, () if subject.script else (subject.run.path,)
+        shop = _workshop(job, targets, changed, subject)
+        if run.path in changed:
+            run = same(run, _check(job, targets, changed, here)) or run
+        result = scale(run, wish, shop)
+        results.append(result)
+        if isinstance(result, Scaled):
+            changed.update((new.path, new) for _, new in result.files)
+    if not results:
+        raise UsageError(f"no recipe in {', '.join(arguments.paths)} that gbs knows")
+    files = {path: (old, new) for path, new in changed.items() if isinstance(old := job.tree.read(path), Source)}
+    return results, files, report
+
+
+def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> Workshop:
+    from pytest_gbs.fixes.scale import Workshop
+
+    def read(path: str) -> Source | Unreadable:
+        return changed.get(path) or job.tree.read(path)
+
+    def recheck(files: Mapping[str, Source], given: Given) -> Report:
+        return _check(job, targets, {**changed, **files}, given)
+
+    return Workshop(read, recheck, subject.files)
+
+
+def _check(job: Job, targets: tuple[str, ...], changed: Mapping[str, Source], given: Given) -> Report:
+    from pytest_gbs.api import check
+    from pytest_gbs.trees.overlay import OverlayTree
+
+    tree = OverlayTree(job.tree, changed) if changed else job.tree
+    return check(tree, targets, job.settings, given, keep_runs=True)
+
+
+def _subjects(job: Job, report: Report, here: Given) -> Iterator[_Subject | Stuck]:
+    """Yield what is to be scaled: each recipe by itself, and of each script that was named its one launch."""
+    named = job.targets
+    for file in report.files:
+        if file.role == Role.COMPANION and file.path not in named:
+            continue
+        own = [run for run in file.runs if run.launch is None]
+        yield from (_Subject(run, "", frozenset((run.path,))) for run in own)
+        if file.framework is not None and file.runs and not own and file.launcher is None and not file.launches:
+            yield Stuck(file.path, "", "only its launches make it a recipe: scale the script that launches it")
+    scripts = [path for path in named if any(file.path == path and file.launches for file in report.files)]
+    whole = _check(job, (), {}, here) if scripts else report
+    launches = [run for file in whole.files for run in file.runs if run.launch is not None and run.launch.start is not None]
+    for path in scripts:
+        own = [run for run in launches if run.launch and run.launch.at.source == path]
+        if len(own) == 1:
+            alone = sum(run.path == own[0].path for run in launches) == 1
+            yield _Subject(own[0], path, frozenset((path, own[0].path) if alone else (path,)))
+        else:
+            yield Stuck(path, "", f"it has {len(own)} launches of recipes, and shares numbers among them: scale it by hand")
+
+
+COMMAND = Command("rewrite recipes for other hardware, keeping the global batch size", add_arguments, run, "PATH ... --nodes N [FLAG ...]")

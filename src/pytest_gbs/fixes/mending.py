@@ -1,0 +1,174 @@
+"""From a report to files in which its findings are mended: every repair is tried in memory, and kept only if nothing else suffers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix
+from pytest_gbs.core.report import Report
+from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
+from pytest_gbs.fixes.editing import Read, by_source, edit_all, overlap, shifting
+from pytest_gbs.fixes.rereading import unintended
+
+Recheck: TypeAlias = "Callable[[Mapping[str, Source]], Report]"
+# What a finding offers, given the files as they are by then.
+Offer: TypeAlias = "Callable[[Finding, Read], Iterable[Fix]]"
+Key: TypeAlias = "tuple[str, str, int]"
+# Each round mends at least one finding; a repair uncovers another cause now and then, never so many.
+_MOST_ROUNDS: Final = 200
+
+
+class Repair(NamedTuple):
+    """A finding and the fix that is to mend it."""
+
+    finding: Finding
+    fix: Fix
+
+
+class Refused(NamedTuple):
+    """A repair that was not made, and why."""
+
+    repair: Repair
+    why: str
+
+
+class Mended(NamedTuple):
+    """What came of mending: the report on the files as they would be, each file before and after, and what was done and not done."""
+
+    report: Report
+    files: dict[str, tuple[Source, Source]]
+    applied: tuple[Repair, ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+
+class _State(NamedTuple):
+    """The files changed so far, and the report on the tree with them."""
+
+    changed: dict[str, Source]
+    report: Report
+
+
+def mend(report: Report, read: Read, recheck: Recheck, kinds: Iterable[str]) -> Mended:
+    """Return `report` mended by the fixes of `kinds` (`Applicability`), safe ones always.
+
+    `read` gives the files as they are, `recheck` the report on the tree with some files replaced. Where several fixes would mend a
+    finding the first that harms nothing is taken.
+    """
+    allowed = frozenset((Applicability.SAFE, *kinds))
+    return run(report, read, recheck, lambda finding, _: (fix for fix in finding.fixes if fix.applicability in allowed))
+
+
+def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
+    """Return `report` mended by what `offer` gives for each finding, in its order of preference."""
+    state = _State({}, report)
+    applied: list[Repair] = []
+    refused: dict[tuple[str, str, str, str], Refused] = {}
+    for _ in range(_MOST_ROUNDS):
+        batch = _batch(state.report, offer, _reading(state, read), refused)
+        if not batch:
+            break
+        for group in _groups(batch):
+            after = _try(group, state, read, recheck)
+            if isinstance(after, _State):
+                state = after
+                applied.extend(group)
+                break
+            if len(group) == 1:
+                refused[_name(group[0])] = Refused(group[0], after)
+    done = {_name(repair)[:3] for repair in applied}
+    told = tuple(each for name, each in refused.items() if name[:3] not in done)
+    files = {path: (before, after) for path, after in state.changed.items() if isinstance(before := read(path), Source)}
+    changed = {path: pair for path, pair in files.items() if pair[0].text != pair[1].text}
+    return Mended(state.report, changed, tuple(applied), told)
+
+
+def _name(repair: Repair) -> tuple[str, str, str, str]:
+    """Return what a repair is known by while edits move its place about."""
+    finding = repair.finding
+    return finding.code, finding.at.source, f"{finding.at.path} {finding.message}", f"{repair.fix.title} {repair.fix.edits!r:.200}"
+
+
+def _reading(state: _State, read: Read) -> Read:
+    """Return what reads the files as they are by now."""
+    return lambda path: state.changed.get(path) or read(path)
+
+
+def _batch(report: Report, offer: Offer, read: Read, refused: Mapping[tuple[str, str, str, str], Refused]) -> list[Repair]:
+    """Return a repair for each finding that has one left, without those that touch another's place."""
+    batch: list[Repair] = []
+    findings = sorted(dict.fromkeys(report.findings()), key=lambda each: (each.code, each.at[:3], each.message))
+    for finding in findings:
+        offered = (Repair(finding, fix) for fix in offer(finding, read) if fix.edits)
+        repair = next((each for each in offered if _name(each) not in refused), None)
+        if repair is not None and not any(overlap(repair.fix.edits, other.fix.edits) for other in batch):
+            batch.append(repair)
+    return batch
+
+
+def _groups(batch: list[Repair]) -> Iterator[list[Repair]]:
+    """Yield what to try at once: all; then file by file; then one by one. The first that succeeds ends the round."""
+    yield batch
+    if len(batch) == 1:
+        return
+    files: defaultdict[str, list[Repair]] = defaultdict(list)
+    for repair in batch:
+        files[repair.fix.edits[0].at.source].append(repair)
+    if len(files) > 1:
+        yield from (group for group in files.values() if len(group) > 1)
+    yield from ([repair] for repair in batch)
+
+
+def _try(group: list[Repair], state: _State, read: Read, recheck: Recheck) -> _State | str:
+    """Return the state after the repairs of `group`, or in words what speaks against it."""
+    edits = by_source(edit for repair in group for edit in repair.fix.edits)
+    current = _reading(state, read)
+    changed = edit_all((edit for of_file in edits.values() for edit in of_file), current)
+    if isinstance(changed, str):
+        return changed
+    for path, after in changed.items():
+        before = current(path)
+        harm = unintended(before, after, edits[path]) if isinstance(before, Source) else ""
+        if harm:
+            return harm
+    merged = {**state.changed, **changed}
+    report = recheck(merged)
+    harm = _harm(state.report, report, group, edits)
+    return harm or _State(merged, report)
+
+
+def _harm(before: Report, after: Report, group: list[Repair], edits: Mapping[str, tuple[Edit, ...]]) -> str:
+    """Return in words what is worse after the repairs, or nothing: their findings are gone, and there is nothing new."""
+    if len(after.internal) > len(before.internal):
+        return after.internal[-1]
+    shifted = shifting(edits)
+    known = Counter(_key(finding, shifted) for finding in dict.fromkeys(before.findings()))
+    left = {_key(finding): finding for finding in after.findings()}
+    number = Counter(_key(finding) for finding in dict.fromkeys(after.findings()))
+    for key, finding in left.items():
+        if number[key] > known[key]:
+            return f"{finding.code} would come up instead: {finding.message}"
+    mended = Counter(_key(repair.finding, shifted) for repair in group)
+    for repair in group:
+        key = _key(repair.finding, shifted)
+        if number[key] > known[key] - mended[key]:
+            return "the finding would stay"
+    return _changed_elsewhere(before, after)
+
+
+def _key(finding: Finding, shifted: Callable[[str, int], int] | None = None) -> Key:
+    start = finding.at.start if shifted is None else shifted(finding.at.source, finding.at.start)
+    return finding.code, finding.at.source, start
+
+
+def _changed_elsewhere(before: Report, after: Report) -> str:
+    """Return what changed of the files as a whole: what they are, and how many of their claims can't be decided."""
+    known = {(file.path, file.document, file.role): file for file in before.files}
+    for file in after.files:
+        old = known.get((file.path, file.document, file.role))
+        if old is None or old.framework != file.framework:
+            return f"{file.path} would be read in another way"
+        if sum(outcome.claim for outcome in file.undetermined) > sum(outcome.claim for outcome in old.undetermined):
+            return f"a claim of {file.path} could not be decided any more"
+    return ""

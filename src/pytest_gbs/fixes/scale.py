@@ -1,0 +1,169 @@
+"""Carrying a recipe to other hardware with its global batch size kept: every candidate is tried in memory and checked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from pytest_gbs.core.claims import judge
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.outcome import Edit, Finding
+from pytest_gbs.core.quantity import HARDWARE, Name
+from pytest_gbs.core.report import Report
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.scaling import Change, Scaled, Shape, Stuck, What
+from pytest_gbs.core.typed import Final
+from pytest_gbs.core.wording import count
+from pytest_gbs.fixes.editing import by_source, edit_all
+from pytest_gbs.fixes.rereading import unintended
+from pytest_gbs.fixes.scale_check import same, worse
+from pytest_gbs.fixes.scale_edits import Gap, comments, merged, without
+from pytest_gbs.fixes.scale_notes import back, counted, launches, names, near, others, why
+from pytest_gbs.fixes.scale_now import elsewhere, shape, sizes_of
+from pytest_gbs.fixes.scale_task import Task, Wish, Workshop, by_name, fitting, prepare, replaced_by
+
+# Candidates that are tried to the end; each costs a check.
+_MOST_TRIED: Final = 6
+
+
+def scale(run: Run, wish: Wish, shop: Workshop) -> Scaled | Stuck:
+    """Return `run` on the wanted hardware with the same global batch size, or why that can't be."""
+    found = _scale(run, wish, shop, per_node=False)
+    if isinstance(found, Stuck) and run.launch is not None:
+        other = _scale(run, wish, shop, per_node=True)
+        return other if isinstance(other, Scaled) else found
+    return found
+
+
+def _scale(run: Run, wish: Wish, shop: Workshop, *, per_node: bool) -> Scaled | Stuck:
+    launch = run.launch.at.source if run.launch is not None else ""
+    task = prepare(run, wish, shop, per_node=per_node)
+    if isinstance(task, str):
+        return Stuck(run.path, launch, task)
+    reasons: list[str] = []
+    before = shop.recheck({}, _what_if(task, task.before))
+    for micro, accumulation in islice(fitting(task), _MOST_TRIED):
+        tried = _try(task, micro, accumulation, before, shop)
+        if isinstance(tried, Scaled):
+            return tried
+        reasons.append(tried)
+    world = task.to.world_size or 0
+    if reasons:
+        return Stuck(run.path, launch, reasons[0], task.now.target, world)
+    return Stuck(run.path, launch, why(task), task.now.target, world, near(task))
+
+
+def _what_if(task: Task, hardware: Shape) -> Given:
+    """Return what to check a recipe by itself on; a launch says its own hardware."""
+    if task.run.launch is not None:
+        return Given()
+    nodes, per_node, world = hardware.num_nodes, hardware.gpus_per_node, hardware.world_size
+    return Given(nodes, per_node, world) if world and nodes * per_node == world else Given(None, None, world or None)
+
+
+def _try(task: Task, micro: int, accumulation: int, before: Report, shop: Workshop) -> Scaled | str:
+    """Return the recipe with one candidate, or in words what speaks against it."""
+    seen = elsewhere(task.run, sizes_of(task.to), {**replaced_by(task, micro, accumulation), **task.ranks})
+    after = shape(seen)._replace(num_nodes=task.to.num_nodes or 0, gpus_per_node=task.to.gpus_per_node or 0)
+    if after.world_size != task.to.world_size:
+        return f"{count(after.world_size, Name.WORLD_SIZE)} would train, not {task.to.world_size}"
+    changes = merged((*_settings(task, micro, accumulation, shop), *_moved(task), *_commented(task, after, shop)))
+    if isinstance(changes, str):
+        return changes
+    edits = by_source(change.edit for change in changes)
+    files = edit_all((edit for each in edits.values() for edit in each), shop.read)
+    if isinstance(files, str):
+        return files
+    pairs = [(old, new) for path, new in files.items() if isinstance(old := shop.read(path), Source)]
+    for old, new in pairs:
+        harm = _harm_to(old, new, edits[old.path])
+        if harm:
+            return harm
+    report = shop.recheck(files, _what_if(task, after))
+    harm = worse(task, before, report) or _false_alone(task, shop.recheck(files, Given()))
+    if harm:
+        return _assumed(task) or harm
+    return _done(task, after, changes, tuple(pairs), report)
+
+
+def _false_alone(task: Task, report: Report) -> str:
+    """Return which claim would be false where nobody gives the hardware, so that other files say what the recipe leaves open."""
+    run = same(task.run, report)
+    outcomes = (judge(run, claim) for claim in run.claims) if run is not None and run.launch is None else ()
+    return next((f"{outcome.message} then" for outcome in outcomes if isinstance(outcome, Finding)), "")
+
+
+def _assumed(task: Task) -> str:
+    """Return that the recipe can't say what is wanted, where it names nodes alone and other files the GPUs of each."""
+    other = task.before.gpus_per_node != task.to.gpus_per_node and not any(each.name == Name.GPUS_PER_NODE for each in task.hardware)
+    if not other or not task.now.assumptions or not task.to.gpus_per_node:
+        return ""
+    elsewhere_said = f"its comment takes the GPUs of a node from elsewhere ({task.now.assumptions[0]})"
+    return f'{elsewhere_said}: write "{count(task.before.gpus_per_node, Name.GPUS_PER_NODE)}" into it first'
+
+
+def _harm_to(old: Source, new: Source, edits: tuple[Edit, ...]) -> str:
+    """Return what else changed in a file; taking a line out is looked at the other way round, as putting it in."""
+    if all(edit.replacement for edit in edits):
+        return unintended(old, new, edits)
+    inverse, shift = [], 0
+    for edit in edits:
+        start = edit.at.start + shift
+        at = edit.at._replace(start=start, stop=start + len(edit.replacement))
+        inverse.append(Edit(at, edit.replacement, edit.expected))
+        shift += len(edit.replacement) - len(edit.expected)
+    return unintended(new, old, tuple(inverse))
+
+
+def _settings(task: Task, micro: int, accumulation: int, shop: Workshop) -> Iterator[Change]:
+    """Yield the changes of micro batch and accumulation."""
+    if task.micro is not None and micro != task.before.micro_batch_size:
+        yield task.micro.to(micro, What.SETTING)
+    steps = task.accumulation
+    if steps is None or accumulation == task.before.gradient_accumulation_steps:
+        return
+    if isinstance(steps, Gap):
+        yield steps.to(accumulation)
+        return
+    default = any(row.default == accumulation for row in task.run.framework.rows if row.name == steps.name)
+    yield (without(steps, shop.read) if default else None) or steps.to(accumulation, What.SETTING)
+
+
+def _moved(task: Task) -> Iterator[Change]:
+    """Yield the changes of what says on how many GPUs."""
+    new = {**dict(zip(HARDWARE, task.to[:3], strict=True)), **task.ranks}
+    for each in task.hardware:
+        value = new.get(each.name)
+        if value and value != each.value:
+            yield each.to(value, What.HARDWARE)
+
+
+def _commented(task: Task, after: Shape, shop: Workshop) -> Iterator[Change]:
+    old, new = by_name(task.before), by_name(after)
+    for change in comments(task.run, old, new, shop.read):
+        if change.at.source in shop.writable:
+            yield change
+
+
+def _done(task: Task, after: Shape, changes: tuple[Change, ...], files: tuple[tuple[Source, Source], ...], report: Report) -> Scaled:
+    run = task.run
+    launch = run.launch.at.source if run.launch is not None else ""
+    notes = (*names(task), *(others(task) if changes else ()), *launches(task, report))
+    return Scaled(
+        run.path,
+        launch,
+        task.now.target,
+        run.framework.unit,
+        task.before,
+        after,
+        changes,
+        files,
+        tuple(counted(run)),
+        task.now.assumptions,
+        tuple(dict.fromkeys(notes)),
+        back(task, after, changes) if changes else "",
+    )
+
+
+__all__ = ["Wish", "Workshop", "same", "scale"]

@@ -1,0 +1,78 @@
+"""Whether a recipe on other hardware is what it was: read and judged again, with everything that could have suffered."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pytest_gbs.core.claims import judge
+from pytest_gbs.core.outcome import Finding, Severity, Verified
+from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.core.reading import read_sizes
+from pytest_gbs.core.report import Report
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.typed import Final
+from pytest_gbs.core.wording import count
+from pytest_gbs.fixes.scale_now import Now, now
+from pytest_gbs.fixes.scale_task import Task
+
+# What a scale changes on purpose, or what other launches of the recipe run into: told, and no reason to refuse.
+# (GBS209, since the only key that is ever taken out is one that scaling had put in.)
+_TOLD: Final = ("GBS107", "GBS209", "GBS301", "GBS309", "GBS502", "GBS503")
+
+
+def worse(task: Task, before: Report, after: Report) -> str:
+    """Return in words what is worse after the change, or nothing: the batch is the same, its claims hold, no new error came up."""
+    if len(after.internal) > len(before.internal):
+        return after.internal[-1]
+    run, old = same(task.run, after), same(task.run, before)
+    if run is None or run.framework.title != task.run.framework.title:
+        return "the recipe would not be the same kind any more"
+    for claim in run.claims:
+        outcome = judge(run, claim)
+        if isinstance(outcome, Finding):
+            return f"{outcome.message} then"
+    if old is not None and _verified(run) < _verified(old):
+        return "a claim could not be decided any more"
+    found = now(run)
+    if not isinstance(found, Now) or found.target != task.now.target:
+        return f"the batch would be {found.target if isinstance(found, Now) else 'unknown'}"
+    if found.geometry.value(Name.WORLD_SIZE) not in (None, task.to.world_size):
+        return f"a comment or a key would still speak of {count(found.geometry.value(Name.WORLD_SIZE) or 0, Name.WORLD_SIZE)}"
+    nodes = found.geometry.value(Name.NUM_NODES)
+    if run.launch is not None and nodes != (task.to.num_nodes or nodes):
+        return f"its launch would start all of them on {count(nodes or 0, Name.NUM_NODES)}: give it the number of nodes first"
+    own = read_sizes(run.document, run.framework)
+    for each in task.hardware:
+        if each.name in HARDWARE and run.launch is None and not isinstance(own.get(each.name), Quantity):
+            return f"{each.key} would count as a placeholder"
+    files = {each.at.source for each in task.hardware} | {task.run.path}
+    return _new_error(before, after, files)
+
+
+def _verified(run: Run) -> int:
+    return sum(isinstance(judge(run, claim), Verified) for claim in run.claims)
+
+
+def _new_error(before: Report, after: Report, files: set[str]) -> str:
+    known = Counter((f.code, f.at.source) for f in before.findings(Severity.ERROR))
+    number = Counter[tuple[str, str]]()
+    for finding in after.findings(Severity.ERROR):
+        key = (finding.code, finding.at.source)
+        number[key] += 1
+        if finding.at.source in files and finding.code not in _TOLD and number[key] > known[key]:
+            return f"{finding.code} would come up: {finding.message}"
+    return ""
+
+
+def same(run: Run, report: Report) -> Run | None:
+    """Return the run of `report` that is `run`: the same document, the same launch."""
+    where = _launch(run)
+    for file in report.files:
+        for each in file.runs:
+            if (each.path, each.document.number, _launch(each)) == (run.path, run.document.number, where):
+                return each
+    return None
+
+
+def _launch(run: Run) -> tuple[str, str]:
+    return (run.launch.at.source, run.launch.command) if run.launch is not None else ("", "")

@@ -1,0 +1,304 @@
+"""The numbers of a recipe that follow its hardware, and the smallest edits that change them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+
+from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.declaration import Declaration, Factor, Force
+from pytest_gbs.core.document import Document, Scalar
+from pytest_gbs.core.document import Mapping as MappingNode
+from pytest_gbs.core.framework import Framework, Row
+from pytest_gbs.core.location import Location, Source
+from pytest_gbs.core.outcome import Edit
+from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Size
+from pytest_gbs.core.reading import read_sizes
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.scaling import Change, What
+from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
+from pytest_gbs.core.wording import leaves
+from pytest_gbs.fixes.editing import Read
+from pytest_gbs.fixes.scale_now import RANKLIKE
+
+# What marks a key that scaling has put in, so that scaling back takes it out again.
+ADDED: Final = "# added by gbs scale"
+_BESIDE_HARDWARE: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
+_WRITTEN: Final = (Origin.FILE, Origin.LAUNCH)
+
+Values: TypeAlias = "Mapping[str, int]"
+
+
+class Knob(NamedTuple):
+    """A number that can be changed: the size it is, its value, the span of its digits, and the key it stands behind."""
+
+    name: str
+    value: int
+    at: Location
+    key: str
+
+    def to(self, value: int, what: str) -> Change:
+        """Return the change of this number to `value`."""
+        return Change(self.name, what, self.key, self.value, value, self.at, Edit(self.at, str(self.value), str(value)))
+
+
+class Gap(NamedTuple):
+    """A key that is not there, counts as `default`, and can be put in: the edit is an insertion at `at` with `text` around the number."""
+
+    name: str
+    default: int
+    at: Location
+    key: str
+    text: str
+
+    def to(self, value: int) -> Change:
+        """Return the insertion of the key with `value`."""
+        return Change(self.name, What.SETTING, self.key, 0, value, self.at, Edit(self.at, "", self.text.format(value)))
+
+
+def knob(size: Size, read: Read) -> Knob | None:
+    """Return the one written number that `size` is, or None: it follows from several, or nothing can be changed where it stands."""
+    if not isinstance(size, Quantity):
+        return None
+    written = [leaf for leaf in leaves(size) if leaf.origin in _WRITTEN]
+    if len(written) != 1 or written[0].value != size.value or written[0].at is None:
+        return None
+    leaf = written[0]
+    at = _digits(leaf.at, leaf.value, read) if leaf.at else None
+    return None if at is None else Knob(leaf.name, leaf.value, at, leaf.key or leaf.name)
+
+
+def _digits(at: Location, value: int, read: Read) -> Location | None:
+    """Return the span of the digits of `value` in the text at `at`: all of it, or what is left of quotes or of `gpu:` before it."""
+    source = read(at.source)
+    if not isinstance(source, Source):
+        return None
+    match = _number().fullmatch(source.text[at.start : at.stop])
+    if match is None or match.group(1) != str(value):
+        return None
+    return at._replace(start=at.start + match.start(1), stop=at.start + match.end(1))
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    return re.compile(r"""["']?(?:[\w.:-]*[:=])?(\d{1,9})["']?""")
+
+
+def gap(run: Run, read: Read) -> Gap | None:
+    """Return where the accumulation can be put into a YAML or TOML recipe that leaves it to the framework's default."""
+    size = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    row = _row(run.framework, run.document)
+    source = read(run.path)
+    plain = run.launch is None and run.places is None and run.document.syntax in ("yaml", "toml")
+    if not plain or row is None or not isinstance(size, Quantity) or size.origin != Origin.DEFAULT or not isinstance(source, Source):
+        return None
+    found = _neighbour(run.document, row)
+    key = str(row.key[-1])
+    if found is None or not key.isidentifier():
+        return None
+    line, indent = found
+    sign = " = " if run.document.syntax == "toml" else ": "
+    end = re.search(r"\r\n|\n|\r", source.text)
+    text = f"{end.group() if end else chr(10)}{indent}{key}{sign}{{}}  {ADDED}"
+    return Gap(row.name, size.value, Location(run.path, line.stop, line.stop, row.key), key, text)
+
+
+def key_of_accumulation(run: Run) -> str:
+    """Return the key in which the accumulation of `run` stands, or would: in words for whoever has to write it."""
+    size = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    if isinstance(size, Quantity) and size.at is not None:
+        return f"{size.key or size.name} in {size.at.source}"
+    row = _row(run.framework, run.document)
+    return f"{'.'.join(map(str, row.key))} is left to its default" if row else "its framework has no key for it here"
+
+
+def _row(framework: Framework, document: Document) -> Row | None:
+    """Return the row of the accumulation that the framework takes its default from; none whose key means something else at times."""
+    rows = (row for row in framework.rows if row.name == Name.GRADIENT_ACCUMULATION_STEPS and row.key and "acc" in str(row.key[-1]))
+    left_out = (row for row in rows if type(row.default) is int and row.key not in document.keyed)
+    return next((row for row in left_out if all(holds(condition, document, framework.loader) for condition in row.when)), None)
+
+
+def _neighbour(document: Document, row: Row) -> tuple[Location, str] | None:
+    """Return the line of a number in the mapping that `row` belongs to, and its indentation: micro batch first, else any."""
+    if _is_flow(document, row.key[:-1]):
+        return None
+    text = document.source.text
+    beside = [path for path in document.keyed if path[:-1] == row.key[:-1]]
+    beside.sort(key=lambda path: "batch" not in str(path[-1]))
+    for path in beside:
+        node = document.keyed[path][1]
+        line = _line(text, node.start)
+        match = _entry().match(text, line.start, line.stop)
+        if isinstance(node, Scalar) and node.text.isdigit() and line.start <= document.keyed[path][0].start and match:
+            return line, match.group(1)
+    return None
+
+
+def _is_flow(document: Document, path: tuple[str | int, ...]) -> bool:
+    node = document.root if not path else document.get(*path)
+    return not isinstance(node, MappingNode) or document.source.text[node.start : node.start + 1] == "{"
+
+
+@cache
+def _entry() -> re.Pattern[str]:
+    return re.compile(r"([ \t]*)[\w\"'-]+[ \t]*[:=][ \t]")
+
+
+def _line(text: str, offset: int) -> Location:
+    """Return the span of the line at `offset`, without its line break."""
+    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    stops = [place for sign in "\n\r" if (place := text.find(sign, offset)) >= 0]
+    return Location("", start, min(stops, default=len(text)))
+
+
+def without(found: Knob, read: Read) -> Change | None:
+    """Return the change that takes out a key which scaling has put in; None where somebody else wrote it."""
+    source = read(found.at.source)
+    if not isinstance(source, Source):
+        return None
+    line = _line(source.text, found.at.start)
+    text = source.text[line.start : line.stop]
+    if not text.endswith(f"{found.value}  {ADDED}") or line.start == 0:
+        return None
+    before = 2 if source.text[line.start - 2 : line.start] == "\r\n" else 1
+    at = Location(found.at.source, line.start - before, line.stop, found.at.path)
+    return Change(found.name, What.SETTING, found.key, found.value, 0, at, Edit(at, source.text[at.start : at.stop], ""))
+
+
+def hardware_knobs(run: Run, read: Read, *, per_node: bool) -> Iterator[Knob | Quantity]:
+    """Yield each number of the recipe or its launch that says on how many GPUs it runs; what can't be changed as it is.
+
+    A number that is both all processes and those of each node, on a single one, is the latter if `per_node`.
+    """
+    own = read_sizes(run.document, run.framework)
+    stated = [size for name in (*HARDWARE, *RANKLIKE) if isinstance(size := own.get(name), Quantity) and size.at is not None]
+    sizes = [size._replace(at=run.real(size.at)) for size in stated if size.at is not None]
+    start = run.launch.start if run.launch is not None else None
+    if start is not None:
+        given = [size for size in (*start.sizes, start.allocated) if isinstance(size, Quantity)]
+        sizes += [leaf for size in given for leaf in leaves(size) if leaf.name in HARDWARE]
+    places: dict[Location, list[Quantity]] = {}
+    for size in sizes:
+        if size.origin in (*_WRITTEN, Origin.LAUNCHER) and size.at is not None:
+            places.setdefault(size.at, []).append(size)
+    if start is not None:
+        yield from _job_nodes(start.at.source, run.geometry.value(Name.NUM_NODES), set(places), read)
+    for at, meant in places.items():
+        meant.sort(key=lambda size: (size.name == Name.GPUS_PER_NODE) != per_node)
+        yield _hardware_knob(at, meant, run.geometry.value(Name.NUM_NODES), read) or meant[0]
+
+
+def _job_nodes(path: str, nodes: int | None, known: set[Location], read: Read) -> Iterator[Knob]:
+    """Yield the nodes that a Slurm script asks for beside those that its launcher is given."""
+    source = read(path)
+    if not isinstance(source, Source):
+        return
+    for match in _nodes_directive().finditer(source.text):
+        at = Location(path, match.start(1), match.end(1))
+        if match.group(1) == str(nodes) and at not in {each._replace(path=None) for each in known}:
+            yield Knob(Name.NUM_NODES, int(match.group(1)), at, "#SBATCH --nodes")
+
+
+@cache
+def _nodes_directive() -> re.Pattern[str]:
+    return re.compile(r"(?m)^#SBATCH[ \t]+(?:--nodes[ =]|-N[ \t]*)(\d{1,5})[ \t]*(?:#.*)?$")
+
+
+def _hardware_knob(at: Location, meant: list[Quantity], nodes: int | None, read: Read) -> Knob | None:
+    """Return the number at `at` as the size of `meant` that it is; a total over all nodes may be written as the part of each."""
+    for size in meant:
+        found = _digits(at, size.value, read)
+        if found is not None:
+            return Knob(size.name, size.value, found, size.key or size.name)
+    for size in meant:
+        if size.name == Name.WORLD_SIZE and nodes and size.value % nodes == 0:
+            found = _digits(at, size.value // nodes, read)
+            if found is not None:
+                return Knob(Name.GPUS_PER_NODE, size.value // nodes, found, size.key or size.name)
+    return None
+
+
+def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[Change, ...]:
+    """Return the changes of what comments state of the batch's factors and hardware, from the `old` sizes to the `new` ones.
+
+    Only numbers that are those of the old sizes are touched: a comment may speak of something else as well.
+    """
+    found: dict[Location, Change] = {}
+    # "8 GPUs" beside a number of nodes are those of each; alone they are all there are.
+    of_node = any(Name.NUM_NODES in (d.name, *(name for name, _ in d.conditions)) for d in run.declarations if d.force == Force.STATES)
+    for declaration in run.declarations:
+        if declaration.force == Force.STATES and not declaration.weak:
+            for factor in _factors(declaration, old, of_node):
+                at = _digits(factor.at, factor.value, read)
+                if at is not None and factor.name in new and new[factor.name] != factor.value:
+                    found.setdefault(at, Knob(factor.name, factor.value, at, "comment").to(new[factor.name], What.COMMENT))
+    return tuple(found.values())
+
+
+def _factors(declaration: Declaration, old: Values, of_node: bool) -> Iterator[Factor]:
+    """Yield the numbers of a statement that are sizes of `old`, each by the name of the size that it is."""
+    names = _meanings(declaration, of_node)
+    if declaration.name in (*HARDWARE, *_BESIDE_HARDWARE):
+        yield from _named(Factor(declaration.value, declaration.name, declaration.at), names, old)
+    if declaration.condition_places:
+        for factor in declaration.stated_conditions():
+            yield from _named(factor, names, old)
+    if declaration.sum is None:
+        return
+    for factor in declaration.sum.factors:
+        if factor.name:
+            yield from _named(factor, names, old)
+    yield from _unnamed([factor for factor in declaration.sum.factors if not factor.name], declaration, old)
+
+
+def _meanings(declaration: Declaration, of_node: bool) -> tuple[str, ...]:
+    """Return the sizes that "GPUs" may be in a statement, the likelier first."""
+    if not declaration.ambiguous:
+        return (Name.WORLD_SIZE,)
+    return (Name.GPUS_PER_NODE, Name.WORLD_SIZE) if of_node else (Name.WORLD_SIZE, Name.GPUS_PER_NODE)
+
+
+def _named(factor: Factor, meanings: tuple[str, ...], old: Values) -> Iterator[Factor]:
+    """Yield `factor` if it is the size of `old` that it names."""
+    for name in meanings if factor.name == Name.WORLD_SIZE else (factor.name,):
+        if old.get(name) == factor.value:
+            yield factor._replace(name=name)
+            return
+
+
+def _unnamed(factors: list[Factor], declaration: Declaration, old: Values) -> Iterator[Factor]:
+    """Yield the bare numbers of a product by the names that they stand for, where each of them has one."""
+    if not factors or declaration.sum is None:
+        return
+    taken = {factor.name for factor in declaration.sum.factors if factor.name}
+    for hardware in ((Name.WORLD_SIZE,), (Name.NUM_NODES, Name.GPUS_PER_NODE), (Name.DATA_PARALLEL_SIZE,)):
+        names = [n for n in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, *hardware) if n not in taken and n in old]
+        paired = _paired(factors, names, old)
+        if paired is not None:
+            yield from paired
+            return
+
+
+def _paired(factors: Iterable[Factor], names: list[str], old: Values) -> list[Factor] | None:
+    """Return each factor with the first of `names` that has its value, or None where one is left over."""
+    rest, paired = list(names), list[Factor]()
+    for factor in factors:
+        name = next((name for name in rest if old[name] == factor.value), None)
+        if name is None:
+            return None
+        rest.remove(name)
+        paired.append(factor._replace(name=name))
+    return paired
+
+
+def merged(changes: Iterable[Change]) -> tuple[Change, ...] | str:
+    """Return `changes` once each, or in words that two of them want one number to be different."""
+    found: dict[Location, Change] = {}
+    for change in changes:
+        at = change.at._replace(path=None)
+        other = found.setdefault(at, change)
+        if other.edit.replacement != change.edit.replacement:
+            return f"{change.key} is {other.name.replace('_', ' ')} and {change.name.replace('_', ' ')} at once"
+    return tuple(found.values())

@@ -1,0 +1,167 @@
+"""The batch that a recipe has now and the hardware it has it on; and the sizes it would have elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_gbs.core.claims import judge, read
+from pytest_gbs.core.constraints import judge as judge_constraints
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
+from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.reading import read_sizes
+from pytest_gbs.core.run import Claim, Geometry, Run
+from pytest_gbs.core.scaling import Shape
+from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.core.wording import called, count, short
+from pytest_gbs.core.worlds import PARALLEL, geometry
+
+# Sizes that say on how many ranks a recipe runs and stand in the recipe itself.
+RANKLIKE: Final = (Name.DATA_PARALLEL_SIZE, Name.REPLICATE_SIZE, Name.SHARD_SIZE)
+_BATCH: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
+# People who write "1 node" and then use fewer or more GPUs mean the same machine.
+_PER_NODE_USUAL: Final = 8
+
+
+class Now(NamedTuple):
+    """A recipe's global batch size, in the world that its claim or what is shown of it has; with what was assumed."""
+
+    target: int
+    geometry: Geometry
+    assumptions: tuple[str, ...] = ()
+
+
+def now(run: Run) -> Now | str:
+    """Return the batch of `run` as claimed, else as shown; or in words why nobody can tell."""
+    claims = [c for c in run.claims if c.declaration.name == Name.GLOBAL_BATCH_SIZE and c.declaration.unit != "tokens"]
+    for claim in claims if run.launch is None else ():
+        found = _claimed(run, claim)
+        if found is not None:
+            return found
+    target = effective(run.geometry)
+    if target is not None:
+        return Now(target, run.geometry, run.assumptions)
+    if run.geometry.value(Name.WORLD_SIZE) is None:
+        return "nothing says on how many GPUs it has which batch: give --from-world-size N, or --from-nodes N --from-gpus-per-node N"
+    return "its global batch size is not known (gbs show tells why)"
+
+
+def _claimed(run: Run, claim: Claim) -> Now | str | None:
+    """Return the batch of a claim in its own world, why it can't be relied on, or None where it is open."""
+    outcome = judge(run, claim)
+    if isinstance(outcome, Finding):
+        return f"{outcome.message}: mend that first (gbs check)"
+    if isinstance(outcome, Verified):
+        world = next(each for each in claim.worlds if read(run, claim.declaration, each).holds)
+        target = effective(world.geometry)
+        return Now(target, world.geometry, world.assumptions) if target is not None else None
+    assert isinstance(outcome, Undetermined)
+    if len(outcome.values) != 1 or len(outcome.missing) != 1 or outcome.missing[0] not in HARDWARE:
+        return None
+    name, value = outcome.missing[0], outcome.values[0]
+    sizes = {n: size for n in HARDWARE if isinstance(size := claim.worlds[0].geometry.get(n), Quantity)}
+    seen = elsewhere(run, {**sizes, name: Quantity(name, value, Origin.DERIVED)}, {})
+    target = effective(seen)
+    return None if target is None else Now(target, seen, (f"{count(value, name)}, which the comment needs",))
+
+
+def effective(seen: Geometry) -> int | None:
+    """Return the global batch size that trains: what the framework makes of the stated one, where it rounds."""
+    size = seen.realised.get(Name.GLOBAL_BATCH_SIZE) or seen.get(Name.GLOBAL_BATCH_SIZE)
+    return size.value if isinstance(size, Quantity) else None
+
+
+def elsewhere(run: Run, hardware: Mapping[str, Quantity], replaced: Mapping[str, int]) -> Geometry:
+    """Return the sizes of `run` on other hardware, with the settings `replaced`; a value of 0 leaves a size out."""
+    sizes = read_sizes(run.document, run.framework)
+    for name, size in list(sizes.items()):
+        if isinstance(size, Quantity) and size.origin == Origin.DEFAULT and size.because and size.because[0].name in replaced:
+            sizes[name] = size._replace(value=replaced[size.because[0].name])
+    for name, value in replaced.items():
+        if value:
+            sizes[name] = Quantity(name, value, Origin.FILE)
+        else:
+            sizes.pop(name, None)
+    known: dict[str, Size] = {**_parallel(run, sizes), **hardware}
+    return geometry(sizes, known, run.framework, run.document)
+
+
+def _parallel(run: Run, sizes: Mapping[str, Size]) -> dict[str, Quantity]:
+    """Return the parallel sizes that something beside the recipe gives."""
+    shown = {name: run.geometry.get(name) for name in PARALLEL if name not in sizes}
+    return {name: size for name, size in shown.items() if isinstance(size, Quantity) and size.origin != Origin.DERIVED}
+
+
+def objection(run: Run, seen: Geometry) -> str:
+    """Return what speaks against these sizes of `run`, or nothing: they agree with each other and pass what the framework checks."""
+    for name in _BATCH:
+        size = seen.get(name)
+        if isinstance(size, Conflict):
+            return f"{called(name)} would be {' and '.join(str(value.value) for value in size.values)} at once"
+        if isinstance(size, Unknown) and size.reason == Reason.NOT_WHOLE:
+            return _shared_unevenly(seen) if name == Name.DATA_PARALLEL_SIZE else f"{called(name)} would be no whole number"
+    for name in PARALLEL:
+        size, other = run.geometry.get(name), seen.get(name)
+        if isinstance(size, Quantity) and isinstance(other, Quantity) and size.origin != Origin.DERIVED and size.value != other.value:
+            return f"{called(name)} {size.value} would be {other.value}"
+    there = run._replace(geometry=seen)
+    for code in dict.fromkeys(constraint.code for constraint in run.framework.constraints):
+        for outcome in judge_constraints(there, code):
+            if isinstance(outcome, Finding) and outcome.severity == Severity.ERROR:
+                return outcome.message
+    return ""
+
+
+def _shared_unevenly(seen: Geometry) -> str:
+    """Return that the processes can't be divided by the sizes that share a sample among them."""
+    sharing = " x ".join(f"{short(name)} {size}" for name in PARALLEL if (size := seen.value(name) or 1) > 1)
+    return f"{count(seen.value(Name.WORLD_SIZE) or 0, Name.WORLD_SIZE)} can't be divided by {sharing or 'its parallel sizes'}"
+
+
+def shape(seen: Geometry) -> Shape:
+    """Return the sizes that make a batch, 0 for what is not known."""
+    nodes, per_node, world = (seen.value(name) or 0 for name in HARDWARE)
+    if world and nodes and not per_node and world % nodes == 0:
+        per_node = world // nodes
+    if world and per_node and not nodes and world % per_node == 0:
+        nodes = world // per_node
+    return Shape(
+        seen.value(Name.MICRO_BATCH_SIZE) or 0,
+        seen.value(Name.GRADIENT_ACCUMULATION_STEPS) or 0,
+        seen.value(Name.DATA_PARALLEL_SIZE) or 0,
+        world,
+        nodes,
+        per_node,
+    )
+
+
+def wanted(to: Given, before: Shape) -> Given | str:
+    """Return the wanted hardware in full where it follows from what the recipe runs on now; or in words what is missing."""
+    nodes, per_node, world = to.num_nodes, to.gpus_per_node, to.world_size
+    if world:
+        return _from_total(world, nodes, per_node, before)
+    nodes = nodes or before.num_nodes
+    per_node = per_node or before.gpus_per_node
+    if not per_node:
+        return "nothing says how many GPUs a node has: give --gpus-per-node N too"
+    if not nodes:
+        return "nothing says how many nodes there are: give --nodes N too"
+    return Given(nodes, per_node, nodes * per_node)
+
+
+def _from_total(world: int, nodes: int | None, per_node: int | None, before: Shape) -> Given:
+    if nodes:
+        return Given(nodes, world // nodes, world)
+    if per_node:
+        return Given(world // per_node, per_node, world)
+    usual = before.gpus_per_node
+    if not usual:
+        return Given(None, None, world)
+    if world < usual or (before.num_nodes == 1 and world <= _PER_NODE_USUAL):
+        return Given(1, world, world)
+    return Given(world // usual, usual, world) if world % usual == 0 else Given(None, None, world)
+
+
+def sizes_of(hardware: Given) -> dict[str, Quantity]:
+    """Return given hardware as sizes."""
+    return {name: Quantity(name, value, Origin.GIVEN) for name, value in zip(HARDWARE, hardware[:3], strict=True) if value}

@@ -1,0 +1,207 @@
+"""What has to be known to carry a recipe to other hardware, and the settings that keep its global batch size there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.core.report import Report
+from pytest_gbs.core.run import Geometry, Run
+from pytest_gbs.core.scaling import Shape
+from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
+from pytest_gbs.core.wording import called, count
+from pytest_gbs.fixes.editing import Read
+from pytest_gbs.fixes.plan import micro_batches
+from pytest_gbs.fixes.scale_edits import Gap, Knob, gap, hardware_knobs, knob
+from pytest_gbs.fixes.scale_now import RANKLIKE, Now, effective, elsewhere, now, objection, shape, sizes_of, wanted
+
+Recheck: TypeAlias = "Callable[[Mapping[str, Source], Given], Report]"
+_SIZES: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+
+
+class Wish(NamedTuple):
+    """Where a recipe is to run, and with which micro batch: at most `most`, or just `micro`; 0 for what is not asked."""
+
+    to: Given
+    most: int = 0
+    micro: int = 0
+
+
+class Workshop(NamedTuple):
+    """What scaling works with: the files as they are, a check of the tree with some replaced, and the paths that may be changed."""
+
+    read: Read
+    recheck: Recheck
+    writable: frozenset[str]
+
+
+class Task(NamedTuple):
+    """One recipe with all that is known before the first candidate is tried."""
+
+    run: Run
+    now: Now
+    before: Shape
+    to: Given
+    wish: Wish
+    micro: Knob | None
+    accumulation: Knob | Gap | None
+    hardware: tuple[Knob, ...]
+    ranks: dict[str, int]  # sizes of the recipe itself that follow the number of ranks
+
+
+def prepare(run: Run, wish: Wish, shop: Workshop, *, per_node: bool) -> Task | str:
+    """Return all that is known of `run` and where it is to go, or in words what is missing."""
+    found = now(run)
+    if isinstance(found, str):
+        return found
+    if _is_product(found) and (wrong := objection(run, found.geometry)):
+        return f"it does not run where it is said to: {wrong}"
+    before = shape(found.geometry)
+    knobs = _hardware(run, shop, per_node=per_node)
+    if isinstance(knobs, str):
+        return knobs
+    names = {each.name for each in knobs}
+    to = _started(wish.to, before) if run.launch is not None and Name.NUM_NODES not in names else wanted(wish.to, before)
+    if isinstance(to, str):
+        return to
+    if not to.num_nodes and names & {Name.NUM_NODES, Name.GPUS_PER_NODE}:
+        return f"it states its nodes, and {count(to.world_size or 0, Name.WORLD_SIZE)} may be on any number: give --nodes N too"
+    there = by_name(before)
+    for each in knobs if run.launch is None else ():
+        if each.name in HARDWARE and there.get(each.name, each.value) != each.value:
+            return f"{each.key} {each.value} is not what trains, which is {there[each.name]}: nobody knows what the rest would be"
+    ranks = ranks_on(knobs, before, to)
+    if isinstance(ranks, str):
+        return ranks
+    micro = knob(run.geometry.get(Name.MICRO_BATCH_SIZE), shop.read)
+    steps: Knob | Gap | None = knob(run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS), shop.read) or gap(run, shop.read)
+    micro = micro if micro and micro.at.source in shop.writable else None
+    steps = steps if steps and steps.at.source in shop.writable else None
+    return Task(run, found, before, to, wish, micro, steps, knobs, ranks)
+
+
+def _is_product(found: Now) -> bool:
+    """Return whether the batch follows from the hardware, so that it means nothing where the recipe does not run."""
+    size = found.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    return isinstance(size, Quantity) and bool(size.because)
+
+
+def _started(to: Given, before: Shape) -> Given | str:
+    """Return the wanted hardware of a launch that says nothing of nodes: more processes are more on each of them."""
+    nodes = before.num_nodes or 1
+    if to.world_size and not to.num_nodes and not to.gpus_per_node and to.world_size % nodes == 0:
+        return Given(nodes, to.world_size // nodes, to.world_size)
+    return wanted(to, before)
+
+
+def _hardware(run: Run, shop: Workshop, *, per_node: bool) -> tuple[Knob, ...] | str:
+    """Return the numbers that say on how many GPUs the recipe runs, or in words which of them can't be changed."""
+    knobs: list[Knob] = []
+    for each in hardware_knobs(run, shop.read, per_node=per_node):
+        at = each.at
+        assert at is not None
+        if at.source not in shop.writable:
+            return f"{each.key or called(each.name)} {each.value} stands in {at.source}, which other recipes may share: change it there"
+        if not isinstance(each, Knob):
+            return f"{each.key or called(each.name)} is not written as a plain number that could be changed"
+        knobs.append(each)
+    return tuple(knobs)
+
+
+def ranks_on(knobs: Iterable[Knob], before: Shape, to: Given) -> dict[str, int] | str:
+    """Return the data-parallel sizes that the recipe states itself, as they are for the wanted number of GPUs."""
+    stated = {each.name: each.value for each in knobs if each.name in RANKLIKE}
+    if not stated:
+        return {}
+    if not before.world_size or not to.world_size:
+        return "it states its data-parallel size, and nobody knows on how many GPUs: give --from-world-size N"
+    ranks: dict[str, int] = {}
+    if Name.DATA_PARALLEL_SIZE in stated:
+        ranks[Name.DATA_PARALLEL_SIZE] = stated.pop(Name.DATA_PARALLEL_SIZE) * to.world_size
+    part = next(
+        (n for n in (Name.REPLICATE_SIZE, Name.SHARD_SIZE) if n in stated and stated[n] * to.world_size % before.world_size == 0), None
+    )
+    if stated and part is None:
+        return f"{count(to.world_size, Name.WORLD_SIZE)} would be no whole number of data-parallel ranks"
+    if part:
+        ranks[part] = stated[part] * to.world_size
+    if any(value % before.world_size for value in ranks.values()):
+        return f"{count(to.world_size, Name.WORLD_SIZE)} would be no whole number of data-parallel ranks"
+    return {name: value // before.world_size for name, value in ranks.items()}
+
+
+def fitting(task: Task) -> Iterator[tuple[int, int]]:
+    """Yield the micro batches and accumulations that keep the global batch size, the least change first; 0 for what stays open."""
+    return ((micro, steps) for micro, steps, speaks_against in considered(task) if not speaks_against)
+
+
+def considered(task: Task) -> Iterator[tuple[int, int, str]]:
+    """Yield each micro batch and accumulation that gives the global batch size, with what else speaks against it, or nothing."""
+    hardware = sizes_of(task.to)
+    for micro, accumulation in dict.fromkeys(_candidates(task, hardware)):
+        seen = elsewhere(task.run, hardware, {**replaced_by(task, micro, accumulation), **task.ranks})
+        if effective(seen) == task.now.target:
+            yield micro, accumulation, _too_large(task, seen) or objection(task.run, seen)
+
+
+def _too_large(task: Task, seen: Geometry) -> str:
+    """Return that a micro batch which follows from other settings would be larger than it may be, or nothing."""
+    micro = seen.value(Name.MICRO_BATCH_SIZE) or 0
+    return f"micro batch size would be {micro:,}" if 0 < task.wish.most < micro else ""
+
+
+def replaced_by(task: Task, micro: int, accumulation: int) -> dict[str, int]:
+    """Return which of the recipe's own sizes change with a candidate."""
+    replaced: dict[str, int] = {}
+    if task.micro is not None and micro != task.before.micro_batch_size:
+        replaced[task.micro.name] = micro
+    if task.accumulation is not None and accumulation != task.before.gradient_accumulation_steps:
+        replaced[task.accumulation.name] = accumulation
+    return replaced
+
+
+def _candidates(task: Task, hardware: dict[str, Quantity]) -> Iterator[tuple[int, int]]:
+    """Yield the settings as they are, then other accumulations, then other micro batches, the largest that fits first."""
+    micro, accumulation = task.before.micro_batch_size, task.before.gradient_accumulation_steps
+    most = task.wish.most or micro
+    allowed = [task.wish.micro] if task.wish.micro else [size for size in (micro,) if size <= most]
+    if micro in allowed:
+        yield micro, accumulation
+    if task.wish.micro and task.micro is not None:
+        yield task.wish.micro, accumulation
+    share = _share(task, hardware)
+    if not micro or share is None:
+        return
+    others = [] if task.wish.micro or task.micro is None else micro_batches(share, most)
+    for size in (*allowed, *others):
+        if size and share % size == 0 and (size == micro or task.micro is not None):
+            steps = share // size
+            if task.accumulation is not None or steps == accumulation:
+                yield size, steps
+            elif follows(task):
+                yield size, 0
+
+
+def follows(task: Task) -> bool:
+    """Return whether the accumulation is no number of the recipe but follows from the global batch size."""
+    size = task.run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    return not isinstance(size, Quantity) or bool(size.because)
+
+
+def _share(task: Task, hardware: dict[str, Quantity]) -> int | None:
+    """Return how many samples each rank takes per optimizer step, or None where that is no whole number or not known."""
+    one = unit(task, hardware, task.ranks)
+    return task.now.target // one if one and task.now.target % one == 0 else None
+
+
+def unit(task: Task, hardware: dict[str, Quantity], ranks: Mapping[str, int]) -> int | None:
+    """Return the global batch size with a micro batch and an accumulation of one."""
+    ones = {knob.name if knob else name: 1 for knob, name in ((task.micro, _SIZES[0]), (task.accumulation, _SIZES[1]))}
+    return elsewhere(task.run, hardware, {**ones, Name.GLOBAL_BATCH_SIZE: 0, **ranks}).value(Name.GLOBAL_BATCH_SIZE)
+
+
+def by_name(sizes: Shape) -> dict[str, int]:
+    """Return the sizes that are known, by name."""
+    return {name: value for name, value in sizes._asdict().items() if value}

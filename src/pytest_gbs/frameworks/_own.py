@@ -1,0 +1,40 @@
+"""Recognising with the tables of a user's own frameworks, which come before the built-in ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.globs import matches_any
+from pytest_gbs.core.typed import TypeAlias
+from pytest_gbs.frameworks import hints, recognise
+from pytest_gbs.frameworks._recognition import Recogniser, build
+
+Recognise: TypeAlias = Callable[[Document, str], Framework | None]
+
+
+def recogniser(extra: tuple[Framework, ...]) -> Recognise:
+    """Return a function like `recognise` for which the tables `extra` come first."""
+    if not extra:
+        return recognise
+    fitting: dict[tuple[int, ...], Recogniser] = {}
+
+    def recognise_own(document: Document, program: str = "") -> Framework | None:
+        path = document.source.path
+        chosen = tuple(n for n, table in enumerate(extra) if _has_file(table, path))
+        if chosen not in fitting:
+            index = build(("", number, extra[number]) for number in chosen)
+            fitting[chosen] = Recogniser(index, lambda entry: extra[entry.number])
+        return fitting[chosen].recognise(document, program) or recognise(document, program)
+
+    return recognise_own
+
+
+def all_hints(extra: tuple[Framework, ...]) -> tuple[str, ...]:
+    """Return words of which at least one occurs in the text of every recipe, those of the tables `extra` too."""
+    return (*hints(), *build(("", number, table) for number, table in enumerate(extra)).hints) if extra else hints()
+
+
+def _has_file(table: Framework, path: str) -> bool:
+    return not table.recognition.files or matches_any(path, table.recognition.files)

@@ -1,0 +1,34 @@
+"""What settings bring beside their own values: tables and rules, and what is wrong with where these are described."""
+
+from __future__ import annotations
+
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.rule import Rule
+from pytest_gbs.core.typed import Any, Final, NamedTuple
+from pytest_gbs.settings.meaning import Problem
+
+_DEEPEST: Final = 50
+
+
+class Described(NamedTuple):
+    """The tables that settings describe, what is wrong within the settings file, and what is wrong in other files, a line each."""
+
+    tables: tuple[Framework, ...] = ()
+    wrong: tuple[Problem, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+class Brought(NamedTuple):
+    """The tables and the rules of plug-ins, and what is wrong with these."""
+
+    tables: tuple[Framework, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    wrong: tuple[Problem, ...] = ()
+
+
+def is_too_deep(raw: Any) -> bool:
+    """Return whether tables and lists nest deeper than any settings do, and than functions may call each other."""
+    level = [raw]
+    for _ in range(_DEEPEST):
+        level = [each for one in level if isinstance(one, (dict, list)) for each in (one.values() if isinstance(one, dict) else one)]
+    return bool(level)

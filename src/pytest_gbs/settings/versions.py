@@ -1,0 +1,87 @@
+"""Which version of a library a recipe is for: what the settings say, else the files of the nearest folder that says anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_gbs.core.document import Document
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.core.versions import Pin, at_version, normalised, parse_version, read_specifiers
+
+if TYPE_CHECKING:
+    from pytest_gbs.core.tree import Tree
+
+
+class Versions:
+    """The lazy memo of what a tree says of versions; `paths` lists its files."""
+
+    def __init__(self, tree: Tree, settings: Settings, paths: Callable[[], tuple[str, ...]]) -> None:
+        self._tree = tree
+        self._stated = {normalised(name): text for name, text in settings.versions}
+        self._source = settings.source
+        self._paths = paths
+        self._files: dict[str, tuple[str, ...]] | None = None
+        self._pins: dict[tuple[str, str], Pin | None] = {}
+
+    def fitted(self, framework: Framework, document: Document) -> Framework:
+        """Return `framework` as it is at the versions that the recipe `document` is for, removed keys with what rejects them."""
+        present = any(removal.key in document.keyed for removal in framework.removals)
+        if not present and not framework.eras:
+            return framework
+        path = document.source.path
+        pin = self.pin(framework.package, path) if framework.package else None
+        found = at_version(framework, pin)
+        if not present:
+            return found
+        removals = []
+        for removal in framework.removals:
+            exact = self.pin(removal.package, path)
+            gone = exact is not None and exact.exact and exact.low is not None and exact.low >= (parse_version(removal.since) or ())
+            removals.append(removal._replace(pin=exact) if gone else removal)
+        return found._replace(removals=tuple(removals))
+
+    def pin(self, package: str, path: str) -> Pin | None:
+        """Return the versions of `package` that the recipe at `path` is for; None where nobody says, or files contradict each other."""
+        stated = self._stated.get(normalised(package))
+        if stated is not None:
+            pin = read_specifiers(package, stated)
+            return pin._replace(origin=f"[tool.gbs.versions] of {self._source}") if pin else None
+        folder = path.rpartition("/")[0]
+        if (package, folder) not in self._pins:
+            self._pins[package, folder] = self._nearest(package, folder)
+        return self._pins[package, folder]
+
+    def _nearest(self, package: str, folder: str) -> Pin | None:
+        while True:
+            found = self._of_folder(package, folder)
+            if found:
+                return _agreed(found)
+            if not folder:
+                return None
+            folder = folder.rpartition("/")[0]
+
+    def _of_folder(self, package: str, folder: str) -> list[Pin]:
+        """Return what the files of a folder say of `package`, or what those in its folder `requirements` do."""
+        from pytest_gbs.parsing.requirements import asks_for_versions, read_pins
+
+        if self._files is None:
+            listed: dict[str, tuple[str, ...]] = {}
+            for path in self._paths():
+                home, _, name = path.rpartition("/")
+                if asks_for_versions(name):
+                    home = home.removesuffix("requirements").rstrip("/") if home.rpartition("/")[2] == "requirements" else home
+                    listed[home] = (*listed.get(home, ()), path)
+            self._files = listed
+        sources = (source for path in self._files.get(folder, ()) if isinstance(source := self._tree.read(path), Source))
+        return [pin for source in sources for pin in read_pins(source, package)]
+
+
+def _agreed(found: list[Pin]) -> Pin | None:
+    """Return the one version that is resolved or pinned, else the one range; None where there are several of them."""
+    exact = [pin for pin in found if pin.exact]
+    if len({pin.low for pin in exact}) == 1:
+        return exact[0]
+    return found[0] if not exact and len({(pin.low, pin.high) for pin in found}) == 1 else None

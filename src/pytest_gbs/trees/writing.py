@@ -1,0 +1,218 @@
+"""Writing files so that none is ever lost or half: the only code here that changes what somebody has on disk."""
+
+# Paths are plain text here, as everywhere in this folder.
+# ruff: noqa: PTH101, PTH105, PTH108, PTH116, PTH118, PTH120
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.trees.files import read_bytes
+
+if TYPE_CHECKING:
+    from pytest_gbs.trees.root import StrPath
+
+_MARKS: Final = {
+    "utf-8": b"\xef\xbb\xbf",
+    "utf-16-be": b"\xfe\xff",
+    "utf-16-le": b"\xff\xfe",
+    "utf-32-be": b"\x00\x00\xfe\xff",
+    "utf-32-le": b"\xff\xfe\x00\x00",
+}
+_MOST: Final = 1 << 40
+_WORDS: Final = {
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOSPC: "no space left on the device",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "larger than a file may be here",
+    errno.ENOENT: "there is no such folder",
+}
+
+
+class Change(NamedTuple):
+    """One file to be written: its path relative to the root, the bytes it must still hold (None: it must not exist), and the new ones."""
+
+    path: str
+    before: bytes | None
+    after: bytes
+
+
+class _Prepared(NamedTuple):
+    """A change whose bytes lie complete beside the file, waiting to take its place."""
+
+    change: Change
+    target: str
+    temporary: str
+
+
+def encoded(source: Source) -> bytes:
+    """Return the bytes of a file whose text is `source`, its byte order mark included: the inverse of reading it."""
+    mark = _MARKS.get(source.encoding, b"") if source.bom else b""
+    return mark + source.text.encode(source.encoding)
+
+
+def write_together(root: StrPath, changes: Sequence[Change]) -> None:
+    """Write all of `changes`, or none: what was written before one failed is put back.
+
+    A link is followed to its target. Mode, owner and extended attributes stay. Whoever reads a file meanwhile sees the old bytes or
+    the new ones, and so does who starts the machine again after a crash.
+
+    Raises:
+        UsageError: one can't be written, has changed since it was read, or lies outside of `root`.
+    """
+    prepared: list[_Prepared] = []
+    try:
+        for change in _once(root, changes):
+            prepared.append(_prepare(root, change))
+        _replace_all(prepared)
+    finally:
+        for each in prepared:
+            with suppress(OSError):
+                os.unlink(each.temporary)
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write `data` to the file at `path`, whatever it holds, in one go.
+
+    Raises:
+        UsageError: it can't be written.
+    """
+    folder, name = os.path.split(os.path.realpath(path))
+    before = read_bytes(path, _MOST) if os.path.lexists(path) else None
+    if isinstance(before, str):
+        raise UsageError(f"can't write {path}: {before}; nothing was written")
+    write_together(folder, [Change(name, before, data)])
+
+
+def _once(root: StrPath, changes: Sequence[Change]) -> Iterator[Change]:
+    """Yield each change of a file once: two paths may be links to one file.
+
+    Raises:
+        UsageError: they want it to be different.
+    """
+    known: dict[str, Change] = {}
+    for change in changes:
+        target = os.path.realpath(os.path.join(root, change.path))
+        other = known.setdefault(target, change)
+        if other is change:
+            yield change
+        elif other.after != change.after:
+            raise UsageError(f"can't write {change.path}: it is the same file as {other.path}; nothing was written")
+
+
+def _prepare(root: StrPath, change: Change) -> _Prepared:
+    """Return the change with its bytes safely on the disk beside the file, which is untouched yet."""
+    target = os.path.realpath(os.path.join(root, change.path))
+    inside = os.path.realpath(root).rstrip(os.sep) + os.sep
+    if not target.startswith(inside):
+        raise _refusal(change, "it lies outside of the checked folder")
+    _must_be_as_read(change, target)
+    with _explained(change):
+        status = os.stat(target) if change.before is not None else None
+        if status is not None and not os.access(target, os.W_OK):
+            raise _refusal(change, _WORDS[errno.EACCES])
+        return _Prepared(change, target, _write_beside(target, change.after, status))
+
+
+def _must_be_as_read(change: Change, target: str) -> None:
+    now = read_bytes(target, _MOST) if os.path.lexists(target) else None
+    if isinstance(now, str):
+        raise _refusal(change, now)
+    if now != change.before:
+        raise _refusal(change, "it has changed since it was read")
+
+
+def _write_beside(target: str, data: bytes, status: os.stat_result | None) -> str:
+    """Return the path of a new file in the folder of `target` that holds `data` and has its mode, owner and attributes."""
+    from tempfile import mkstemp
+
+    folder, name = os.path.split(target)
+    descriptor, temporary = mkstemp(prefix=f".{name[:100]}.", suffix=".gbs-tmp", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        _keep(temporary, target, status)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return temporary
+
+
+def _keep(temporary: str, target: str, status: os.stat_result | None) -> None:
+    """Give `temporary` the owner, the attributes and the mode of `target`; a new file gets those of any new file."""
+    if status is None:
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        return
+    own = os.stat(temporary)
+    if hasattr(os, "chown") and (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
+        os.chown(temporary, status.st_uid, status.st_gid)
+    if hasattr(os, "listxattr"):
+        with suppress(OSError):
+            for attribute in os.listxattr(target):
+                with suppress(OSError):
+                    os.setxattr(temporary, attribute, os.getxattr(target, attribute))
+    os.chmod(temporary, stat.S_IMODE(status.st_mode))
+
+
+def _replace_all(prepared: Sequence[_Prepared]) -> None:
+    """Put every prepared file in its place; put back those that are there already when one can't be."""
+    done: list[_Prepared] = []
+    try:
+        for each in prepared:
+            _must_be_as_read(each.change, each.target)
+            with _explained(each.change):
+                os.replace(each.temporary, each.target)
+            done.append(each)
+    except BaseException:
+        for each in done:
+            _put_back(each)
+        raise
+    for folder in {os.path.dirname(each.target) for each in done}:
+        _sync(folder)
+
+
+def _put_back(each: _Prepared) -> None:
+    """Undo one change, unless somebody else has changed the file again."""
+    with suppress(OSError):
+        if read_bytes(each.target, _MOST) != each.change.after:
+            return
+        if each.change.before is None:
+            os.unlink(each.target)
+        else:
+            os.replace(_write_beside(each.target, each.change.before, os.stat(each.target)), each.target)
+
+
+def _sync(folder: str) -> None:
+    """Make the new names of a folder outlast a crash, where the system knows how."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _refusal(change: Change, why: str) -> UsageError:
+    return UsageError(f"can't write {change.path}: {why}; nothing was written")
+
+
+@contextmanager
+def _explained(change: Change) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _refusal(change, _WORDS.get(error.errno or 0) or (error.strerror or "the operating system refuses").lower()) from error

@@ -1,0 +1,107 @@
+"""Baselines: findings of today are put up with, those of tomorrow are not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import GOOD, STALE, Gbs, write
+
+FILE = "gbs-baseline.json"
+
+
+@pytest.fixture
+def known(repo: Path, gbs: Gbs) -> Path:
+    """A repository with one stale recipe, which its baseline lists."""
+    write(repo, {"a.yaml": STALE, "b.yaml": GOOD})
+    assert gbs("check", "--write-baseline", FILE) == (0, "", f"gbs: 1 findings written to {FILE}\n")
+    return repo
+
+
+def test_it_is_a_line_for_each_entry(known: Path) -> None:
+    text = (known / FILE).read_text()
+    assert json.loads(text) == {"version": 1, "findings": [{"path": "a.yaml", "rule": "GBS101", "key": "", "count": 1}]}
+    assert text.count("\n") == 6
+
+
+def test_what_it_lists_is_left_out(known: Path, gbs: Gbs) -> None:
+    said = gbs("check", "--baseline", FILE)
+    assert (said.code, said.err) == (0, "")
+    assert "1 verified, 1 unclaimed" in said.out
+    assert "1 findings suppressed" in said.out or "1 finding suppressed" in said.out
+
+
+def test_lines_may_move(known: Path, gbs: Gbs) -> None:
+    write(known, {"a.yaml": "\n\n\n" + STALE})
+    assert gbs("check", "--baseline", FILE).code == 0
+
+
+@pytest.mark.parametrize(
+    "files",
+    [{"b.yaml": STALE}, {"a.yaml": STALE + "# the effective batch size is 64 on 16 GPUs\n"}],
+    ids=["another file", "one more"],
+)
+def test_what_is_new_is_told(known: Path, gbs: Gbs, files: dict[str, str]) -> None:
+    write(known, files)
+    said = gbs("check", "--baseline", FILE, "-q")
+    assert said.code == 1
+    assert said.out.count("GBS101") == 1
+
+
+def test_what_occurs_no_longer_is_told_and_pruned(known: Path, gbs: Gbs) -> None:
+    write(known, {"a.yaml": GOOD})
+    said = gbs("check", "--baseline", FILE)
+    assert (said.code, said.err) == (0, "gbs: in the baseline, but gone: a.yaml GBS101\ngbs: --prune-baseline takes them out\n")
+    assert gbs("check", "--baseline", FILE, "--prune-baseline").err == "gbs: taken out of the baseline: a.yaml GBS101\n"
+    assert json.loads((known / FILE).read_text())["findings"] == []
+    assert gbs("check", "--baseline", FILE).err == ""
+
+
+@pytest.mark.parametrize("flags", [("b.yaml",), ("--select", "GBS901")], ids=["another file", "another rule"])
+def test_what_was_not_looked_at_is_not_gone(known: Path, gbs: Gbs, flags: tuple[str, ...]) -> None:
+    assert gbs("check", "--baseline", FILE, *flags).err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[]", f"{FILE} is no baseline of version 1; --write-baseline writes one"),
+        ('{"version": 2, "findings": []}', f"{FILE} is no baseline of version 1; --write-baseline writes one"),
+        ('{"version": 1, "findings": [1]}', f"{FILE}: entry 1 has no path, rule and key"),
+        (
+            '{"version": 1, "findings": [{"path": "a", "rule": "b", "key": "", "count": 0}]}',
+            f"{FILE}: the count of entry 1 is no whole number from 1",
+        ),
+        ("<<<<<<< HEAD\n", f"{FILE} holds merge conflicts: keep both sides' lines, or write it anew with --write-baseline"),
+        ("{", f"{FILE} is no baseline: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+    ],
+)
+def test_a_broken_baseline_is_one_line(repo: Path, gbs: Gbs, text: str, line: str) -> None:
+    write(repo, {FILE: text, "a.yaml": GOOD})
+    assert gbs("check", "--baseline", FILE) == (2, "", f"gbs: {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("flags", "line"),
+    [
+        (("--baseline", "none.json"), "--baseline none.json: there is no such file"),
+        (("--prune-baseline",), "--prune-baseline needs --baseline FILE"),
+        (("--write-baseline", "x", "--baseline", "y"), "--write-baseline starts anew: give it without --baseline and --prune-baseline"),
+        (("--write-baseline", "none/x"), "can't write x: there is no such folder; nothing was written"),
+    ],
+    ids=["missing", "prune alone", "both", "no folder"],
+)
+def test_a_wrong_call_is_one_line(repo: Path, gbs: Gbs, flags: tuple[str, ...], line: str) -> None:
+    write(repo, {"a.yaml": GOOD})
+    assert gbs("check", *flags) == (2, "", f"gbs: {line}\n")
+
+
+def test_two_branches_merge_by_adding_up() -> None:
+    from pytest_gbs.core.baseline import Entry, parse, render
+
+    line = '{"path": "a", "rule": "GBS101", "key": "k", "count": 2}'
+    known = parse(f'{{"version": 1, "findings": [{line}, {line}]}}', "x")
+    assert known == {Entry("a", "GBS101", "k"): 4}
+    assert parse(render(known), "x") == known

@@ -1,0 +1,105 @@
+"""`gbs plan`, end to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import GOOD, UNCLAIMED, Gbs, write
+
+
+def test_the_table_of_what_fits(gbs: Gbs) -> None:
+    said = gbs("plan", "--global-batch-size", "64", "--world-size", "2", "--max-micro-batch-size", "4")
+    assert said == (
+        0,
+        "64 = micro x accumulation x 2 GPUs\n"
+        "  micro  accumulation\n"
+        "      4             8   <- fewest passes between updates at this memory\n"
+        "      2            16\n"
+        "      1            32\n",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "row"),
+    [
+        pytest.param("--global-batch-size 32 --world-size 1 --max-micro-batch-size 1", "      1            32", id="7B on 24 GB"),
+        pytest.param("--global-batch-size 32 --world-size 2 --max-micro-batch-size 2", "      2             8", id="7B on two"),
+        pytest.param("--global-batch-size 32 --world-size 1 --max-micro-batch-size 4", "      4             8", id="13B on 80 GB"),
+        pytest.param("--global-batch-size 64 --nodes 1 --gpus-per-node 8 --max-micro-batch-size 1", "      1             8", id="70B on 8"),
+    ],
+)
+def test_the_seeds_of_people_who_start(flags: str, row: str, gbs: Gbs) -> None:
+    assert gbs("plan", *flags.split()).out.splitlines()[2].startswith(row)
+
+
+def test_parallel_sizes_and_tokens(gbs: Gbs) -> None:
+    flags = "--global-batch-size 96 --world-size 16 --tensor-parallel-size 2 --pipeline-parallel-size 2 --sequence-length 4096"
+    lines = gbs("plan", *flags.split()).out.splitlines()
+    assert lines[0] == "96 = micro x accumulation x 4 data-parallel (16 GPUs / (tensor 2 x pipeline 2))"
+    assert lines[-1] == "  tokens per step  393,216 = 96 x 4096, at most"
+    assert "      8             3   <- a power of two" in lines
+
+
+def test_what_is_near_where_nothing_fits(gbs: Gbs) -> None:
+    said = gbs("plan", "--global-batch-size", "64", "--world-size", "12")
+    assert said.code == 1
+    assert said.out.splitlines()[1:] == [
+        "  no whole number keeps it: 64 is no multiple of 12",
+        "  nearest global batch sizes on 12 GPUs: 60 and 72",
+        "  numbers of GPUs that keep it: 4, 8, 16 and 32",
+    ]
+
+
+def test_it_starts_from_a_recipe(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": GOOD})
+    lines = gbs("plan", "--from", "sft.yaml", "--max-micro-batch-size", "8").out.splitlines()
+    assert lines[0] == "128 = micro x accumulation x 16 GPUs"
+    assert "      4             2   <- now" in lines
+    assert lines[-1] == "  tokens per step  524,288 = 128 x 4096, at most"
+    # What the comment claims is what is meant, on other hardware too.
+    assert gbs("plan", "--from", "sft.yaml", "--world-size", "8").out.startswith("128 = micro x accumulation x 8 GPUs\n")
+
+
+def test_json_and_markdown(gbs: Gbs) -> None:
+    flags = ("plan", "--global-batch-size", "4", "--world-size", "2")
+    found = json.loads(gbs(*flags, "--format", "json").out)
+    assert found["pairs"] == [
+        {"micro_batch_size": 2, "gradient_accumulation_steps": 1, "power_of_two": True, "now": False},
+        {"micro_batch_size": 1, "gradient_accumulation_steps": 2, "power_of_two": True, "now": False},
+    ]
+    assert gbs(*flags, "--format", "markdown").out.splitlines()[2:] == [
+        "| micro | accumulation | remarks |",
+        "| ---: | ---: | --- |",
+        "| 2 | 1 | fewest passes between updates at this memory |",
+        "| 1 | 2 |  |",
+    ]
+
+
+def test_what_is_near_as_json(gbs: Gbs) -> None:
+    said = gbs("plan", "--global-batch-size", "8", "--world-size", "16", "--format", "json")
+    assert (said.code, json.loads(said.out)["near"]) == (1, {"below": None, "above": 16, "world_sizes": [4, 8]})
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        pytest.param("--world-size 2", "gbs plan needs --global-batch-size N", id="no batch"),
+        pytest.param("--global-batch-size 2", "gbs plan needs --world-size N", id="no hardware"),
+        pytest.param("--global-batch-size 8 --nodes 3 --world-size 8", "--world-size 8 is no multiple of --nodes 3", id="contradiction"),
+        pytest.param("--global-batch-size 0 --world-size 8", "'0' is no positive whole number", id="nothing"),
+        pytest.param("--global-batch-size 8 --world-size 8e", "'8e' is no positive whole number", id="no number"),
+        pytest.param("--from nowhere.yaml", "no such file or folder: nowhere.yaml", id="no file"),
+        pytest.param("--from notes.yaml --world-size 2", "notes.yaml is no recipe that gbs knows", id="no recipe"),
+        pytest.param("--from sft.yaml", "gbs plan needs --global-batch-size N", id="a recipe without hardware"),
+    ],
+)
+def test_a_wrong_call_is_one_clear_line(flags: str, words: str, repo: Path, gbs: Gbs) -> None:
+    write(repo, {"notes.yaml": "a: 1\n", "sft.yaml": UNCLAIMED})
+    said = gbs("plan", *flags.split())
+    assert said.code == 2
+    assert words in said.err
+    assert len(said.err.splitlines()) == 1

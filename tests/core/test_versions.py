@@ -1,0 +1,89 @@
+"""Versions: what specifiers allow, and what a framework is at them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.core.equation import Equation
+from pytest_gbs.core.framework import Constraint, Framework, Recognition, Row
+from pytest_gbs.core.versions import at_version, in_eras, normalised, parse_version, read_specifiers
+
+
+@pytest.mark.parametrize("text", ["", "x", "5.0.0rc1", "0.16.0.dev0", "1.0a1", "main", "1..2", "4.*", "9" * 12], ids=str)
+def test_what_is_no_release_is_no_version(text: str) -> None:
+    assert parse_version(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("4.57.1", (4, 57, 1)), ("0.15.0", (0, 15)), ("v2", (2,)), ("2.1.0+cu121", (2, 1)), ("1.2.post3", (1, 2)), ("0.0", (0,))],
+    ids=str,
+)
+def test_a_version_is_its_numbers(text: str, expected: tuple[int, ...]) -> None:
+    assert parse_version(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "latest", "!=1.0", "==1.0rc1", ">=1.0b2", "==1.0,latest", "@ git+https://x", ">=*"], ids=str)
+def test_specifiers_that_say_nothing_certain_are_none(text: str) -> None:
+    assert read_specifiers("trl", text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "exact"),
+    [
+        ("0.15", (0, 15), (0, 15, 0), True),
+        ("==0.15.2", (0, 15, 2), (0, 15, 2, 0), True),
+        ("===0.15.2", (0, 15, 2), (0, 15, 2, 0), True),
+        ("==0.14.*", (0, 14), (0, 15), False),
+        ("~=0.14.1", (0, 14, 1), (0, 15), False),
+        (">=0.14,<0.15", (0, 14), (0, 15), False),
+        (">0.14", (0, 14, 0), None, False),
+        ("<=0.14", None, (0, 14, 0), False),
+        (">=0.9, !=0.11, >=0.10", (0, 10), None, False),
+    ],
+    ids=str,
+)
+def test_specifiers_bound_the_versions(text: str, low: object, high: object, exact: bool) -> None:
+    pin = read_specifiers("trl", text)
+    assert pin is not None
+    assert (pin.low, pin.high, pin.exact) == (low, high, exact)
+
+
+def test_names_of_packages_are_compared_as_indexes_do() -> None:
+    assert normalised("Flash_Attn.Extra") == normalised("flash-attn--extra") == "flash-attn-extra"
+
+
+TABLE = Framework(
+    "f",
+    "F",
+    Recognition(),
+    "samples",
+    (Row(("old",), "micro_batch_size", until="1.0"), Row(("new",), "micro_batch_size", since="1.0"), Row(("both",), "max_steps")),
+    (Equation("global_batch_size", ("micro_batch_size",), since="2.0"), Equation("global_batch_size", ("max_steps",), until="2.0")),
+    (Constraint("GBS202", ("global_batch_size",), since="2.0"),),
+)
+
+
+def _facts(version: str | None) -> tuple[list[object], list[tuple[str, ...]], int]:
+    table = at_version(in_eras(TABLE), read_specifiers("f", version) if version else None)
+    return [row.key[0] for row in table.rows], [equation.product for equation in table.equations], len(table.constraints)
+
+
+def test_a_table_without_bounds_has_no_eras() -> None:
+    plain = TABLE._replace(rows=TABLE.rows[2:], equations=(), constraints=())
+    assert in_eras(plain) is plain
+
+
+@pytest.mark.parametrize("version", [None, "2.0", "2.0.1", "9", ">=0.1", ">=0.1,<3", "<=2.0", "<2.1"], ids=str)
+def test_the_newest_version_holds_where_nothing_rules_it_out(version: str | None) -> None:
+    assert _facts(version) == (["new", "both"], [("micro_batch_size",)], 1)
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.9.9", ">=0.5,<2", "==1.*"], ids=str)
+def test_an_older_era_holds_for_versions_before_its_end(version: str) -> None:
+    assert _facts(version) == (["new", "both"], [("max_steps",)], 0)
+
+
+@pytest.mark.parametrize("version", ["0.1", "0.9.9", "<1.0", "~=0.5"], ids=str)
+def test_the_oldest_era_holds_before_all_bounds(version: str) -> None:
+    assert _facts(version) == (["old", "both"], [("max_steps",)], 0)

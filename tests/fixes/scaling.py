@@ -1,0 +1,84 @@
+"""What the tests of scaling share: one file in memory, scaled and scaled back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pytest_gbs.api import check
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.report import Report
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.scaling import Scaled, Stuck
+from pytest_gbs.fixes.scale import Wish, Workshop, scale
+from pytest_gbs.trees.overlay import OverlayTree
+
+
+class Empty(NamedTuple):
+    """A tree without files."""
+
+    root: str = ""
+
+    def paths(self) -> tuple[str, ...]:
+        """Return none."""
+        return ()
+
+    def read(self, path: str) -> Source | Unreadable:
+        """Return that there is no such file."""
+        return Unreadable(path, "there is no such file")
+
+
+class Bench(NamedTuple):
+    """One file in memory, with the hardware that it is said to be on."""
+
+    source: Source
+    here: Given = Given()
+
+    def report(self, files: Mapping[str, Source], given: Given) -> Report:
+        """Return the report on the file, or on what stands in its place."""
+        tree = OverlayTree(Empty(), {self.source.path: self.source, **files})
+        return check(tree, (self.source.path,), Settings(), given, keep_runs=True)
+
+    def runs(self) -> list[Run]:
+        """Return the recipes of the file."""
+        report = self.report({}, self.here)
+        return [run for file in report.files for run in file.runs if run.launch is None]
+
+    def scale(self, run: Run, wish: Wish) -> Scaled | Stuck:
+        """Return what becomes of one recipe."""
+        files = {self.source.path: self.source}
+        path = self.source.path
+        return scale(run, wish, Workshop(lambda name: files.get(name) or Unreadable(name, "no"), self.report, frozenset((path,))))
+
+
+def scaled(text: str, to: Given, here: Given = Given(), name: str = "sft.yaml", most: int = 0) -> Scaled | Stuck:  # noqa: B008 (frozen)
+    """Return what becomes of the one recipe in `text`."""
+    bench = Bench(Source(name, text), here)
+    (run,) = bench.runs()
+    return bench.scale(run, Wish(to, most))
+
+
+def after(result: Scaled, before: Source) -> Source:
+    """Return the file as it will be."""
+    return next((new for _, new in result.files if new.path == before.path), before)
+
+
+def and_back(result: Scaled, before: Source) -> Source | Stuck:
+    """Return the file after the flags that undo a scale."""
+    if not result.changes:
+        return before
+    assert result.back, "nothing says how to go back"
+    words = result.back.split()
+    flags = {words[index]: int(words[index + 1]) for index in range(0, len(words), 2)}
+    here, to = (
+        Given(flags.get(f"--{prefix}nodes"), flags.get(f"--{prefix}gpus-per-node"), flags.get(f"--{prefix}world-size"))
+        for prefix in ("from-", "")
+    )
+    bench = Bench(after(result, before), here)
+    for run in bench.runs():
+        found = bench.scale(run, Wish(to, 0, flags.get("--micro-batch-size", 0)))
+        if isinstance(found, Stuck) or found.changes:
+            return found if isinstance(found, Stuck) else after(found, bench.source)
+    return bench.source

@@ -1,0 +1,60 @@
+"""Real recipes, scaled to 1, 2, 4, 16 and 64 GPUs: the batch is kept or a reason given, and the way back gives the original bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.location import Source
+from pytest_gbs.core.scaling import Scaled, Stuck
+from pytest_gbs.fixes.scale import Wish
+from pytest_gbs.fixes.scale_now import effective
+from pytest_gbs.parsing.decode import decode
+from tests.fixes.scaling import Bench, after, and_back
+from tests.support import corpus
+
+# Every so many files; GBS_CORPUS=all in the environment takes each of them, which lasts minutes.
+STEP = 1 if os.environ.get("GBS_CORPUS") == "all" else 67
+SIZES = (1, 2, 4, 16, 64)
+
+
+def _files() -> Iterator[Source]:
+    folder = corpus()
+    lines = (folder / "MANIFEST.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    for line in lines[::STEP]:
+        path = line.split("\t")[0]
+        if Path(path).suffix in (".yaml", ".yml", ".json", ".toml") and (folder / path).is_file():
+            source = decode(path, (folder / path).read_bytes())
+            if isinstance(source, Source):
+                yield source
+
+
+def _results(source: Source, world: int) -> Iterator[tuple[Bench, Scaled | Stuck]]:
+    for here in (Given(), Given(world_size=8)):
+        bench = Bench(source, here)
+        found = [(bench, bench.scale(run, Wish(Given(world_size=world)))) for run in bench.runs()]
+        if not any(isinstance(result, Stuck) and "give --from-" in result.reason for _, result in found):
+            break
+    yield from found
+
+
+@pytest.mark.parametrize("world", SIZES)
+def test_real_recipes_keep_their_batch_or_say_why_not(world: int) -> None:
+    kept = 0
+    for source in _files():
+        for bench, result in _results(source, world):
+            where = f"{source.path} on {world}"
+            if isinstance(result, Stuck):
+                assert result.reason, where
+                continue
+            there = Bench(after(result, source), Given(world_size=world))
+            assert result.target in {effective(run.geometry) for run in there.runs()}, where
+            if result.changes and not result.back:
+                continue  # it did not run as it was
+            assert and_back(result, bench.source) == source, where
+            kept += 1
+    assert kept > 10

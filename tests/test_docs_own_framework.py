@@ -1,0 +1,42 @@
+"""The page on frameworks of one's own: its example is executed, and it names what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.cli import main
+from pytest_gbs.core.framework import Treatment
+from pytest_gbs.settings.framework_shape import KINDS, constants
+
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "own-framework.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", PAGE)
+
+
+def test_the_example_is_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (_, settings), (_, recipe), (_, shown) = BLOCKS[:3]
+    Path("pyproject.toml").write_text(settings)
+    Path("run.yaml").write_text(recipe)
+    assert main(["show", "--world-size", "16", "run.yaml"]) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_the_other_parts_of_a_description_are_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    more = "".join(text for language, text in BLOCKS[3:] if language == "toml" and "entry-points" not in text)
+    keys = {"global_batch_size": "total", "num_generations": "generations", "micro_batch_size": "micro"}
+    Path("acme.toml").write_text(
+        f"{more}recognise = {{all-of = ['micro']}}\n[keys]\n" + "".join(f'{key} = "{size}"\n' for size, key in keys.items())
+    )
+    Path("gbs.toml").write_text('frameworks = ["acme.toml"]\n')
+    Path("run.yaml").write_text("micro: 2\ntotal: 64\nbatch: 1\ngenerations: 2\n")
+    assert main(["check", "--world-size", "8", "run.yaml"]) == 0
+
+
+def test_every_kind_of_value_and_what_can_happen_with_it_is_named() -> None:
+    assert [word for word in KINDS if f"`{word}`" not in PAGE] == []
+    told = {Treatment.ELASTIC, Treatment.TEMPLATE, Treatment.SCHEDULE}  # for tables that are built in
+    assert [word for word in constants(Treatment) if f"`{word}`" not in PAGE and word not in told] == []

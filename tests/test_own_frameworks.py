@@ -1,0 +1,470 @@
+"""A user's own framework: what its description comes to, every mistake with its line, and a schema that says the same."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from pytest_gbs.api import check
+from pytest_gbs.core.equation import Enforcement, Rounding
+from pytest_gbs.core.errors import SettingsError
+from pytest_gbs.core.framework import Arguments, Condition, Framework, Loader, SameAs, Treatment
+from pytest_gbs.core.given import Given
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.core.quantity import Name, Quantity
+from pytest_gbs.core.report import Report
+from pytest_gbs.settings import load_settings
+from pytest_gbs.settings.formulas import formula, relation
+from pytest_gbs.settings.framework_shape import SIZES, fits_framework
+from pytest_gbs.trees.shipped import read_schema
+from pytest_gbs.trees.worktree import WorkTree
+
+SCHEMA: dict[str, Any] = json.loads(read_schema("framework"))
+VALIDATOR = Draft202012Validator(SCHEMA)
+SHORT = """\
+recognise = {all-of = ["acme.batch"]}
+[keys]
+"acme.batch" = "micro_batch_size"
+"acme.accumulate" = {size = "gradient_accumulation_steps", default = 4}
+"acme.tensor" = {size = "tensor_parallel_size", default = 1}
+"""
+# The same facts as a table of settings rather than a file of its own.
+INSIDE = "[frameworks.acme]\n" + SHORT.replace("[keys]", "[frameworks.acme.keys]")
+RECIPE = "acme: {batch: 2, tensor: 2}\n"
+
+
+def _load(root: Path, files: dict[str, str]) -> Settings:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return load_settings(root, rules={})
+
+
+def _table(root: Path, text: str) -> Framework:
+    (found,) = _load(root, {"gbs.toml": 'frameworks = ["acme.toml"]\n', "acme.toml": text}).frameworks
+    return found
+
+
+def _mistakes(root: Path, text: str, settings: str = 'frameworks = ["acme.toml"]\n') -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        _load(root, {"gbs.toml": settings, "acme.toml": text})
+    return str(caught.value).splitlines()
+
+
+def _check(root: Path, files: dict[str, str], world_size: int | None = None) -> Report:
+    settings = _load(root, files)
+    return check(WorkTree(root, settings.max_file_size, settings.exclude), [], settings, Given(None, None, world_size), keep_runs=True)
+
+
+def _shown(report: Report) -> dict[str, tuple[str, int | None]]:
+    return {file.path: (run.framework.title, run.geometry.global_batch_size) for file in report.files for run in file.runs}
+
+
+# What a description comes to.
+
+
+def test_no_description_is_no_table(tmp_path: Path) -> None:
+    assert _load(tmp_path, {"gbs.toml": "frameworks = []\n"}).frameworks == ()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"gbs.toml": INSIDE}, id="gbs.toml"),
+        pytest.param({"pyproject.toml": INSIDE.replace("[frameworks", "[tool.gbs.frameworks")}, id="pyproject.toml"),
+        pytest.param({"gbs.toml": 'frameworks = ["tools/acme.toml"]\n', "tools/acme.toml": SHORT}, id="a list of files"),
+        pytest.param(
+            {"gbs.toml": 'frameworks = {acme = "tools/x.toml"}\n', "tools/x.toml": f'name = "acme"\n{SHORT}'}, id="a file by name"
+        ),
+    ],
+)
+def test_a_few_lines_compute_the_batch(files: dict[str, str], tmp_path: Path) -> None:
+    report = _check(tmp_path, {**files, "run.yaml": RECIPE}, world_size=16)
+    assert _shown(report) == {"run.yaml": ("acme", 64)}  # 2 x 4 x 16 / 2
+
+
+def test_what_is_not_said_is_usual(tmp_path: Path) -> None:
+    table = _table(tmp_path, SHORT)
+    assert (table.name, table.title, table.unit, table.loader, table.arguments) == (
+        "acme",
+        "acme",
+        "samples",
+        Loader.PYYAML,
+        Arguments.FLAGS,
+    )
+    assert {equation.result: equation.divisors for equation in table.equations} == {
+        Name.WORLD_SIZE: (),
+        Name.DATA_PARALLEL_SIZE: (Name.TENSOR_PARALLEL_SIZE,),
+        Name.GLOBAL_BATCH_SIZE: (),
+    }
+
+
+def test_what_is_said_is_kept(tmp_path: Path) -> None:
+    table = _table(
+        tmp_path,
+        """\
+title = "Acme (pairs)"
+unit = "pairs"
+loader = "omegaconf"
+arguments = "hydra"
+package = "acme-train"
+version = "acme 3"
+companions = ["ds"]
+names = ["run.name"]
+also = ["seed"]
+sequences-per-sample = 2
+strict = true
+equations = [
+  "data_parallel_size = replicate_size * shard_size",
+  {formula = "gradient_accumulation_steps = global_batch_size / (micro_batch_size * data_parallel_size)", rounding = "ceil"},
+  "rank_batch_size = global_batch_size // data_parallel_size",
+]
+constraints = ["global_batch_size % data_parallel_size == 0", {relation = "num_generations >= 2", enforcement = "corrects"}]
+exclusions = [{keys = ["a.b", "c"]}]
+requirements = [{keys = ["batch"], label = "it stops"}]
+switches = [{key = "adaptive", is = [true], sizes = ["global_batch_size"], label = "it grows"}]
+texts = [{key = "lr", label = "it breaks"}]
+assumed = {pipeline_parallel_size = 1}
+packing = {key = "packed", present = true}
+
+[recognise]
+any-of = [["batch"], ["acme", "a.b"]]
+none-of = ["trainer"]
+marks = ["acme"]
+paths = ["Acme"]
+weight = 2
+when = [{key = "kind", not = ["sft"], default = "sft"}]
+syntax = "yaml"
+
+[keys]
+batch = [{size = "global_batch_size", when = [{key = "per", is = ["step"]}]}, {size = "micro_batch_size", since = "2.0"}]
+micro = {size = "micro_batch_size", default = "rank_batch_size", unless = "global_batch_size", minimum = 2}
+shards = {size = "shard_size", words = {auto = "auto", "-1" = "auto"}, quoted = "accepts", why = "int()"}
+'a\\.b.c' = "replicate_size"
+generations = "num_generations"
+""",
+    )
+    assert (table.title, table.unit, table.loader, table.arguments, table.package) == (
+        "Acme (pairs)",
+        "pairs",
+        Loader.OMEGACONF,
+        Arguments.HYDRA,
+        "acme-train",
+    )
+    assert (table.companions, table.names, table.sequences_per_sample) == ((("ds",),), (("run", "name"),), 2)
+    assert [(e.result, e.rounding) for e in table.equations] == [
+        (Name.DATA_PARALLEL_SIZE, Rounding.EXACT),
+        (Name.GRADIENT_ACCUMULATION_STEPS, Rounding.CEIL),
+        (Name.RANK_BATCH_SIZE, Rounding.FLOOR),
+        (Name.WORLD_SIZE, Rounding.EXACT),
+        (Name.GLOBAL_BATCH_SIZE, Rounding.EXACT),
+    ]
+    assert [(c.code, c.at_least, c.enforcement) for c in table.constraints] == [
+        ("GBS202", None, Enforcement.STOPS),
+        ("GBS207", 2, Enforcement.CORRECTS),
+    ]
+    assert table.exclusions[0].keys == (("a", "b"), ("c",))
+    assert table.requirements[0].keys == (("batch",),)
+    assert table.switches[0].condition == Condition(("adaptive",), (True,))
+    assert table.packing == Condition(("packed",), (None,), negated=True)
+    assert table.recognition.one_of == ((("batch",),), (("acme",), ("a", "b")))
+    assert table.recognition.when == (Condition(("kind",), ("sft",), negated=True, default="sft"),)
+    assert table.recognition.paths == ("acme",)
+    rows = {(row.key, row.name): row for row in table.rows}
+    assert rows[("batch",), Name.GLOBAL_BATCH_SIZE].when == (Condition(("per",), ("step",)),)
+    assert rows[("micro",), Name.MICRO_BATCH_SIZE].default == SameAs(Name.RANK_BATCH_SIZE, unless=Name.GLOBAL_BATCH_SIZE)
+    assert rows[("a.b", "c"), Name.REPLICATE_SIZE].reading.zero == Treatment.STOPS
+    assert (
+        (-1, Treatment.AUTO) in rows[("shards",), Name.SHARD_SIZE].reading.words,
+        rows[("shards",), Name.SHARD_SIZE].reading.quoted,
+    ) == (
+        True,
+        Treatment.ACCEPTS,
+    )
+    assert [(era.until, len(era.table.rows)) for era in table.eras] == [("2.0", len(table.rows) - 1)]
+
+
+def test_each_fact_without_a_source_cites_where_it_is_described(tmp_path: Path) -> None:
+    table = _table(tmp_path, SHORT)
+    assert {row.source for row in table.rows} == {"acme.toml"}
+    assert table.version == table.source == "acme.toml"
+
+
+@pytest.mark.parametrize("value", ["auto", "0", "-1", "2.5", "[1]", "'8'"], ids=str)
+def test_an_odd_value_is_no_mistake_where_nobody_says_what_happens(value: str, tmp_path: Path) -> None:
+    report = _check(tmp_path, {"gbs.toml": INSIDE, "run.yaml": f"acme:\n  batch: {value}\n"}, world_size=8)
+    assert list(report.findings()) == []
+    assert _shown(report) == {"run.yaml": ("acme", None)}
+
+
+def test_an_odd_value_stops_a_strict_framework(tmp_path: Path) -> None:
+    report = _check(
+        tmp_path, {"gbs.toml": 'frameworks = ["acme.toml"]', "acme.toml": f"strict = true\n{SHORT}", "run.yaml": "acme: {batch: 0}"}
+    )
+    assert [finding.code for finding in report.findings()] == ["GBS003"]
+
+
+def test_a_constraint_of_a_users_framework_is_judged(tmp_path: Path) -> None:
+    text = 'constraints = ["global_batch_size % (micro_batch_size * data_parallel_size) == 0"]\n' + SHORT.replace(
+        '"acme.accumulate" = {size = "gradient_accumulation_steps", default = 4}', '"acme.total" = "global_batch_size"'
+    )
+    files = {"gbs.toml": 'frameworks = ["acme.toml"]', "acme.toml": text}
+    fitting = _check(tmp_path, {**files, "run.yaml": "acme: {batch: 2, total: 64}"}, world_size=8)
+    assert list(fitting.findings()) == []
+    broken = _check(tmp_path, {**files, "run.yaml": "acme: {batch: 2, total: 60}"}, world_size=8)
+    assert [finding.code for finding in broken.findings()] == ["GBS202"]
+
+
+# Recognition.
+
+HF = "per_device_train_batch_size: 4\ngradient_accumulation_steps: 2\nlearning_rate: 0.1\noutput_dir: x\n"
+OVER = """\
+[frameworks.ours]
+recognise = {all-of = ["per_device_train_batch_size"], files = ["ours/**"]}
+keys = {per_device_train_batch_size = "global_batch_size"}
+"""
+
+
+def test_other_recipes_are_recognised_as_ever(tmp_path: Path) -> None:
+    report = _check(tmp_path, {"gbs.toml": INSIDE, "sft.yaml": HF}, world_size=8)
+    assert _shown(report) == {"sft.yaml": ("transformers Trainer", 64)}
+
+
+def test_a_users_table_comes_before_the_built_in_ones_where_its_files_are(tmp_path: Path) -> None:
+    report = _check(tmp_path, {"gbs.toml": OVER, "ours/sft.yaml": HF, "theirs/sft.yaml": HF}, world_size=8)
+    assert _shown(report) == {"ours/sft.yaml": ("ours", 4), "theirs/sft.yaml": ("transformers Trainer", 64)}
+
+
+def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
+    files = {"gbs.toml": INSIDE, "run.yaml": RECIPE, "train.py": "import acme\n"}
+    files["run.sh"] = "torchrun --nproc_per_node 8 train.py --config run.yaml --acme.batch 3\n"
+    report = _check(tmp_path, files)
+    launched = [run for file in report.files for run in file.runs if run.launch is not None]
+    assert [(run.framework.title, run.geometry.global_batch_size) for run in launched] == [("acme", 48)]  # 3 x 4 x 8 / 2
+
+
+# Mistakes.
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("keys = {a = 'micro_batch_size'}", "acme.toml:1: has no recognise: a table is wanted", id="no recognition"),
+        pytest.param(
+            SHORT.replace('"micro_batch_size"', '"micro_batch"'),
+            'acme.toml:3: keys.acme.batch is "micro_batch": a size (micro_batch_size, global_batch_size, ...), a table or a list of one or'
+            " more tables is wanted; did you mean micro_batch_size?",
+            id="no size",
+        ),
+        pytest.param(
+            SHORT.replace('"acme.batch" =', "acme.batch ="),
+            'acme.toml:3: keys.acme has no size; a key with dots is written in quotes, such as "train.batch" = "micro_batch_size"',
+            id="no quotes",
+        ),
+        pytest.param(
+            SHORT.replace("default = 4", "defualt = 4"),
+            "acme.toml:4: keys.acme.accumulate.defualt is no setting; did you mean default?",
+            id="misspelt",
+        ),
+        pytest.param(
+            'equations = ["global_batch_size = micro_batch_size *"]\n' + SHORT,
+            'acme.toml:1: equations holds "global_batch_size = micro_batch_size *", which is no formula: size = size * size, with / or //'
+            " and one size or (size * size) behind it is wanted",
+            id="no formula",
+        ),
+        pytest.param(
+            'equations = ["global_batch_size = micro_batch_size * nodes"]\n' + SHORT,
+            'acme.toml:1: equations holds "global_batch_size = micro_batch_size * nodes", where nodes is no size; did you mean num_nodes?',
+            id="no size in a formula",
+        ),
+        pytest.param(
+            'equations = ["global_batch_size = micro_batch_size * num_generations"]\n' + SHORT,
+            "acme.toml:1: equations needs num_generations, which no key holds and no other equation gives",
+            id="a size that nothing gives",
+        ),
+        pytest.param(
+            'constraints = ["global_batch_size % 8"]\n' + SHORT,
+            'acme.toml:1: constraints holds "global_batch_size % 8", which is no relation: size * size % (size * size) == 0, or size / size'
+            " >= 2 is wanted",
+            id="no relation",
+        ),
+        pytest.param(
+            SHORT.replace("default = 4", 'default = "four"'),
+            'acme.toml:4: keys.acme.accumulate.default is "four", which is no size',
+            id="a default of no size",
+        ),
+        pytest.param(
+            SHORT.replace("default = 4", 'since = "new"'),
+            'acme.toml:4: keys.acme.accumulate.since is "new": a version such as "0.16" is wanted',
+            id="no version",
+        ),
+        pytest.param(
+            'recognise = {all-of = ["x"]}\nkeys = {x = "sequence_length"}\n',
+            "acme.toml:2: keys has no key of the micro_batch_size or the global_batch_size",
+            id="no batch",
+        ),
+        pytest.param("recognise = [", "acme.toml:1: no TOML: invalid value (at the end)", id="no TOML"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(text: str, expected: str, tmp_path: Path) -> None:
+    assert _mistakes(tmp_path, text) == [expected]
+
+
+def test_all_mistakes_of_all_files_are_told_at_once(tmp_path: Path) -> None:
+    settings = 'gpu = 1\n[frameworks]\none = "acme.toml"\nother = "../other.toml"\n[frameworks.two]\nkeys = {}\n'
+    assert _mistakes(tmp_path, SHORT.replace('"micro_batch_size"', "7"), settings) == [
+        "gbs.toml:1: gpu is no setting; there are " + _known(),
+        'gbs.toml:4: [frameworks.other] is "../other.toml", which is no file of this repository',
+        "gbs.toml:5: [frameworks.two] has no recognise: a table is wanted",
+        "acme.toml:3: keys.acme.batch is 7: a size (micro_batch_size, global_batch_size, ...), a table or a list of one or more"
+        " tables is wanted",
+    ]
+
+
+def _known() -> str:
+    names = sorted(json.loads(read_schema("settings"))["properties"])
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@pytest.mark.parametrize("path", ["../acme.toml", "/etc/passwd", "C:/acme.toml", "a/../../acme.toml", "a\\\\..\\\\..\\\\b"], ids=str)
+def test_nothing_outside_the_repository_is_read(path: str, tmp_path: Path) -> None:
+    (line,) = _mistakes(tmp_path, SHORT, f'frameworks = ["{path}"]\n')
+    assert line.endswith("which is no file of this repository")
+
+
+def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "outside.toml").write_text(SHORT)
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "acme.toml").symlink_to(tmp_path / "outside.toml")
+    (root / "gbs.toml").write_text('frameworks = ["acme.toml"]\n')
+    with pytest.raises(SettingsError, match="which is no file of this repository"):
+        load_settings(root, rules={})
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"^missing\.toml: there is no such file$"):
+        _load(tmp_path, {"gbs.toml": 'frameworks = ["missing.toml"]\n'})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("keys = " + "[" * 900 + "]" * 900, id="deep lists"),
+        pytest.param("keys = " + "{a=" * 60 + "1" + "}" * 60, id="deep tables"),
+        pytest.param(f'equations = ["{"a * " * 20_000}"]\n{SHORT}', id="a long formula"),
+        pytest.param("\n".join(f"x{n} = 1" for n in range(5_000)), id="many keys"),
+        pytest.param("\x00", id="no text"),
+    ],
+)
+def test_hostile_descriptions_are_refused_quickly(text: str, tmp_path: Path) -> None:
+    start = time.monotonic()
+    assert _mistakes(tmp_path, text)
+    assert time.monotonic() - start < 20
+
+
+# The two notations.
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a = b", ("a", ("b",), (), "exact")),
+        (" a=b*c ", ("a", ("b", "c"), (), "exact")),
+        ("a = b * c / d", ("a", ("b", "c"), ("d",), "exact")),
+        ("a = b // (c * d)", ("a", ("b",), ("c", "d"), "floor")),
+        ("a = b + c", None),
+        ("a = b / c / d", None),
+        ("a == b", None),
+        ("a = 2 * b", None),
+        ("", None),
+    ],
+    ids=str,
+)
+def test_a_formula_is_a_product_over_a_product(text: str, expected: object) -> None:
+    assert formula(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a % b == 0", (("a",), ("b",), None)),
+        ("(a * b) % (c * d) == 0", (("a", "b"), ("c", "d"), None)),
+        ("a >= 2", (("a",), (), 2)),
+        ("a / (b * c) >= 1", (("a",), ("b", "c"), 1)),
+        ("a % b == 1", None),
+        ("a <= 2", None),
+        ("a % b", None),
+    ],
+    ids=str,
+)
+def test_a_relation_is_a_division_or_a_least_size(text: str, expected: object) -> None:
+    assert relation(text) == expected
+
+
+# The schema.
+
+
+def test_the_schema_is_one_and_describes_every_key() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    assert [name for name, part in SCHEMA["properties"].items() if "description" not in part] == []
+    assert SCHEMA["$defs"]["size"]["enum"] == list(SIZES)
+
+
+_WORDS = st.sampled_from(["", "a", "a.b", "x" * 1001, "micro_batch_size", "stops", "auto"])
+_VALUES = st.recursive(
+    st.one_of(_WORDS, st.integers(-2, 3), st.booleans(), st.floats(-1, 9), st.just(10**13)),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(_WORDS, inner, max_size=2)),
+    max_leaves=4,
+)
+
+
+def _like(part: dict[str, Any], depth: int = 0) -> st.SearchStrategy[Any]:
+    """Return a strategy for values that nearly fit a part of the schema."""
+    if "$ref" in part:
+        return _like(SCHEMA["$defs"][part["$ref"].rpartition("/")[2]], depth)
+    fitting: st.SearchStrategy[Any] = _VALUES
+    if "enum" in part:
+        fitting = st.sampled_from([*part["enum"][:3], "other"])
+    elif "oneOf" in part:
+        fitting = st.one_of([_like(each, depth) for each in part["oneOf"]])
+    elif part.get("type") == "array" and depth < 4:
+        fitting = st.lists(_like(part["items"], depth + 1), max_size=2)
+    elif "properties" in part and depth < 4:
+        inner = {name: _like(each, depth + 1) for name, each in part["properties"].items()}
+        needed = {name: inner.pop(name) for name in part.get("required", ())}
+        fitting = st.fixed_dictionaries(needed, optional=inner)
+    elif part.get("type") == "object" and depth < 4:
+        fitting = st.dictionaries(_WORDS, _like(part["additionalProperties"], depth + 1), max_size=2)
+    return st.one_of(fitting, fitting, fitting, _VALUES) if depth else fitting
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMA["properties"]))
+def test_the_quick_check_accepts_what_the_schema_accepts(name: str) -> None:
+    @given(_like(SCHEMA["properties"][name]))
+    def holds(value: Any) -> None:
+        raw = {"recognise": {"all-of": ["a"]}, "keys": {"a": "micro_batch_size"}, name: value}
+        assert fits_framework(raw) == VALIDATOR.is_valid(raw)
+
+    holds()
+
+
+def test_both_ask_for_the_same_keys() -> None:
+    how: dict[str, Any] = {"all-of": ["a"]}
+    cases: list[dict[str, Any]] = [{}, {"recognise": how}, {"keys": {}}, {"recognise": {}, "keys": {}}, {"recognise": how, "keys": {}}]
+    assert [fits_framework(raw) for raw in cases] == [VALIDATOR.is_valid(raw) for raw in cases] == [False, False, False, False, True]
+
+
+def test_a_known_size_keeps_its_place(tmp_path: Path) -> None:
+    report = _check(tmp_path, {"gbs.toml": INSIDE, "run.yaml": RECIPE}, world_size=8)
+    (run,) = (run for file in report.files for run in file.runs)
+    micro = run.geometry.get(Name.MICRO_BATCH_SIZE)
+    assert isinstance(micro, Quantity)
+    assert (micro.key, micro.at and (micro.at.source, micro.at.start)) == ("acme.batch", ("run.yaml", RECIPE.index("2")))

@@ -1,0 +1,236 @@
+"""A git revision as a tree: what a folder with the same files would be, and nothing that git would do besides."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.trees.git import GitRepository, GitTree
+from pytest_gbs.trees.worktree import WorkTree
+from tests.git import Git
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Git:
+    root = tmp_path / "repo"
+    root.mkdir()
+    return Git(root).init()
+
+
+def tree(git: Git, revision: str = "HEAD", max_file_size: int = 5_000_000) -> GitTree:
+    repository = GitRepository(git.root)
+    return GitTree(repository, repository.commit(revision), max_file_size)
+
+
+def test_it_lists_and_reads_what_the_folder_held(git: Git) -> None:
+    git.commit({"a.yaml": "x: 1\n", "b/c.yaml": "ü: 2\r\n", "b/d.sh": "true\n"})
+    with tree(git) as found:
+        assert found.paths() == ("a.yaml", "b/c.yaml", "b/d.sh") == WorkTree(git.root).paths()
+        assert [found.read(path) for path in found.paths()] == [WorkTree(git.root).read(path) for path in found.paths()]
+
+
+def test_it_stays_at_its_revision(git: Git) -> None:
+    first = git.commit({"a.yaml": "x: 1\n"})
+    git.commit({"a.yaml": "x: 2\n", "b.yaml": "y: 1\n"})
+    git.write({"a.yaml": "x: 3\n"})
+    with tree(git, first) as found:
+        assert found.paths() == ("a.yaml",)
+        assert found.read("a.yaml") == Source("a.yaml", "x: 1\n")
+
+
+def test_it_leaves_out_what_a_folder_leaves_out(git: Git) -> None:
+    hidden = {".hidden.yaml": "a: 1\n", ".github/a.yaml": "a: 1\n", "node_modules/a.yaml": "a: 1\n", "v/pyvenv.cfg": "", "v/a.yaml": ""}
+    git.commit({**hidden, "out/a.yaml": "a: 1\n", "a.log": "x", "kept/a.yaml": "a: 1\n", "kept/out.yaml": "a: 1\n"})
+    git.commit({".gitignore": "out/\n*.log\n", "kept/.gitignore": "out.yaml\n"}, "ignore what is tracked already")
+    with tree(git) as found:
+        assert found.paths() == ("kept/a.yaml",) == WorkTree(git.root).paths()
+    exclude = ("kept/**",)
+    repository = GitRepository(git.root)
+    with GitTree(repository, repository.commit("HEAD"), exclude=exclude) as found:
+        assert found.paths() == () == WorkTree(git.root, exclude=exclude).paths()
+
+
+def test_links_and_submodules_are_no_files(git: Git) -> None:
+    git.write({"a.yaml": "x: 1\n"})
+    (git.root / "link.yaml").symlink_to("a.yaml")
+    (git.root / "out.yaml").symlink_to("/etc/passwd")
+    git.run("add", "-A")
+    git.run("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+    git.run("commit", "-q", "-m", "links")
+    with tree(git) as found:
+        assert found.paths() == ("a.yaml",)
+        assert found.links == {"link.yaml", "out.yaml"}
+        assert isinstance(found.read("out.yaml"), Unreadable)
+
+
+@pytest.mark.parametrize("name", ["a\nb.yaml", "a\tb.yaml", '"quoted".yaml', "-x.yaml", "ü.yaml", "a @ b #2.yaml", ":(top).yaml", "*.yaml"])
+def test_odd_names_are_names(name: str, git: Git) -> None:
+    git.commit({name: "x: 1\n"})
+    with tree(git) as found:
+        assert found.paths() == (name,) == WorkTree(git.root).paths()
+        assert found.read(name) == Source(name, "x: 1\n")
+
+
+def test_a_name_that_is_no_utf_8_is_the_one_on_disk(git: Git) -> None:
+    name = os.fsdecode(b"caf\xe9.yaml")
+    try:
+        (git.root / name).write_text("x: 1\n")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    git.commit()
+    with tree(git) as found:
+        assert found.paths() == (name,) == WorkTree(git.root).paths()
+        assert found.read(name) == Source(name, "x: 1\n")
+
+
+def test_a_path_that_leads_out_of_the_tree_is_no_path(git: Git) -> None:
+    blob = git.run("hash-object", "-w", "--stdin", data=b"x: 1\n")
+    made = git.run("mktree", data=f"100644 blob {blob}\t..\n".encode())
+    commit = git.run("commit-tree", "-m", "bad", made)
+    with tree(git, commit) as found:
+        assert found.paths() == ()
+
+
+def test_folders_deeper_than_any_disk_has_them_are_left_out(git: Git) -> None:
+    blob = git.run("hash-object", "-w", "--stdin", data=b"x: 1\n")
+    made = git.run("mktree", data=f"100644 blob {blob}\ta.yaml\n".encode())
+    for _ in range(300):
+        made = git.run("mktree", data=f"040000 tree {made}\td\n100644 blob {blob}\tz.yaml\n".encode())
+    with tree(git, git.run("commit-tree", "-m", "deep", made)) as found:
+        assert 0 < len(found.paths()) <= 201
+
+
+def test_a_binary_file_a_large_one_and_none_are_unreadable(git: Git) -> None:
+    git.write({"large.yaml": "x" * 100})
+    (git.root / "binary.yaml").write_bytes(b"\x89PNG\x00\x01")
+    git.commit()
+    with tree(git, max_file_size=50) as found:
+        reasons = {path: getattr(found.read(path), "reason", "") for path in ("binary.yaml", "large.yaml", "none.yaml", "/etc/passwd")}
+        assert reasons["large.yaml"] == "larger than 50 bytes"
+        assert reasons["none.yaml"] == reasons["/etc/passwd"] == "there is no such file"
+        assert reasons["binary.yaml"]
+
+
+def test_a_folder_of_a_repository_sees_what_is_below_it(git: Git) -> None:
+    git.commit({"a.yaml": "x: 1\n", "sub/b.yaml": "x: 1\n", "sub/c/d.yaml": "x: 1\n"})
+    repository = GitRepository(git.root / "sub")
+    with GitTree(repository, repository.commit("HEAD")) as found:
+        assert found.paths() == ("b.yaml", "c/d.yaml")
+        assert isinstance(found.read("c/d.yaml"), Source)
+
+
+def test_a_repository_runs_no_program_and_writes_nothing(git: Git) -> None:
+    git.commit({"a.yaml": "x: 1\n", ".gitattributes": "* filter=f diff=f\n"})
+    mark = git.root.parent / "ran"
+    script = git.root.parent / "program"
+    script.write_text(f"#!/bin/sh\ntouch {mark}\ncat\n")
+    script.chmod(0o755)
+    for key in ("core.fsmonitor", "core.pager", "filter.f.clean", "filter.f.smudge", "diff.f.textconv", "diff.external", "core.sshCommand"):
+        git.run("config", key, str(script))
+    hooks = git.root / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for hook in ("post-checkout", "post-index-change", "reference-transaction"):
+        (hooks / hook).write_text(script.read_text())
+        (hooks / hook).chmod(0o755)
+    git.write({"a.yaml": "x: 2\n"})
+    before = sorted(path.name for path in (git.root / ".git").rglob("*"))
+    repository = GitRepository(git.root)
+    with tree(git) as found:
+        assert list(found.changed(found.paths())) == ["a.yaml"]
+        assert isinstance(found.read("a.yaml"), Source)
+    assert repository.fork("HEAD") == repository.commit("HEAD")
+    assert repository.messages("HEAD") == ""
+    assert sorted(path.name for path in (git.root / ".git").rglob("*")) == before
+    assert not mark.exists()
+
+
+def test_what_a_partial_clone_lacks_is_unreadable_and_is_not_fetched(git: Git) -> None:
+    git.commit({"a.yaml": "x: 1\n", "b.yaml": "x: 2\n"})
+    git.run("config", "uploadpack.allowFilter", "true")
+    clone = git.root.parent / "partial"
+    git.run("clone", "-q", "--no-checkout", "--filter=blob:none", git.root.as_uri(), str(clone))
+    partial = Git(clone)
+    partial.run("cat-file", "blob", "HEAD:b.yaml")  # git fetches this one
+    with tree(partial) as found:
+        assert found.paths() == ("a.yaml", "b.yaml")
+        assert found.read("a.yaml") == Unreadable("a.yaml", "this clone does not have its content")
+        assert found.read("b.yaml") == Source("b.yaml", "x: 2\n")
+
+
+class TestChanged:
+    """Which files on disk are other ones than those of a revision."""
+
+    @pytest.mark.parametrize(
+        ("committed", "now"),
+        [pytest.param("x: 1\n", "x: 1\n", id="the same"), pytest.param("x: 1\n", "x: 1\r\n", id="line ends that git turns")],
+    )
+    def test_the_same_text_is_no_change(self, committed: str, now: str, git: Git) -> None:
+        git.commit({"a.yaml": committed})
+        git.write({"a.yaml": now})
+        with tree(git) as found:
+            assert list(found.changed(("a.yaml",))) == []
+
+    def test_edited_new_and_missing_files_are(self, git: Git) -> None:
+        git.commit({"a.yaml": "x: 1\n", "gone.yaml": "x: 1\n", "kept.yaml": "x: 1\n"})
+        git.write({"a.yaml": "x: 2\n", "new.yaml": "x: 1\n"})
+        (git.root / "gone.yaml").unlink()
+        with tree(git) as found:
+            assert list(found.changed(("a.yaml", "gone.yaml", "kept.yaml", "new.yaml"))) == ["a.yaml", "gone.yaml", "new.yaml"]
+
+
+class TestRevisions:
+    """What names a commit, and the one line where nothing does."""
+
+    def test_a_branch_a_tag_and_an_abbreviation_do(self, git: Git) -> None:
+        commit = git.commit({"a.yaml": "x: 1\n"})
+        git.run("tag", "-a", "v1", "-m", "v1")
+        assert {GitRepository(git.root).commit(name) for name in ("main", "v1", "HEAD", commit[:8])} == {commit}
+
+    @pytest.mark.parametrize("name", ["nope", "", "-h", "--output=x", "--git-dir=/", "HEAD:a.yaml", "a\nb", "\x00", "\udcff", "HEAD --all"])
+    def test_what_is_no_commit_is_a_usage_error(self, name: str, git: Git) -> None:
+        git.commit({"a.yaml": "x: 1\n"})
+        with pytest.raises(UsageError, match=r"^no commit .* in this repository; git fetch may bring it$"):
+            GitRepository(git.root).commit(name)
+        assert not (git.root / "x").exists()
+
+    def test_a_shallow_clone_says_how_to_deepen_it(self, git: Git) -> None:
+        git.commit({"a.yaml": "x: 1\n"})
+        git.commit({"a.yaml": "x: 2\n"})
+        clone = git.root.parent / "shallow"
+        git.run("clone", "-q", "--depth", "1", git.root.as_uri(), str(clone))
+        with pytest.raises(UsageError, match="shallow: git fetch --unshallow, or fetch-depth: 0 in CI"):
+            GitRepository(clone).commit("HEAD~1")
+
+    def test_a_repository_without_commits_says_so(self, git: Git) -> None:
+        with pytest.raises(UsageError, match="this repository has no commit yet"):
+            GitRepository(git.root).commit("HEAD")
+
+    def test_a_folder_that_is_no_repository_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+        with pytest.raises(UsageError, match="is no git repository"):
+            GitRepository(tmp_path)
+
+    def test_a_machine_without_git_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(UsageError, match="git can't be run: there is none on the PATH"):
+            GitRepository(tmp_path)
+
+    def test_the_fork_is_the_last_common_commit(self, git: Git) -> None:
+        common = git.commit({"a.yaml": "x: 1\n"})
+        git.run("checkout", "-q", "-b", "topic")
+        git.commit({"a.yaml": "x: 2\n"}, "GBS 256")
+        git.run("checkout", "-q", "main")
+        git.commit({"b.yaml": "x: 1\n"})
+        repository = GitRepository(git.root)
+        assert repository.fork("topic") == common
+        assert repository.messages(common, "topic").strip() == "GBS 256"
+
+    def test_histories_without_a_common_commit_have_no_fork(self, git: Git) -> None:
+        git.commit({"a.yaml": "x: 1\n"})
+        git.run("checkout", "-q", "--orphan", "other")
+        git.commit({"b.yaml": "x: 1\n"})
+        assert GitRepository(git.root).fork("main") is None
