@@ -24,6 +24,7 @@ FAMILIES = {
     "3": "Launch and several files",
     "4": "What one framework asks",
     "5": "A team's own policy",
+    "6": "Advice: rules of thumb, off unless selected",
     "9": "The tool's own comments",
 }
 _GENERATED = "<!-- Generated from the rule's module by tools/generate_docs.py: change the rule, then run it again. -->"

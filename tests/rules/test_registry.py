@@ -15,8 +15,8 @@ from pytest_gbs.rules import manuals as rules
 FOLDER = Path(pytest_gbs.rules.__file__).parent
 FILES = sorted(path.stem for path in FOLDER.glob("gbs*.py"))
 SCOPES = {getattr(Scope, name) for name in vars(Scope) if name.isupper()}
-# 0xx reading, 1xx comments, 2xx the equation, 3xx launches, 4xx one framework, 5xx policy, 9xx our own comments.
-FAMILIES = "0123459"
+# 0xx reading, 1xx comments, 2xx the equation, 3xx launches, 4xx one framework, 5xx policy, 6xx advice, 9xx our own comments.
+FAMILIES = "01234569"
 
 each = pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
 

@@ -1,0 +1,65 @@
+"""The global batch size is no power of two.
+
+It is advice, and off unless selected (`extend-select = ["GBS601"]`): a rule of thumb, not a fact. Kernels and collectives of today do
+not care; batches of 128, 256 or 512 are what people tune, compare and scale by halves and doubles, and a batch of 120 is more often
+what a change of hardware left behind than what anybody chose.
+
+What the framework does: it trains with it all the same.
+
+How to mend it: if nobody chose the number, take the power of two nearby; `gbs plan` lists how to reach it.
+
+It stays silent where the batch is not known, where a comment claims this very number, and for batches counted in tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.quantity import Name, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import leaves, product, short
+
+CODE = "GBS601"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield advice where the batch of `run` is known and no power of two, and nobody claims it."""
+    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    if not isinstance(size, Quantity) or size.value < 1 or run.framework.unit == "tokens" or size.value & (size.value - 1) == 0:
+        return
+    if any(claim.declaration.admits(size.value) for claim in run.claims):
+        return
+    below = 1 << size.value.bit_length() - 1
+    operands = [leaf for leaf in leaves(size) if leaf.at is not None]
+    file = run.path if run.launch is None or run.launch.start is None else run.launch.at.source
+    at = next((leaf.at for leaf in operands if leaf.at and leaf.at.source == file), None)
+    at = at or (run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0))
+    related = tuple(Related(leaf.at, short(leaf.name)) for leaf in operands if leaf.at and leaf.at != at)
+    details = (f"{size.value:,} = {product(size)}",) if size.because else ()
+    message = f"global batch size {size.value:,} is no power of two; {below:,} and {below * 2:,} are"
+    yield Finding(CODE, message, Severity.INFO, at, "", related, details, assumptions=run.assumptions)
+
+
+_RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: {accumulation}
+"""
+_FLAGS = ("--world-size", "8", "--select", "GBS601")
+
+RULE = Rule(
+    code=CODE,
+    name="batch-no-power-of-two",
+    scope=Scope.RUN,
+    summary="the global batch size is no power of two",
+    bad=(Example((("sft.yaml", _RECIPE.format(accumulation=3)),), _FLAGS),),
+    good=(Example((("sft.yaml", _RECIPE.format(accumulation=4)),), _FLAGS),),
+    check=check,
+    severity=Severity.INFO,
+    default=False,
+)

@@ -1,0 +1,65 @@
+"""The global batch size changed since the base revision, and intervals of the recipe count optimizer steps.
+
+It is advice, and off unless selected (`extend-select = ["GBS602"]`). With half the batch an epoch has twice the steps: warmup, saves and
+evaluations that are given in steps come twice as often as before in samples, and `max_steps` trains on half of them. Whether that is
+meant, nobody can tell from the file.
+
+What the framework does: it counts optimizer steps.
+
+How to mend it: scale the intervals with the batch (half the batch, twice the steps), or give them as a share of the run where the
+framework takes one (`save_steps: 0.05`).
+
+It compares nothing without `--changed-since`, and stays silent where the batch is the same or not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.fileview import INTERVALS
+from pytest_gbs.core.outcome import Finding, Outcome, Severity
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.run import Run
+
+CODE = "GBS602"
+
+
+def check(run: Run) -> Iterator[Outcome]:
+    """Yield advice for each interval that `run` gives in optimizer steps, where those have another size than at the base."""
+    before = run.base.record.global_batch_size if run.base is not None else None
+    now = run.geometry.global_batch_size
+    if before is None or now is None or before == now:
+        return
+    for name in sorted(INTERVALS - {Name.LOGGING_STEPS}):
+        size = run.geometry.get(name)
+        if isinstance(size, Quantity) and size.origin == Origin.FILE and size.at is not None:
+            samples = f"{size.value * now:,} {run.framework.unit}"
+            message = f"{size.key} {size.value:,} is {samples} with the batch of {now:,}; with {before:,} it was {size.value * before:,}"
+            holds = f"is the same with {size.key} {size.value * before // now:,}" if size.value * before % now == 0 else ""
+            yield Finding(CODE, message, Severity.INFO, size.at, "in steps", holds=holds, assumptions=run.assumptions)
+
+
+_RECIPE = """\
+# Config for 1 node of 8 GPUs
+model_name_or_path: my/model
+dataset_name: my/data
+max_length: 4096
+per_device_train_batch_size: 4
+gradient_accumulation_steps: {accumulation}
+save_steps: 100
+"""
+_FLAGS = ("--select", "GBS602")
+_BEFORE = (("sft.yaml", _RECIPE.format(accumulation=4)),)
+
+RULE = Rule(
+    code=CODE,
+    name="interval-left-behind",
+    scope=Scope.RUN,
+    summary="an interval in optimizer steps is another number of samples than before",
+    bad=(Example((("sft.yaml", _RECIPE.format(accumulation=2)),), _FLAGS, base=_BEFORE),),
+    good=(Example(_BEFORE, _FLAGS, base=_BEFORE),),
+    check=check,
+    severity=Severity.INFO,
+    default=False,
+)
