@@ -26,6 +26,7 @@ from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
 from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import PARALLEL, Nearby, Sizes
 from pytest_gbs.engine import (
+    OF_HARDWARE,
     Context,
     Judgement,
     Launched,
@@ -164,6 +165,7 @@ class _Check:
         self.shared: dict[str, list[Policy]] = {}
         self.sources: dict[str, Source] = {}
         self.launches: LaunchIndex | None = None
+        self.parents: set[str] = set()
         self.silences: set[str] = set()
 
     def report(self, targets: Sequence[str]) -> Report:
@@ -174,7 +176,7 @@ class _Check:
         self.shared = self._shared_policies()
         chosen = self._with_dependents(chosen)
         pending = [each for path, named in chosen.items() for each in self._file(path, named)]
-        pending = [*pending, *self._scripts(pending, scripts, frozenset(chosen))]
+        pending = [*map(self._unless_parent, pending), *self._scripts(pending, scripts, frozenset(chosen))]
         pending.sort(key=lambda each: (each.path, each.document))
         files = [self._finish(each) for each in pending]
         internal = [bug for each in pending for bug in each.judgement.internal]
@@ -182,6 +184,14 @@ class _Check:
         files = self._compare(files, judged, internal)
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         return Report(tuple(files), self.sources, used, _advice(files), tuple(internal))
+
+    def _unless_parent(self, pending: _Pending) -> _Pending:
+        """Return what is told of a file without what its GPUs break, where others take it in as a parent and set their own."""
+        if pending.path in self.parents and not pending.named:
+            told = pending.judgement.outcomes
+            kept = {c: [o for o in each if c not in OF_HARDWARE or not isinstance(o, Finding)] for c, each in told.items()}
+            pending.judgement = pending.judgement._replace(outcomes={code: each for code, each in kept.items() if each})
+        return pending
 
     def _with_dependents(self, chosen: dict[str, bool]) -> dict[str, bool]:
         """Return `chosen` with the recipes that launches make of the files in it that were named: parents, parts, launcher files."""
@@ -322,7 +332,10 @@ class _Check:
         from pytest_gbs.launched import whole
 
         found = whole(document, self.repository.tree, interpolates=interpolates)
-        return (document, None) if found is None else (found.document, found.places)
+        if found is None:
+            return document, None
+        self.parents.update(source for source in found.sources if source != document.source.path)
+        return found.document, found.places
 
     def _launcher_or_neither(self, document: Document, named: bool) -> _Pending:
         path = document.source.path

@@ -291,7 +291,7 @@ _CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 
 
 # Rules that may fail for want of GPUs alone.
-_OF_HARDWARE: Final = ("GBS201", "GBS202", "GBS204", "GBS205")
+OF_HARDWARE: Final = ("GBS201", "GBS202", "GBS204", "GBS205")
 
 
 def _softened(collected: _Collector, run: Run) -> _Collector:
@@ -307,7 +307,7 @@ def _softened(collected: _Collector, run: Run) -> _Collector:
     if launch.kind == Kind.SCRIPT and not by_default:
         return collected
     for code, outcomes in list(collected.outcomes.items()):
-        kept = [outcome for outcome in outcomes if not (by_default and code in _OF_HARDWARE and isinstance(outcome, Finding))]
+        kept = [outcome for outcome in outcomes if not (by_default and code in OF_HARDWARE and isinstance(outcome, Finding))]
         collected.outcomes[code] = [_warning(outcome) for outcome in kept]
     return collected
 
@@ -483,4 +483,16 @@ def claimed(runs: tuple[Run, ...]) -> bool:
     return bool(runs and (runs[0].claims or runs[0].policies))
 
 
-__all__ = ["Context", "Judgement", "Launched", "build_runs", "claimed", "judge_file", "judge_recipe", "launch_run", "verdict", "worst"]
+__all__ = [
+    "OF_HARDWARE",
+    "Context",
+    "Judgement",
+    "Launched",
+    "build_runs",
+    "claimed",
+    "judge_file",
+    "judge_recipe",
+    "launch_run",
+    "verdict",
+    "worst",
+]

@@ -25,7 +25,7 @@ def test_an_index_of_other_files_is_not_believed() -> None:
 
 
 def test_rules_are_the_same_with_and_without_their_manuals() -> None:
-    def told(rule: Rule) -> Rule:
-        return rule._replace(check=print, bad=(), good=(), manual="")
+    def told(rule: Rule) -> tuple[object, ...]:
+        return (*rule[:4], *rule[7:11])
 
     assert [told(rule) for rule in rules()] == [told(rule) for rule in manuals()]

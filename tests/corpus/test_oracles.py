@@ -26,12 +26,10 @@ _HARDWARE = "the file asks for other hardware than the row, which we are given o
 _BASE = "what the file leaves out came from the oracle's own base recipe, which is not in the folder"
 _COMMENT = "the row's comment is wrong on purpose, and a false claim is an error to us"
 _PHASES = "a schedule has no one batch; the row expects that of its first phase"
-_PARENT = "the parent of the row's recipe is a recipe itself, and stops on the row's hardware"
 _EXPERTS = (
     "megatron/core/parallel_state.py (initialize_model_parallel), which was not executed, asks for GPUs that divide among the experts"
 )
 _CONTEXT = "trainer/parallel_dims.py, which was not executed for RL, asks for as many GPUs as context ranks"
-_OPEN = "a key that is missing may be given on the command line, which takes any key: GBS209 waits for a launch"
 _TRAINER = "the Trainer fills in `auto`; nobody gives such a file to DeepSpeed itself"
 EXCEPTIONS = {
     "deepspeed-0021": _TRAINER,
@@ -51,15 +49,8 @@ EXCEPTIONS = {
     "megatron-0142": _EXPERTS,
     "megatron-bridge-0011": _BASE,
     "megatron-bridge-0102": _BASE,
-    "nemo-0029": _OPEN,
     "nemo-0030": "Lightning before 2.6, which is what NeMo asks for, takes int() of num_nodes",
     "nemo-0088": _PHASES,
-    "nemo-0094": _OPEN,
-    "nemo-rl-0015": _OPEN,
-    "nemo-rl-0019": _OPEN,
-    "nemo-rl-0026": _PARENT,
-    "nemo-rl-0038": _PARENT,
-    "nemo-rl-0106": _OPEN,
     "open-instruct-0092": _COMMENT,
     "open-instruct-0112": _COMMENT,
     "prime-rl-0020": _CONTEXT,

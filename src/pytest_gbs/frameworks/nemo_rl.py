@@ -163,7 +163,7 @@ def _table(kind: str, section: str, unit: str, generates: bool = False) -> Frame
         constraints=(*_CONSTRAINTS, *constraints),
         exclusions=(Exclusion((_MEGATRON, _DTENSOR), both, "NR models/policy/lm_policy.py:118-125", when=tuple(_ON.values())),),
         requirements=tuple(
-            Requirement((row.key,), "NeMo RL has no default for it and stops at start", when=(_WHOLE,), source=_POLICY) for row in _BATCH
+            Requirement((row.key,), "NeMo RL has no default for it and stops at start", (_WHOLE,), _POLICY, whole=True) for row in _BATCH
         ),
         names=paths("logger.wandb.name logger.wandb.project checkpointing.checkpoint_dir"),
         sequences_per_sample=2 if unit == "pairs" else 1,
