@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -411,6 +411,7 @@ def test_the_quick_check_and_the_schema_agree_on_anything(raw: dict[str, Any]) -
     assert fits(raw) == VALIDATOR.is_valid(raw)
 
 
+@example({"frameworks": {"": {}}})
 @given(st.one_of(_settings_like(), st.dictionaries(st.sampled_from(_KEYS), _ANYTHING, max_size=4)))
 def test_whatever_is_refused_is_explained_a_line_for_each_mistake(raw: dict[str, Any]) -> None:
     wrong = problems(raw)

@@ -175,13 +175,26 @@ class _Check:
         self.launches = self._index()
         self.shared = self._shared_policies()
         chosen = self._with_dependents(chosen)
-        pending = [each for path, named in chosen.items() for each in self._file(path, named)]
-        pending = [*map(self._unless_parent, pending), *self._scripts(pending, scripts, frozenset(chosen))]
-        pending.sort(key=lambda each: (each.path, each.document))
-        files = [self._finish(each) for each in pending]
-        internal = [bug for each in pending for bug in each.judgement.internal]
-        judged = tuple(claim for each in pending for claim in each.judgement.judged)
-        files = self._compare(files, judged, internal)
+        files: list[FileReport] = []
+        internal: list[str] = []
+        judged: list[Judged] = []
+        waiting: list[_Pending] = []
+        launched: list[_Pending] = []
+        for path, named in chosen.items():
+            for pending in self._file(path, named):
+                internal.extend(pending.judgement.internal)
+                judged.extend(pending.judgement.judged)
+                if pending.judgement.launched:
+                    launched.append(pending)
+                if _may_be_parent(pending):
+                    waiting.append(pending)
+                else:
+                    files.append(self._finish(pending))
+        for pending in (*map(self._unless_parent, waiting), *self._scripts(launched, scripts, frozenset(chosen))):
+            internal.extend(pending.judgement.internal if pending.role == Role.LAUNCHER else ())
+            files.append(self._finish(pending))
+        files.sort(key=lambda file: (file.path, file.document))
+        files = self._compare(files, tuple(judged), internal)
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         return Report(tuple(files), self.sources, used, _advice(files), tuple(internal))
 
@@ -294,7 +307,7 @@ class _Check:
         path = document.source.path
         whole, places = self._whole(document)
         framework = self.repository.recognise(whole)
-        launched = self._launched(document)
+        launched = self.launches.of_recipe.get(path, ()) if self.launches is not None else ()
         if framework is None and launched and document.number == 1:
             framework = launched[0].framework
             pending = self._composed(document, launched, named)
@@ -309,29 +322,27 @@ class _Check:
         self.repository.remember(path, None, document.source)
         return pending
 
-    def _launched(self, document: Document) -> tuple[Running, ...]:
-        """Return the launches of a recipe: those in scripts and documents, and those that its own comments show."""
-        known = self.launches.of_recipe.get(document.source.path, ()) if self.launches is not None else ()
-        if document.number > 1 or not _shows_command(document):
-            return known
+    def _shown(self, document: Document, own: Run) -> tuple[Running, ...]:
+        """Return the launches of a recipe that its own comments show, where they are held to something or asked for."""
+        wanted = self.keep_runs or own.claims or own.policies or self.holdings
+        if not wanted or document.number > 1 or not _shows_command(document):
+            return ()
         if self.launches is None:
             from pytest_gbs.launch_index import index_launches
 
             self.launches = index_launches(self.repository, always=True)
-        return self.launches.with_comments(document, self.repository) if self.launches is not None else known
+        return self.launches.shown_by(document, self.repository) if self.launches is not None else ()
 
     def _whole(self, document: Document) -> tuple[Document, dict[KeyPath, Location] | None]:
         """Return `document` with what it takes in from other files and its interpolations, and where its values really stand."""
         keyed = document.keyed
         takes_in = ("defaults",) in keyed or ("_base_",) in keyed
-        interpolates = (
-            "${" in document.source.text and (table := self.repository.recognise(document)) is not None and table.loader == Loader.OMEGACONF
-        )
-        if not takes_in and not interpolates:
+        table = self.repository.recognise(document) if takes_in or "${" in document.source.text else None
+        if not takes_in and (table is None or table.loader != Loader.OMEGACONF):
             return document, None
         from pytest_gbs.launched import whole
 
-        found = whole(document, self.repository.tree, interpolates=interpolates)
+        found = whole(document, self.repository.remembered, table)
         if found is None:
             return document, None
         self.parents.update(source for source in found.sources if source != document.source.path)
@@ -361,6 +372,7 @@ class _Check:
         sizes = self._sizes(recipe)
         own = build_runs(whole, framework, sizes, self._context(path))
         runs = tuple(with_companions(run._replace(places=places), self.repository.tree) for run in own)
+        launched = (*launched, *self._shown(document, own[0]))
         runs = self._held((*runs, *_each_once(self._launch_run(running, own[0]) for running in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs), self.repository.alone)
         role = Role.COMPANION if framework.companion else Role.RECIPE
@@ -635,10 +647,20 @@ def _each_once(runs: Iterable[Run]) -> Iterator[Run]:
             yield run
 
 
+def _may_be_parent(pending: _Pending) -> bool:
+    """Return whether it matters if others take in this file as a parent: its GPUs break something, and nobody named it."""
+    told = pending.judgement.outcomes
+    return not pending.named and any(isinstance(o, Finding) for code in OF_HARDWARE for o in told.get(code, ()))
+
+
 def _shows_command(document: Document) -> bool:
-    """Return whether a line of a comment starts like a command of a launcher."""
+    """Return whether a line of a comment starts like a command of a launcher, in a comment that names this file."""
+    name = document.source.path.rpartition("/")[2].rpartition(".")[0]
+    blocks = [block.text for block in document.comments if name in block.text]
+    if not blocks:
+        return False
     words = tuple(word for word in command_words() if word[:1].isalpha())
-    return any(line.removeprefix("$ ").startswith(words) for block in document.comments for line in block.text.split("\n"))
+    return any(line.removeprefix("$ ").startswith(words) for text in blocks for line in text.split("\n"))
 
 
 def _script_of(launched: Launched) -> str:

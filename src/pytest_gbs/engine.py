@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 
 from pytest_gbs.core.arguments import settings
 from pytest_gbs.core.constraints import holds
@@ -13,13 +12,14 @@ from pytest_gbs.core.equation import Equation, law
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.globs import matches_any
+from pytest_gbs.core.identity import by_identity
 from pytest_gbs.core.launch import Kind, Launch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Expectation, Settings
 from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.report import Verdict
-from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.core.rule import Needs, Rule, Scope
 from pytest_gbs.core.run import Claim, Judged, Policy, Run, World
 from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_gbs.core.wording import leaves
@@ -64,7 +64,7 @@ def build_runs(document: Document, framework: Framework, sizes: dict[str, Size],
     return (_best_known(recipe, context), *_launched(recipe, sizes, context))
 
 
-@cache
+@by_identity
 def _counting_tokens(framework: Framework) -> Framework:
     """Return the table with the tokens of an optimizer step: sequences of at most the sequence length, each sample one or two."""
     several = framework.sequences_per_sample
@@ -268,7 +268,7 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
         of_run = _Collector()
         scopes = (Scope.RUN,) if run.launch is None else (Scope.RUN, Scope.LAUNCH)
         for rule in rules:
-            if rule.scope in scopes and (not rule.frameworks or run.framework.name in rule.frameworks):
+            if rule.scope in scopes and _concerns(rule, run):
                 of_run.collect(rule, run)
         if run.launch is not None and run.places is not None:
             _collect_given(of_run, rules, run)
@@ -288,6 +288,26 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
 
 
 _CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
+
+
+def _concerns(rule: Rule, run: Run) -> bool:
+    """Return whether `rule` may have anything to say of `run`."""
+    if rule.frameworks and run.framework.name not in rule.frameworks:
+        return False
+    if not rule.needs:
+        return True
+    if rule.needs == Needs.CHECKED:
+        return rule.code in _checked_by(run.framework)
+    return bool(getattr(run.framework if rule.needs in _OF_FRAMEWORK else run, rule.needs))
+
+
+_OF_FRAMEWORK: Final = frozenset((Needs.CONSTRAINTS, Needs.SWITCHES, Needs.REQUIREMENTS))
+
+
+@by_identity
+def _checked_by(framework: Framework) -> frozenset[str]:
+    """Return the codes of the rules that report what a framework checks itself."""
+    return frozenset(constraint.code for constraint in framework.constraints)
 
 
 # Rules that may fail for want of GPUs alone.

@@ -26,11 +26,11 @@ class LaunchIndex(NamedTuple):
     of_recipe: dict[str, tuple[Running, ...]]
     alone: dict[str, tuple[Running, ...]]
 
-    def with_comments(self, document: Document, repository: Repository) -> tuple[Running, ...]:
-        """Return the launches of a recipe, those that its own comments show too."""
-        runner = Runner(repository.tree, repository.readable, repository.recognise)
+    def shown_by(self, document: Document, repository: Repository) -> tuple[Running, ...]:
+        """Return the launches of a recipe that its own comments show."""
+        runner = Runner(repository.remembered, repository.readable, repository.recognise)
         shown = (runner.running(found) for found in self.scripts.in_comments(document.source))
-        return (*self.of_recipe.get(document.source.path, ()), *(running for running in shown if running is not None))
+        return tuple(running for running in shown if running is not None)
 
     def gpus_per_node(self, recipe: str) -> Quantity | None:
         """Return the processes per machine with which scripts launch a recipe, where all agree; None where nobody knows."""
@@ -92,7 +92,7 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
     scripts = repository.make_scripts() if always else repository.scripts
     if scripts is None:
         return None
-    runner = Runner(repository.tree, repository.readable, repository.recognise)
+    runner = Runner(repository.remembered, repository.readable, repository.recognise)
     of_recipe: defaultdict[str, list[Running]] = defaultdict(list)
     alone: defaultdict[str, list[Running]] = defaultdict(list)
     for found in scripts.all():

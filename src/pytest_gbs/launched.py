@@ -12,13 +12,12 @@ from pytest_gbs.core.command import Word, below
 from pytest_gbs.core.composed import Composed, Override
 from pytest_gbs.core.document import Document, Node, Scalar, Sequence
 from pytest_gbs.core.framework import Arguments, Framework, Loader
+from pytest_gbs.core.identity import by_identity
 from pytest_gbs.core.location import KeyPath, Location, Source
 from pytest_gbs.core.quantity import Conflict, Origin, Quantity, Size, Unknown
-from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.launches import Found
-from pytest_gbs.parsing import read
 
 # Keys by which a file takes in others.
 TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))
@@ -77,18 +76,22 @@ class Whole(NamedTuple):
     """A recipe with what it takes in from other files: a document that is made up, and where its values really stand."""
 
     document: Document
-    places: dict[KeyPath, Location]
+    places: dict[KeyPath, Location] | None
     sources: tuple[str, ...]
 
 
-def whole(document: Document, tree: Tree, *, interpolates: bool = False) -> Whole | None:
+def whole(document: Document, tree: Remembered, framework: Framework | None = None) -> Whole | None:
     """Return `document` with its parents, the files of its defaults list, and its interpolations; None where it has none of them.
 
-    None as well where some file of them can't be found or must be chosen by whoever launches: then nobody knows the whole.
+    Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
+    where some file can't be found or must be chosen by whoever launches: then nobody knows the whole.
     """
-    composed = _composed(document, tree)
-    if composed is None and interpolates and "${" in document.source.text:
-        resolvers = _resolvers(recognise(document))
+    composed = _composed(document, tree, framework)
+    if composed is None and framework is not None and _interpolates(document, framework):
+        followed = _followed(document, framework)
+        if followed is not None:
+            return Whole(followed, None, ())
+        resolvers = _resolvers(framework)
         composed = with_settings(document, document.source.path, (), Arguments.NONE, Loader.OMEGACONF, resolvers=resolvers)
     if composed is None or composed.problems:
         return None
@@ -96,16 +99,82 @@ def whole(document: Document, tree: Tree, *, interpolates: bool = False) -> Whol
     return Whole(made_up, _places(composed), composed.sources)
 
 
-def _composed(document: Document, tree: Tree) -> Composed | None:
+def _interpolates(document: Document, framework: Framework) -> bool:
+    """Return whether a value that the table looks at is an interpolation."""
+    if framework.loader != Loader.OMEGACONF or "${" not in document.source.text:
+        return False
+    for key in _looked_at(framework):
+        node = document.get(*key)
+        if isinstance(node, Scalar) and "${" in node.text:
+            return True
+    # A mapping may be taken in whole: `model: ${base_model}`.
+    return any(isinstance(node := document.get(*key), Scalar) and "${" in node.text for key in _above(framework))
+
+
+_MOST_FOLLOWED: Final = 8
+
+
+def _followed(document: Document, framework: Framework) -> Document | None:
+    """Return `document` with the values in the place of interpolations of a whole value (`${model.batch}`), at their own places.
+
+    None where one of those that the table looks at is of another kind, which takes composing.
+    """
+    keyed = dict(document.keyed)
+    for key in _looked_at(framework):
+        entry, followed = keyed.get(key), 0
+        while entry is not None and isinstance(entry[1], Scalar) and "${" in entry[1].text:
+            match = _reference().fullmatch(entry[1].text)
+            target = document.keyed.get(tuple(match.group(1).split("."))) if match else None
+            followed += 1
+            if target is None or not isinstance(target[1], Scalar) or followed > _MOST_FOLLOWED:
+                return None
+            entry = (entry[0], target[1])
+        if followed and entry is not None:
+            keyed[key] = entry
+    if any(isinstance(node := document.get(*key), Scalar) and "${" in node.text for key in _above(framework)):
+        return None
+    return document._replace(keyed=keyed)
+
+
+@cache
+def _reference() -> re.Pattern[str]:
+    return re.compile(r"\$\{([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\}")
+
+
+@by_identity
+def _above(framework: Framework) -> frozenset[KeyPath]:
+    """Return the keys of the mappings that hold what a table looks at."""
+    return frozenset(key[:depth] for key in _looked_at(framework) for depth in range(1, len(key)))
+
+
+@by_identity
+def _looked_at(framework: Framework) -> frozenset[KeyPath]:
+    """Return the keys whose values a table looks at."""
+    conditions = [
+        *(condition for row in framework.rows for condition in row.when),
+        *(condition for constraint in framework.constraints for condition in constraint.when),
+        *(condition for requirement in framework.requirements for condition in requirement.when),
+        *(condition for exclusion in framework.exclusions for condition in exclusion.when),
+        *(switch.condition for switch in framework.switches),
+        *(each for each in (framework.packing, framework.reserves, framework.shares) if each is not None),
+    ]
+    rows = (row.key for row in framework.rows)
+    return frozenset((*rows, *(condition.key for condition in conditions), *(text.key for text in framework.texts)))
+
+
+def _composed(document: Document, tree: Remembered, framework: Framework | None) -> Composed | None:
     folder, _, name = document.source.path.rpartition("/")
     if ("_base_",) in document.keyed:
-        return inherit(tree, read, document.source.path, style=MMENGINE)
+        return inherit(tree, tree.documents, document.source.path, style=MMENGINE)
     defaults = document.get("defaults")
     if defaults is None:
         return None
     if isinstance(defaults, Scalar) or (isinstance(defaults, Sequence) and all(_is_file(item) for item in defaults.items)):
-        return inherit(tree, read, document.source.path, style=NEMO_RL, resolvers=NEMO_RL_RESOLVERS)
-    return compose(tree, read, folder, name.rpartition(".")[0]) if isinstance(defaults, Sequence) else None
+        return inherit(tree, tree.documents, document.source.path, style=NEMO_RL, resolvers=NEMO_RL_RESOLVERS)
+    # A Hydra file that is nothing to any table by itself is a part of a tree, or one that only its launches make whole.
+    if framework is None or not isinstance(defaults, Sequence):
+        return None
+    return compose(tree, tree.documents, folder, name.rpartition(".")[0])
 
 
 def _resolvers(framework: Framework | None) -> Resolvers:
@@ -122,11 +191,11 @@ class Runner:
 
     def __init__(
         self,
-        tree: Tree,
+        tree: Remembered,
         documents: Callable[[str], tuple[Document, ...]],
         recognise: Callable[[Document, str], Framework | None] = recognise,
     ) -> None:
-        self._tree = Remembered(tree, read)
+        self._tree = tree
         self._documents = documents
         self._recognise = recognise
 
@@ -140,7 +209,8 @@ class Runner:
 
     def _file(self, found: Found, path: str, word: Word) -> Running | None:
         for document in self._documents(path):
-            parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree)
+            table = self._recognise(document, _program_name(found))
+            parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, table)
             base = parts.document if parts is not None else document
             framework = self._recognise(base, _program_name(found))
             if framework is not None and not framework.companion:
@@ -266,7 +336,9 @@ def _with_settings(named: tuple[Found, str, Word], document: Document, framework
     """Return what a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
     found, path, word = named
     given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
-    interpolates = framework.loader == Loader.OMEGACONF and "${" in document.source.text
+    if parts is None and _interpolates(document, framework):
+        document = _followed(document, framework) or document
+    interpolates = _interpolates(document, framework)
     how = (framework.arguments, framework.loader)
     composed = with_settings(document, path, given, *how, resolvers=_resolvers(framework)) if given or interpolates else None
     sources = parts.sources if parts else ()

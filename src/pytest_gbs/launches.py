@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
@@ -61,6 +62,7 @@ class Scripts:
         self._left_out = left_out
         self._paths: tuple[str, ...] | None = None
         self._known: frozenset[str] | None = None
+        self._by_name: defaultdict[str, list[str]] | None = None
         self._found: dict[str, tuple[Found, ...]] = {}
         self.scripts: dict[str, Script] = {}
 
@@ -213,8 +215,12 @@ class Scripts:
         name = folder.path or ""
         if "." in name.rpartition("/")[2] or not name or name.startswith("-") or "/" not in name:
             return None
+        if self._by_name is None:
+            self._by_name = defaultdict(list)
+            for path in self._all:
+                self._by_name[path.rpartition("/")[2]].append(path)
         ending = f"/{name}.yaml"
-        found = [path for path in self._all if path.endswith(ending)]
+        found = [path for path in self._by_name[ending.rpartition("/")[2]] if path.endswith(ending)]
         return found[0] if len(found) == 1 else self._existing(Folder(f"{name}.yaml"), command, script)
 
     def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
@@ -258,7 +264,8 @@ def _commented(text: str) -> str | None:
         body = line.lstrip().lstrip("#").strip().removeprefix("$ ")
         own = line.lstrip().startswith("#") and (goes_on or body.startswith(_starts()))
         sign = line.find(body) if body else 0
-        kept.append(" " * sign + line[sign:] if own else "".join(each if each in "\r\n" else " " for each in line))
+        end = len(line.rstrip("\r\n"))
+        kept.append(" " * sign + line[sign:] if own else " " * end + line[end:])
         found = found or own
         goes_on = own and body.endswith("\\")
     return "".join(kept) if found else None

@@ -24,6 +24,7 @@ from pytest_gbs.parsing import read
 from pytest_gbs.settings.versions import Versions
 
 if TYPE_CHECKING:
+    from pytest_gbs.composition.remembered import Remembered
     from pytest_gbs.core.tree import Tree
     from pytest_gbs.launches import Scripts
 
@@ -48,6 +49,7 @@ class Repository:
         self._all: tuple[str, ...] | None = None
         self._scripts: Scripts | None = None
         self._documents: dict[str, tuple[Document, ...]] = {}
+        self._remembered: Remembered | None = None
         self._recognise = recogniser(settings.frameworks)
         self._hints = tuple(sorted({*launcher_hints(), *all_hints(settings.frameworks)}))
         self._versions = Versions(tree, settings, lambda: self.all_paths)
@@ -163,6 +165,15 @@ class Repository:
     def alone(self) -> bool:
         """True where the tree has a single file: nothing can be around it that fills up what it leaves open."""
         return len(self.all_paths) == 1
+
+    @property
+    def remembered(self) -> Remembered:
+        """The tree for compositions, which look at the same files again and again."""
+        if self._remembered is None:
+            from pytest_gbs.composition.remembered import Remembered
+
+            self._remembered = Remembered(self.tree, read, self.all_paths)
+        return self._remembered
 
     def readable(self, path: str) -> tuple[Document, ...]:
         """Return the documents of the file at `path` that can be read, read once."""

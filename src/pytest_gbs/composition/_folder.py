@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node
+from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, copy
 from pytest_gbs.composition._plant import Refused, plant
+from pytest_gbs.composition.remembered import Remembered
 from pytest_gbs.core.composed import ProblemKind
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Loader
@@ -194,10 +195,18 @@ def read_one(source: Source, read: Reader, budget: Budget, loader: str = Loader.
         return Branch(Location(source.path, 0, 0))
     document = documents[0]
     assert isinstance(document, Document)
+    kept = getattr(read, "__self__", None)
+    known = kept.planted(document, loader) if isinstance(kept, Remembered) else None
+    if known is not None:
+        return copy(known, budget)
     try:
-        return plant(document, budget, loader)
+        planted = plant(document, budget, loader)
     except Refused as refused:
         raise Stopped(ProblemKind.UNREADABLE, refused.message, refused.at) from refused
+    if isinstance(kept, Remembered) and kept.keeps(document, loader):
+        kept.plant(document, loader, planted)
+        return copy(planted, budget)
+    return planted
 
 
 def within(folder: str, name: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pytest_gbs.composition._nodes import Node
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.tree import Tree
@@ -16,17 +17,16 @@ _MOST: Final = 2_000
 class Remembered:
     """A tree and its documents, kept for as long as they are asked for. Composition changes copies alone."""
 
-    def __init__(self, tree: Tree, read: Callable[[Source], tuple[Document | Unreadable, ...]]) -> None:
+    def __init__(self, tree: Tree, read: Callable[[Source], tuple[Document | Unreadable, ...]], paths: tuple[str, ...]) -> None:
         self._tree = tree
         self._read = read
-        self._paths: tuple[str, ...] | None = None
+        self._paths = paths
         self._sources: dict[str, Source | Unreadable] = {}
         self._documents: dict[str, tuple[Source, tuple[Document | Unreadable, ...]]] = {}
+        self._planted: dict[tuple[int, str], tuple[Document, Node | None]] = {}
 
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all files."""
-        if self._paths is None:
-            self._paths = self._tree.paths()
         return self._paths
 
     def read(self, path: str) -> Source | Unreadable:
@@ -47,6 +47,24 @@ class Remembered:
         if len(self._documents) < _MOST:
             self._documents[source.path] = source, found
         return found
+
+    def planted(self, document: Document, loader: str) -> Node | None:
+        """Return the tree of `document` as `loader` has it, where it is kept; to be copied, never changed."""
+        known = self._planted.get((id(document), loader))
+        return known[1] if known is not None and known[0] is document else None
+
+    def keeps(self, document: Document, loader: str) -> bool:
+        """Return whether the tree of `document` is worth keeping: it was asked for before."""
+        key = (id(document), loader)
+        if key in self._planted:
+            return True
+        if len(self._planted) < _MOST:
+            self._planted[key] = document, None
+        return False
+
+    def plant(self, document: Document, loader: str, tree: Node) -> None:
+        """Keep the tree of `document`."""
+        self._planted[id(document), loader] = document, tree
 
 
 __all__ = ["Remembered"]

@@ -22,6 +22,21 @@ class Scope:
     SUPPRESSIONS: Final = "suppressions"
 
 
+class Needs:
+    """What a run must have for a rule to have anything to say, so that it is not asked, nor loaded, in vain."""
+
+    CLAIMS: Final = "claims"
+    DECLARATIONS: Final = "declarations"
+    POLICIES: Final = "policies"
+    LOCKED: Final = "locked"
+    BASE: Final = "base"
+    COMPANIONS: Final = "companions"
+    CHECKED: Final = "checked"  # a constraint of its framework that carries the rule's code
+    CONSTRAINTS: Final = "constraints"
+    SWITCHES: Final = "switches"
+    REQUIREMENTS: Final = "requirements"
+
+
 class Example(NamedTuple):
     """A recipe for the manual and the tests: file contents by name, and the flags it is checked with ("--world-size 8").
 
@@ -34,7 +49,10 @@ class Example(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One rule. Its module's docstring is its manual page; `bad` fires it, `good` does not, both are executed by tests."""
+    """One rule. Its module's docstring is its manual page; `bad` fires it, `good` does not, both are executed by tests.
+
+    `needs` is one of `Needs`, for rules about runs; "" where every run is of interest.
+    """
 
     code: str
     name: str
@@ -48,3 +66,4 @@ class Rule(NamedTuple):
     since: str = "0.1"
     frameworks: tuple[str, ...] = ()
     manual: str = ""
+    needs: str = ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
+    from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 else:
     from collections import _tuplegetter
     from functools import cache
@@ -19,6 +19,9 @@ else:
 
     Any = Final = TypeAlias = None
     Protocol = object
+
+    def TypeVar(_name):
+        """Return what stands for any type: nothing looks at it."""
 
     def cast(_kind, value):
         """Return `value`."""
@@ -67,4 +70,4 @@ else:
             return tuple(self)
 
 
-__all__ = ["TYPE_CHECKING", "Any", "Final", "NamedTuple", "Protocol", "TypeAlias", "cast"]
+__all__ = ["TYPE_CHECKING", "Any", "Final", "NamedTuple", "Protocol", "TypeAlias", "TypeVar", "cast"]

@@ -23,6 +23,7 @@ class Entry(NamedTuple):
     default: bool
     since: str
     frameworks: tuple[str, ...]
+    needs: str
 
 
 @cache
@@ -42,14 +43,14 @@ def manuals() -> tuple[Rule, ...]:
 def entries() -> tuple[Entry, ...]:
     """Return what is told of every rule, read from the rules themselves."""
     found = [(each.__name__.rpartition(".")[2], each.RULE) for each in modules(__name__, __path__)]
-    told = (Entry(name, r.code, r.name, r.scope, r.summary, r.severity, r.default, r.since, r.frameworks) for name, r in found)
+    told = (Entry(name, r.code, r.name, r.scope, r.summary, r.severity, r.default, r.since, r.frameworks, r.needs) for name, r in found)
     return tuple(sorted(told, key=lambda entry: entry.code))
 
 
 def _light(entry: Entry) -> Rule:
     check = partial(_check, entry.module)
     rest = (entry.severity, entry.default, entry.since, entry.frameworks)
-    return Rule(entry.code, entry.name, entry.scope, entry.summary, (), (), check, *rest)
+    return Rule(entry.code, entry.name, entry.scope, entry.summary, (), (), check, *rest, needs=entry.needs)
 
 
 def _check(name: str, subject: Any) -> Iterator[Outcome]:

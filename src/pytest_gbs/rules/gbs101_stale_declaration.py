@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.claims import Cause, outcomes
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
 
@@ -44,6 +44,7 @@ RULE = Rule(
     code=Cause.STALE,
     name="stale-declaration",
     scope=Scope.RUN,
+    needs=Needs.CLAIMS,
     summary="a comment states a global batch size that the settings do not give",
     bad=(Example((("sft.yaml", _RECIPE.format(accumulation=4)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(accumulation=2)),)),),

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.claims import Cause, outcomes
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
 
@@ -36,6 +36,7 @@ RULE = Rule(
     code=Cause.ARITHMETIC,
     name="false-arithmetic",
     scope=Scope.RUN,
+    needs=Needs.CLAIMS,
     summary="a comment writes out a product that is not what it says",
     bad=(Example((("sft.yaml", _RECIPE.format(result=128)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(result=64)),)),),

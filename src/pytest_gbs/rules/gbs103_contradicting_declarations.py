@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.claims import judge
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Claim, Run
 
 CODE = "GBS103"
@@ -56,6 +56,7 @@ RULE = Rule(
     code=CODE,
     name="contradicting-declarations",
     scope=Scope.RUN,
+    needs=Needs.CLAIMS,
     summary="two comments state different batch sizes for the same hardware",
     bad=(Example((("sft.yaml", _RECIPE.format(other=256)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(other=128)),)),),

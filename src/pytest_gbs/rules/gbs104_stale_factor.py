@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.claims import Cause, outcomes
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
 
@@ -38,6 +38,7 @@ RULE = Rule(
     code=Cause.FACTOR,
     name="stale-factor",
     scope=Scope.RUN,
+    needs=Needs.CLAIMS,
     summary="a comment names a factor of the batch that is set to something else",
     bad=(Example((("sft.yaml", _RECIPE.format(micro=8)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(micro=4)),)),),

@@ -17,7 +17,7 @@ from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.wording import count, law_text
 
@@ -101,6 +101,7 @@ RULE = Rule(
     code=CODE,
     name="name-disagrees",
     scope=Scope.RUN,
+    needs=Needs.DECLARATIONS,
     summary="a file or run name states a batch size or hardware that the recipe contradicts",
     bad=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=4)),)),),
     good=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=2)),)),),

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.claims import judge
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.wording import called, listing
 
@@ -61,6 +61,7 @@ RULE = Rule(
     code=CODE,
     name="claim-no-longer-checked",
     scope=Scope.RUN,
+    needs=Needs.CLAIMS,
     summary="a claim that was checked once can't be decided any more",
     severity=Severity.WARNING,
     bad=(Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE))),),

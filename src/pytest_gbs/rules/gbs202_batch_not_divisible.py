@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import judge
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
 CODE = "GBS202"
@@ -39,6 +39,7 @@ RULE = Rule(
     code=CODE,
     name="batch-not-divisible",
     scope=Scope.RUN,
+    needs=Needs.CHECKED,
     summary="a batch does not divide as the framework divides it",
     bad=(Example((("grpo.yaml", _RECIPE.format(batch=36)),), ("--world-size", "8")),),
     good=(Example((("grpo.yaml", _RECIPE.format(batch=64)),), ("--world-size", "8")),),

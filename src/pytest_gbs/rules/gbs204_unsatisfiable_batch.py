@@ -21,7 +21,7 @@ from pytest_gbs.core.framework import Constraint
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Verified
 from pytest_gbs.core.quantity import RANKS, Name, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import count, leaves, short
@@ -147,6 +147,7 @@ RULE = Rule(
     code=CODE,
     name="unsatisfiable-batch",
     scope=Scope.RUN,
+    needs=Needs.CONSTRAINTS,
     summary="no number of GPUs works for this recipe",
     bad=(
         Example((("grpo.yaml", _RECIPE.format(generations=8)),)),

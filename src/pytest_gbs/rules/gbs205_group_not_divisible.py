@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import judge
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
 CODE = "GBS205"
@@ -39,6 +39,7 @@ RULE = Rule(
     code=CODE,
     name="group-not-divisible",
     scope=Scope.RUN,
+    needs=Needs.CHECKED,
     summary="generations do not fill whole groups",
     bad=(Example((("grpo.yaml", _RECIPE),), ("--world-size", "8")),),
     good=(Example((("grpo.yaml", _RECIPE),), ("--world-size", "7")),),

@@ -26,7 +26,7 @@ from pytest_gbs.core.framework import Switch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.quantity import RANKS
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
 CODE = "GBS206"
@@ -64,6 +64,7 @@ RULE = Rule(
     code=CODE,
     name="batch-not-fixed",
     scope=Scope.RUN,
+    needs=Needs.SWITCHES,
     summary="a claimed batch may change while training runs",
     severity=Severity.WARNING,
     bad=(Example((("sft.yaml", _RECIPE.format(switch="true")),)),),

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import judge
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
 CODE = "GBS207"
@@ -44,6 +44,7 @@ RULE = Rule(
     code=CODE,
     name="micro-batch-too-small",
     scope=Scope.RUN,
+    needs=Needs.CHECKED,
     summary="the micro batch is smaller than the loss needs",
     bad=(Example((("kto.yaml", _RECIPE.format(micro=1, accumulation=8)),)),),
     good=(Example((("kto.yaml", _RECIPE.format(micro=2, accumulation=4)),)),),

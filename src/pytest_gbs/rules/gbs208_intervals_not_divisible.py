@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import judge
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
 CODE = "GBS208"
@@ -47,6 +47,7 @@ RULE = Rule(
     code=CODE,
     name="intervals-not-divisible",
     scope=Scope.RUN,
+    needs=Needs.CHECKED,
     summary="intervals do not divide as the framework needs it",
     bad=(Example((("sft.yaml", _RECIPE.format(evaluation=200)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(evaluation=250)),)),),

@@ -20,7 +20,7 @@ from pytest_gbs.core.framework import Arguments, Requirement
 from pytest_gbs.core.launch import Kind
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.wording import listing
@@ -73,6 +73,7 @@ RULE = Rule(
     code=CODE,
     name="missing-batch-key",
     scope=Scope.RUN,
+    needs=Needs.REQUIREMENTS,
     summary="a key that the framework needs for its batch is not there",
     bad=(_example(""),),
     good=(_example(', "train_micro_batch_size_per_gpu": 4'),),

@@ -27,7 +27,7 @@ from pytest_gbs.core.launch import Kind, Launch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Claim, Run
 from pytest_gbs.core.wording import called, law_text, leaves, listing, product, short
 
@@ -119,6 +119,7 @@ RULE = Rule(
     code=CODE,
     name="launch-changes-batch",
     scope=Scope.LAUNCH,
+    needs=Needs.CLAIMS,
     summary="a launch gives another global batch size than the number claimed",
     bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(steps=4)))),),
     good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(steps=8)))),),

@@ -23,7 +23,7 @@ from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.launch import Start
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.wording import count, leaves
 
@@ -85,6 +85,7 @@ RULE = Rule(
     code=CODE,
     name="hardware-comment-disagrees",
     scope=Scope.LAUNCH,
+    needs=Needs.DECLARATIONS,
     summary="a script's comment names other hardware than its launcher starts",
     bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=8)))),),
     good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=4)))),),

@@ -26,7 +26,7 @@ from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Companion, Run
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.typed import Final, NamedTuple
@@ -199,6 +199,7 @@ RULE = Rule(
     code=CODE,
     name="deepspeed-disagrees",
     scope=Scope.RUN,
+    needs=Needs.COMPANIONS,
     summary="the DeepSpeed configuration has other batch sizes than the recipe",
     bad=(Example((("sft.yaml", _RECIPE.format(accumulation=2)), ("ds_config.json", _CONFIG))),),
     good=(Example((("sft.yaml", _RECIPE.format(accumulation=8)), ("ds_config.json", _CONFIG))),),

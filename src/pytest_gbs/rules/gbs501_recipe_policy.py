@@ -23,7 +23,7 @@ from pytest_gbs.core.equation import Monomial, law
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Policy, Run
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import called, count, law_text, leaves, listing, product, short
@@ -167,6 +167,7 @@ RULE = Rule(
     code=CODE,
     name="recipe-policy",
     scope=Scope.RUN,
+    needs=Needs.POLICIES,
     summary="a recipe has another batch than the team's settings expect",
     bad=(Example((("gbs.toml", _SETTINGS), ("sft.yaml", _RECIPE.format(accumulation=1)))),),
     good=(Example((("gbs.toml", _SETTINGS), ("sft.yaml", _RECIPE.format(accumulation=2)))),),

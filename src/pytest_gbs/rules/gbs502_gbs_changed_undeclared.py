@@ -21,7 +21,7 @@ from pytest_gbs.core.claims import judge
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.core.quantity import Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.core.wording import called, listing, short
@@ -97,6 +97,7 @@ RULE = Rule(
     code=CODE,
     name="gbs-changed-undeclared",
     scope=Scope.RUN,
+    needs=Needs.BASE,
     summary="the batch changed since the base, and neither comment nor commit says so",
     severity=Severity.WARNING,
     default=False,

@@ -21,7 +21,7 @@ from pytest_gbs.core.launch import Kind
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import Conflict, Name, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.wording import called, count, listing, short
@@ -135,6 +135,7 @@ RULE = Rule(
     code=CODE,
     name="differs-from-lock",
     scope=Scope.RUN,
+    needs=Needs.LOCKED,
     summary="a recipe has another batch than gbs.lock has for it",
     bad=(Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE.format(micro=4, accumulation=4)))),),
     good=(

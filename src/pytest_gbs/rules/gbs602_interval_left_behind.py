@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pytest_gbs.core.fileview import INTERVALS
 from pytest_gbs.core.outcome import Finding, Outcome, Severity
 from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
 CODE = "GBS602"
@@ -56,6 +56,7 @@ RULE = Rule(
     code=CODE,
     name="interval-left-behind",
     scope=Scope.RUN,
+    needs=Needs.BASE,
     summary="an interval in optimizer steps is another number of samples than before",
     bad=(Example((("sft.yaml", _RECIPE.format(accumulation=2)),), _FLAGS, base=_BEFORE),),
     good=(Example(_BEFORE, _FLAGS, base=_BEFORE),),
