@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from pytest_gbs.companions import with_companions
@@ -22,7 +24,7 @@ from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.run import Judged, Policy, Run
-from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import PARALLEL, Nearby, Sizes
 from pytest_gbs.engine import (
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from pytest_gbs.launched import Running
     from pytest_gbs.locking import Base, Holdings
 
+_MANY: Final = 100_000  # objects made since the collector last ran; CPython has 700
 _FLAGS = ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--gpus-per-node"), (Name.WORLD_SIZE, "--world-size"))
 _KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (Name.WORLD_SIZE, "world-size"))
 
@@ -68,7 +71,22 @@ def check(
         UsageError: a target does not exist, or a launcher file given on the command line is none.
     """
     repository = Repository(tree, settings)
-    return _Check(repository, settings, given, keep_runs, base).report(targets)
+    with _rare_collections():
+        return _Check(repository, settings, given, keep_runs, base).report(targets)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Let the garbage collector of CPython rest: nearly all that a check makes stays, and looking through it again finds nothing."""
+    if not hasattr(gc, "freeze"):
+        yield
+        return
+    before = gc.get_threshold()
+    gc.set_threshold(max(_MANY, before[0]) if before[0] else 0)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, kinds: Iterable[str] = ()) -> Mended:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import lru_cache
 
 
 def distance(one: str, other: str, most: int) -> int:
@@ -47,7 +47,8 @@ def slips(word: str) -> int:
     return 0 if len(word) < 6 else 1 if len(word) < 12 else 2
 
 
-def nearest(word: str, candidates: Iterable[str]) -> str | None:
+@lru_cache(4096)  # the recipes of a repository hold the same keys
+def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
     """Return the one candidate that `word` was probably meant to be, or None; hyphens and capitals do not count.
 
     A tie between two candidates is no answer.

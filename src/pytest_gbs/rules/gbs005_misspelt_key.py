@@ -44,10 +44,11 @@ def check(file: FileView) -> Iterator[Outcome]:
     known = {row.key for row in framework.rows}
     for parent, rows in _missing(file.document, framework).items():
         lengths = {len(name) + change for name in rows for change in range(-slips(name), slips(name) + 1)}
+        names = tuple(rows)
         for key in _keys(file.document, parent):
             if len(key.text) not in lengths or (*parent, key.text) in known:
                 continue
-            meant = nearest(key.text, rows)
+            meant = nearest(key.text, names)
             # The framework's other keys are asked last: the table may have to load them.
             if meant is not None and key.text not in framework.also:
                 yield _finding(file.document, framework, key, rows[meant])
