@@ -392,7 +392,7 @@ class _Check:
         runs = tuple(with_companions(run._replace(places=places), self.repository.tree) for run in own)
         launched = (*launched, *self._shown(document, own[0]))
         runs = self._held((*runs, *_each_once(self._launch_run(running, own[0]) for running in launched)), document.number)
-        view = FileView(document, framework, sizes, None, claimed(runs), self.repository.alone)
+        view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
         pending = _Pending(path, role, named, judge_recipe(runs, view, self.rules), document.source)
         pending.framework = framework.name

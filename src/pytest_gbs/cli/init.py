@@ -25,8 +25,7 @@ _SETTINGS: Final = """\
 # paths = ["recipes/sft/**"]
 # global-batch-size = 128
 """
-_HOOK: Final = """\
-repos:
+_HOOK: Final = r"""repos:
   - repo: local
     hooks:
       - id: gbs-check
@@ -34,7 +33,7 @@ repos:
         entry: gbs check --hook
         language: python
         additional_dependencies: [pytest-gbs]
-        types_or: [yaml, json, toml]
+        files: '(?i)\.(ya?ml|json|toml|sh|bash|zsh|slurm|sbatch|sub|job|launcher|md|mk)$|(^|/)(GNU)?makefile$|^gbs\.lock$'
         require_serial: true
 """
 _JOB: Final = """\

@@ -16,8 +16,7 @@ class FileView(NamedTuple):
     """One document, seen by itself.
 
     `framework` is the table it belongs to, if it is a recipe; `launcher` what it gives, if it is a launcher file. `sizes` are
-    those that its own keys state. `alone` is true where the tree has no other file: nothing that may read it and fill it up.
-    `claimed` is true where a comment, a name or a policy says what its batch should be.
+    those that its own keys state. `claimed` is true where a comment, a name or a policy says what its batch should be.
     """
 
     document: Document
@@ -25,4 +24,3 @@ class FileView(NamedTuple):
     sizes: dict[str, Size]
     launcher: LauncherFile | None
     claimed: bool
-    alone: bool = False

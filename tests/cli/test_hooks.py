@@ -1,0 +1,37 @@
+"""The hooks see every file that a check would look at."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_gbs.cli.init import SNIPPETS
+from pytest_gbs.repository import MAKEFILES, SCRIPTS, SUFFIXES
+
+ROOT = Path(__file__).parents[2]
+
+
+def _offered() -> dict[str, str]:
+    return {hook["id"]: hook.get("files", "") for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+
+
+def _initial() -> str:
+    (snippet,) = (snippet for snippet in SNIPPETS if snippet.path == ".pre-commit-config.yaml")
+    return str(yaml.safe_load(snippet.text)["repos"][0]["hooks"][0]["files"])
+
+
+@pytest.mark.parametrize("path", ["train.py", "data.csv", "notes.txt", "gbs.lock.bak", "sub/gbs.lock", "cmakefile", "a.yaml.orig"])
+def test_the_hook_leaves_out_what_no_check_reads(path: str) -> None:
+    assert not re.search(_offered()["gbs-check"], path)
+
+
+@pytest.mark.parametrize(
+    "path", [*(f"recipes/a{suffix}" for suffix in (*SUFFIXES, *SCRIPTS)), *MAKEFILES, *(f"sub/{name}" for name in MAKEFILES), "gbs.lock"]
+)
+def test_the_hook_sees_recipes_launches_and_the_lock(path: str) -> None:
+    assert re.search(_offered()["gbs-check"], path)
+
+
+def test_the_hook_that_init_writes_sees_the_same_files() -> None:
+    assert _initial() == _offered()["gbs-check"]
