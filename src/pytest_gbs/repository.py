@@ -42,7 +42,8 @@ class Repository:
     def __init__(self, tree: Tree, settings: Settings) -> None:
         self.tree = tree
         self.settings = settings
-        self._named: dict[str, Source] = {}
+        self._ahead: dict[str, Source] = {}
+        self._awaited: set[str] = set()
         self._paths: tuple[str, ...] | None = None
         self._launcher_files: dict[str, tuple[LauncherFile, str] | None] = {}
         self._nearby: dict[str, Nearby] = {}
@@ -51,7 +52,7 @@ class Repository:
         self._documents: dict[str, tuple[Document, ...]] = {}
         self._remembered: Remembered | None = None
         self._recognise = recogniser(settings.frameworks)
-        self._hints = tuple(sorted({*launcher_hints(), *all_hints(settings.frameworks)}))
+        self._hints = sorted({*launcher_hints(), *all_hints(settings.frameworks)})
         self._versions = Versions(tree, settings, lambda: self.all_paths)
 
     def recognise(self, document: Document, program: str = "") -> Framework | None:
@@ -107,6 +108,7 @@ class Repository:
             else:
                 for path in inside:
                     found.setdefault(path, False)
+        self._awaited = set(found)
         return dict(sorted(found.items()))
 
     def _below(self, target: str) -> list[str] | None:
@@ -137,7 +139,7 @@ class Repository:
         """Return whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
         source = self.tree.read(target) if target.endswith(SUFFIXES) else None
         if isinstance(source, Source):
-            self._named[target] = source
+            self._ahead[target] = source
         return isinstance(source, Source)
 
     def _range(self, prefix: str) -> list[str]:
@@ -153,13 +155,22 @@ class Repository:
 
     def documents(self, path: str, named: bool) -> tuple[Source | None, tuple[Document | Unreadable, ...]]:
         """Return the documents of the file at `path`; none, without parsing, where its text has no key of any table."""
-        source = self._named.pop(path, None) or self.tree.read(path)
+        source = self._ahead.pop(path, None) or self.tree.read(path)
+        self._awaited.discard(path)
         if isinstance(source, Unreadable):
             return None, (source,)
-        if not named and not any(word in source.text and _as_key(word).search(source.text) for word in self._hints):
+        if not named and not self._hinted(source.text):
             self._launcher_files.setdefault(path, None)
             return source, ()
         return source, read(source)
+
+    def _hinted(self, text: str) -> bool:
+        """Return whether `text` holds a word that some table reads. What was found last is looked for first: recipes are alike."""
+        for index, word in enumerate(self._hints):
+            if word in text and _as_key(word).search(text):
+                self._hints.insert(0, self._hints.pop(index))
+                return True
+        return False
 
     @property
     def alone(self) -> bool:
@@ -208,9 +219,11 @@ class Repository:
 
     def _launcher_file(self, path: str) -> tuple[LauncherFile, str] | None:
         if path not in self._launcher_files:
-            source = self.tree.read(path)
+            source = self._ahead.get(path) or self.tree.read(path)
             self._launcher_files[path] = None
             if isinstance(source, Source):
+                if path in self._awaited:
+                    self._ahead[path] = source
                 self._read_launcher_file(path, source)
         return self._launcher_files[path]
 
