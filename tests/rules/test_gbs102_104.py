@@ -18,6 +18,8 @@ from tests.rules.claimed import checked, recipe
         pytest.param(recipe(4, 2, header="num_gpus * grad_accum * per_device_batch_size = 8 * 2 * 4 = 64"), id="names, then numbers"),
         pytest.param(recipe(8, 1, trailing="8 GPUs * micro_batch=8 * grad_accum=1 -> effective batch 64"), id="named factors"),
         pytest.param(recipe(4, 2, trailing="effective batch = micro batch x accumulation x GPUs"), id="names only"),
+        pytest.param(recipe(4, 2, trailing="GBS 64 (8 x 4 x 2 = 64)"), id="a true sum in a bracket"),
+        pytest.param(recipe(4, 2, trailing="GBS 64 (8 x 4 x 2 = 512 GB of memory)"), id="another number behind a bracket"),
         # Two factors were traded for each other: the product is what counts.
         pytest.param(recipe(8, 1, trailing="8 GPUs * micro_batch=4 * grad_accum=2 -> effective batch 64"), id="two traded factors"),
     ],
@@ -32,6 +34,8 @@ def test_it_is_silent(tmp_path: Path, text: str) -> None:
         pytest.param(recipe(4, 2, trailing="effective batch size: 8 GPUs x 4 x 2 = 128"), id="result last"),
         pytest.param(recipe(4, 2, trailing="effective batch size is 128=4x(2)x8"), id="result first"),
         pytest.param(recipe(4, 2, header="num_gpus * grad_accum * per_device_batch_size = 8 * 2 * 4 = 128"), id="names, then numbers"),
+        pytest.param(recipe(4, 2, trailing="GBS 64 (8 x 4 x 2 = 128)"), id="a true result in front, a false one behind"),
+        pytest.param(recipe(4, 2, trailing="effective batch size 64 = 8 x 4 x 2 = 128"), id="two results"),
     ],
 )
 def test_a_sum_that_is_wrong_in_itself_is_the_one_finding(tmp_path: Path, text: str) -> None:

@@ -31,13 +31,15 @@ class Formula(NamedTuple):
     """Arithmetic with its operands named as well as can be.
 
     `label` names the batch that it is said to be; `results` are the numbers it is said to give. `equated` is false where its result
-    stands in front of a bracket or a colon, not of an equals sign.
+    stands in front of a bracket or a colon, not of an equals sign. `denied` are numbers behind it that it does not give, where it gives
+    the one in front.
     """
 
     product: Product
     label: Label | None
     results: tuple[Result, ...]
     equated: bool = True
+    denied: tuple[Result, ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
@@ -63,8 +65,21 @@ def formulas(tokens: Sequence[Token], products: Sequence[Product], labels: Seque
             yield Formula(unnamed, None, tuple(_results(tokens, product.stop, starts, used)))
         else:
             before = _result_before(tokens, product, label, labels)
-            results = (before,) if before else tuple(_results(tokens, product.stop, starts, used))
-            yield Formula(product, label, results, before is None or text_at(tokens, product.first - 1) == "=")
+            behind_it = tuple(_results(tokens, product.stop, starts, used))
+            denied = tuple(_denied(tokens, product, before, behind_it)) if before else ()
+            equated = before is None or text_at(tokens, product.first - 1) == "="
+            yield Formula(product, label, (before,) if before else behind_it, equated, denied)
+
+
+def _denied(tokens: Sequence[Token], product: Product, before: Result, results: tuple[Result, ...]) -> Iterator[Result]:
+    """Yield the result behind arithmetic that really gives the one in front: the 128 of `256 (4 x 4 x 16 = 128)`."""
+    stated = count_at(tokens, before.at)
+    if stated is None or product.value is None or not any(product.value in interval for interval in stated.holds):
+        return
+    for result in results:
+        other = count_at(tokens, result.at)
+        if result.unit in ("", "samples") and other is not None and not any(product.value in interval for interval in other.holds):
+            yield result
 
 
 def _lent(names: Product, numbers: Product) -> Product:

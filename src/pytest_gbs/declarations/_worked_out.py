@@ -37,6 +37,7 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
         total = next((result for result in formula.results if result.unit == "tokens"), None)
         if samples is not None or total is None:
             yield from _claimed(passage, formula, samples)
+            yield from (each for result in formula.denied for each in _claimed(passage, formula._replace(equated=True), result))
         if total is not None:
             # The arithmetic is that of the first result.
             yield from (each if samples is None else each._replace(sum=None) for each in _claimed(passage, formula, total))
