@@ -104,6 +104,23 @@ def test_a_plugin_brings_rules_and_tables(site: Path, root: Path) -> None:
     assert settings.ignore == ("ACME101",)
 
 
+def test_the_lists_name_what_a_plugin_brings(site: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _install(site, "listed", MODULE.format(code="ACME103"))
+    _settings(root, 'plugins = ["listed"]\n')
+    for command, words in (["rules"], "ACME103"), (["rule", "odd-batch"], "Every batch is a multiple of 64."), (["frameworks"], "Acme"):
+        assert main(command) == 0
+        assert words in capsys.readouterr().out
+
+
+def test_the_manual_is_there_where_the_settings_are_broken(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _settings(root, "nodes = 0\n")
+    assert main(["rule", "GBS101"]) == 0
+    told = capsys.readouterr()
+    assert "stale-declaration" in told.out
+    assert told.err.startswith("gbs: only what is built in: ")
+    assert told.err.count("\n") == 1
+
+
 def test_a_rule_of_a_plugin_is_checked(site: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _install(site, "checks", MODULE.format(code="ACME102"))
     _settings(root, 'plugins = ["checks"]\n')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_gbs.cli._added import added
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
@@ -26,12 +27,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Write a line for each framework."""
     from pytest_gbs.frameworks import tables
 
+    known = (*tables(), *added().frameworks)
     if arguments.format == "json":
         import json
 
-        emit(json.dumps([_entry(table) for table in tables()], indent=2) + "\n")
+        emit(json.dumps([_entry(table) for table in known], indent=2) + "\n")
     else:
-        emit(write_table(_HEAD, [_row(table) for table in tables()], arguments.format))
+        emit(write_table(_HEAD, [_row(table) for table in known], arguments.format))
     return 0
 
 

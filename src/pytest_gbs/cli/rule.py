@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_gbs.cli._added import added
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.core.errors import UsageError
@@ -41,7 +42,7 @@ def _chosen(words: list[str]) -> list[Rule]:
 
     if not words:
         raise UsageError("which rule? gbs rule GBS101, or gbs rules for a list")
-    known = {rule.code: rule for rule in manuals()}
+    known = {rule.code: rule for rule in (*manuals(), *added().rules)}
     names = {code: rule.name for code, rule in known.items()}
     for word in words:
         if not resolve(word, names):

@@ -1,7 +1,8 @@
-"""`gbs rules`: all rules at a glance."""
+"""`gbs rules`: all rules at a glance, those of plug-ins too."""
 
 from __future__ import annotations
 
+from pytest_gbs.cli._added import added
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
@@ -22,14 +23,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Write a line for each rule."""
     from pytest_gbs.rules import rules
 
+    known = (*rules(), *added().rules)
     if arguments.format == "json":
         import json
 
         from pytest_gbs.cli.rule import entry
 
-        emit(json.dumps([entry(rule) for rule in rules()], indent=2) + "\n")
+        emit(json.dumps([entry(rule) for rule in known], indent=2) + "\n")
     else:
-        rows = [(rule.code, rule.name, rule.severity, "on" if rule.default else "off", rule.summary) for rule in rules()]
+        rows = [(rule.code, rule.name, rule.severity, "on" if rule.default else "off", rule.summary) for rule in known]
         emit(write_table(_HEAD, rows, arguments.format))
     return 0
 

@@ -1,0 +1,22 @@
+"""What the settings of the current folder add to the built-in rules and tables, for the commands that list them."""
+
+from __future__ import annotations
+
+from pytest_gbs.cli._output import complain
+from pytest_gbs.core.errors import SettingsError
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.trees.root import find_root
+
+
+def added() -> Settings:
+    """Return the settings of the current folder; built-in ones, with a word of it, where they can't be read: a manual must not fail."""
+    from pytest_gbs.rules import rules
+    from pytest_gbs.settings import load_settings
+
+    try:
+        return load_settings(find_root("."), rules={rule.code: rule.name for rule in rules()})
+    except SettingsError as error:
+        complain(f"only what is built in: {str(error).splitlines()[0]}")
+        return Settings()
+    except OSError:  # the current folder is gone
+        return Settings()
