@@ -109,3 +109,14 @@ def test_a_reader_who_left_is_no_error(repo: Path) -> None:
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("r0/sft.yaml:1:")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a current folder can't be removed")
+@pytest.mark.parametrize("command", ["check", "show", "lock", "fix", "diff main", "init"])
+def test_a_current_folder_that_is_gone_is_one_line(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gbs: Gbs) -> None:
+    here = tmp_path / "gone"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    said = gbs(*command.split())
+    assert (said.code, said.err) == (2, "gbs: the current folder is gone; change to one that exists\n")

@@ -86,7 +86,7 @@ def job(arguments: argparse.Namespace) -> Job:
         UsageError: a path does not exist, or flags contradict each other.
         SettingsError: the settings are broken.
     """
-    folder = os.getcwd()
+    folder = here()
     given = _given(arguments)
     paths = [_absolute(path, arguments) for path in arguments.paths]
     launches = [_existing(path) for path in arguments.launch]
@@ -102,6 +102,18 @@ def job(arguments: argparse.Namespace) -> Job:
         tree = OverlayTree(tree, {targets[arguments.paths.index(STDIN)]: _read_stdin(arguments, root, settings.max_file_size)})
     names_file = any(not os.path.isdir(path) for path in paths)
     return Job(root, folder, tree, targets, settings, given._replace(launch_files=launch_files), names_file)
+
+
+def here() -> str:
+    """Return the current folder.
+
+    Raises:
+        UsageError: it is gone.
+    """
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise UsageError("the current folder is gone; change to one that exists") from error
 
 
 def _number(text: str) -> int:

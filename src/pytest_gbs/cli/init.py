@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._input import here
 from pytest_gbs.cli._output import emit
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
@@ -79,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write each snippet that is not there yet, and say so; show the others."""
-    folder = Path(arguments.folder)
+    folder = Path(here()) / arguments.folder
     if not folder.is_dir():
         raise UsageError(f"no such folder: {arguments.folder}")
     root = find_root(folder)
