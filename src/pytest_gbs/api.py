@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import gc
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 
 from pytest_gbs.companions import with_companions
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework, Loader
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.globs import matches_any
-from pytest_gbs.core.launch import Kind, LauncherFile
-from pytest_gbs.core.location import KeyPath, Lines, Location, Source, Unreadable
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.core.outcome import Finding, Outcome
 from pytest_gbs.core.preferences import Expectation, Settings
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import Name, Quantity, Size
 from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.report import FileReport, Report, Role, Verdict
-from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.core.report import FileReport, Report, Role
+from pytest_gbs.core.rule import Scope
 from pytest_gbs.core.run import Judged, Policy, Run
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
-from pytest_gbs.core.wording import leaves
-from pytest_gbs.core.worlds import PARALLEL, Nearby, Sizes
 from pytest_gbs.engine import (
     OF_HARDWARE,
     Context,
@@ -37,16 +32,15 @@ from pytest_gbs.engine import (
     judge_file,
     judge_recipe,
     launch_run,
-    verdict,
-    worst,
 )
+from pytest_gbs.evidence import Evidence
 from pytest_gbs.launchers import command_words, read_launcher_file
 from pytest_gbs.repository import Repository
 from pytest_gbs.rules import rules
+from pytest_gbs.telling import Pending, Telling, active_rules
 from pytest_gbs.trees.files import MISSING
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.suppression import Suppression
     from pytest_gbs.core.tree import Tree
     from pytest_gbs.fixes.editing import Read
     from pytest_gbs.fixes.mending import Mended, Recheck
@@ -55,8 +49,6 @@ if TYPE_CHECKING:
     from pytest_gbs.locking import Base, Holdings
 
 _MANY: Final = 100_000  # objects made since the collector last ran; CPython has 700
-_FLAGS = ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--gpus-per-node"), (Name.WORLD_SIZE, "--world-size"))
-_KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (Name.WORLD_SIZE, "world-size"))
 
 
 def check(
@@ -115,48 +107,6 @@ def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: G
     return report, tree.read, lambda files: check(OverlayTree(tree, files), targets, settings, given)
 
 
-def active_rules(settings: Settings) -> tuple[Rule, ...]:
-    """Return the rules that `settings` switch on."""
-    return tuple(rule for rule in (*rules(), *settings.rules) if _is_on(rule, settings))
-
-
-def _is_on(rule: Rule, settings: Settings) -> bool:
-    if rule.code in settings.ignore:
-        return False
-    if rule.code in settings.extend_select:
-        return True
-    return rule.code in settings.select if settings.select else rule.default
-
-
-class _Pending:
-    """One document with what its rules said, before severities and suppressions apply."""
-
-    __slots__ = (
-        "document",
-        "framework",
-        "judgement",
-        "launcher",
-        "launches",
-        "named",
-        "path",
-        "problem",
-        "role",
-        "runs",
-        "source",
-        "suppressible",
-    )
-
-    def __init__(self, path: str, role: str, named: bool, judgement: Judgement, source: Source | None = None) -> None:
-        self.path, self.role, self.named, self.judgement, self.source = path, role, named, judgement, source
-        self.document: int = 1
-        self.framework: str | None = None
-        self.launcher: LauncherFile | None = None
-        self.runs: tuple[Run, ...] = ()
-        self.launches = 0
-        self.problem = ""
-        self.suppressible: Document | None = None
-
-
 class _Recipe(NamedTuple):
     """A recipe as it stands in its file, and with what it takes in from others; `places` says where its values really stand then."""
 
@@ -171,33 +121,26 @@ class _Check:
 
     def __init__(self, repository: Repository, settings: Settings, given: Given, keep_runs: bool, base: Base | None) -> None:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
-        self.rules = active_rules(settings)
-        self.severity = dict(settings.severity)
-        self.names = {rule.code: rule.name for rule in (*rules(), *settings.rules)}
-        # What did not run, or runs only when all files are known, can't make a suppression unused; nor can GBS901 itself.
-        late = {rule.code for rule in self.rules if rule.scope in (Scope.REPOSITORY, Scope.SUPPRESSIONS)}
-        self.inactive = (self.names.keys() - {rule.code for rule in self.rules}) | late
-        self.suppressions: dict[str, tuple[Suppression, ...]] = {}
-        self.given = self._given(given)
+        self.telling = Telling(repository, settings, keep_runs)
+        self.evidence = Evidence(repository, settings, given)
+        self.rules = self.telling.rules
         self.holdings = self._holdings(base)
         self.shared: dict[str, list[Policy]] = {}
-        self.sources: dict[str, Source] = {}
         self.launches: LaunchIndex | None = None
         self.parents: set[str] = set()
-        self.silences: set[str] = set()
 
     def report(self, targets: Sequence[str]) -> Report:
         """Return the report on `targets`."""
         chosen = self.repository.targets(targets)
         scripts = self.repository.script_targets(targets)
-        self.launches = self._index()
+        self._know(self._index())
         self.shared = self._shared_policies()
         chosen = self._with_dependents(chosen)
         files: list[FileReport] = []
         internal: list[str] = []
         judged: list[Judged] = []
-        waiting: list[_Pending] = []
-        launched: list[_Pending] = []
+        waiting: list[Pending] = []
+        launched: list[Pending] = []
         for path, named in chosen.items():
             for pending in self._file(path, named):
                 internal.extend(pending.judgement.internal)
@@ -207,16 +150,16 @@ class _Check:
                 if _may_be_parent(pending):
                     waiting.append(pending)
                 else:
-                    files.append(self._finish(pending))
+                    files.append(self.telling.finish(pending))
         for pending in (*map(self._unless_parent, waiting), *self._scripts(launched, scripts, frozenset(chosen))):
             internal.extend(pending.judgement.internal if pending.role == Role.LAUNCHER else ())
-            files.append(self._finish(pending))
+            files.append(self.telling.finish(pending))
         files.sort(key=lambda file: (file.path, file.document))
-        files = self._compare(files, tuple(judged), internal)
+        files = self.telling.compare(files, tuple(judged), internal)
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
-        return Report(tuple(files), self.sources, used, _advice(files), tuple(internal))
+        return Report(tuple(files), self.telling.sources, used, _advice(files), tuple(internal))
 
-    def _unless_parent(self, pending: _Pending) -> _Pending:
+    def _unless_parent(self, pending: Pending) -> Pending:
         """Return what is told of a file without what its GPUs break, where others take it in as a parent and set their own."""
         if pending.path in self.parents and not pending.named:
             told = pending.judgement.outcomes
@@ -239,7 +182,7 @@ class _Check:
             return ()
         from pytest_gbs.locking import holdings
 
-        return holdings(lock, base, what_if=bool(self.given))
+        return holdings(lock, base, what_if=bool(self.evidence.given))
 
     def _held(self, runs: Iterable[Run], document: int) -> tuple[Run, ...]:
         """Return the runs of one document, each with what it is held to."""
@@ -256,7 +199,10 @@ class _Check:
 
         return index_launches(self.repository)
 
-    def _scripts(self, recipes: Sequence[_Pending], wanted: dict[str, bool], chosen: frozenset[str]) -> Iterator[_Pending]:
+    def _know(self, launches: LaunchIndex | None) -> None:
+        self.launches = self.evidence.launches = self.telling.launches = launches
+
+    def _scripts(self, recipes: Sequence[Pending], wanted: dict[str, bool], chosen: frozenset[str]) -> Iterator[Pending]:
         """Yield the launching files: those that were asked for, and those that launch a recipe that was."""
         if self.launches is None:
             return
@@ -281,14 +227,14 @@ class _Check:
             pending.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
             yield pending
 
-    def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[str, ...]) -> _Pending:
+    def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[str, ...]) -> Pending:
         """Return a launching file with what its launches give."""
         outcomes: defaultdict[str, list[Outcome]] = defaultdict(list)
         for each in (*found, *alone):
             for code, told in each.outcomes.items():
                 outcomes[code].extend(told)
         source = self.repository.tree.read(path)
-        pending = _Pending(path, Role.LAUNCHER, named, Judgement(dict(outcomes), bugs), source if isinstance(source, Source) else None)
+        pending = Pending(path, Role.LAUNCHER, named, Judgement(dict(outcomes), bugs), source if isinstance(source, Source) else None)
         pending.runs = tuple(each.run for each in alone)
         pending.launches = len({each.run.launch for each in (*found, *alone)})
         if alone:
@@ -304,24 +250,24 @@ class _Check:
         run = launch_run(running, sizes, own, self.launches.declared(running))
         return with_companions(run, self.repository.tree, running.locate)
 
-    def _file(self, path: str, named: bool) -> Iterator[_Pending]:
+    def _file(self, path: str, named: bool) -> Iterator[Pending]:
         source, documents = self.repository.documents(path, named)
         if not documents:
-            yield _Pending(path, Role.NEITHER, named, Judgement({}, ()), source)
+            yield Pending(path, Role.NEITHER, named, Judgement({}, ()), source)
         for document in documents:
             if isinstance(document, Unreadable):
                 yield self._unreadable(path, document, named)
             else:
                 yield self._document(document, named)
 
-    def _unreadable(self, path: str, problem: Unreadable, named: bool) -> _Pending:
+    def _unreadable(self, path: str, problem: Unreadable, named: bool) -> Pending:
         tell = named or problem.matters
         judgement = judge_file(problem, self.rules, Scope.UNREADABLE) if tell else Judgement({}, ())
-        pending = _Pending(path, Role.UNREADABLE, named, judgement, problem.source)
+        pending = Pending(path, Role.UNREADABLE, named, judgement, problem.source)
         pending.problem = problem.reason
         return pending
 
-    def _document(self, document: Document, named: bool) -> _Pending:
+    def _document(self, document: Document, named: bool) -> Pending:
         path = document.source.path
         whole, places = self._whole(document)
         framework = self.repository.recognise(whole)
@@ -348,7 +294,7 @@ class _Check:
         if self.launches is None:
             from pytest_gbs.launch_index import index_launches
 
-            self.launches = index_launches(self.repository, always=True)
+            self._know(index_launches(self.repository, always=True))
         return self.launches.shown_by(document, self.repository) if self.launches is not None else ()
 
     def _whole(self, document: Document) -> tuple[Document, dict[KeyPath, Location] | None]:
@@ -366,11 +312,11 @@ class _Check:
         self.parents.update(source for source in found.sources if source != document.source.path)
         return found.document, found.places
 
-    def _launcher_or_neither(self, document: Document, named: bool) -> _Pending:
+    def _launcher_or_neither(self, document: Document, named: bool) -> Pending:
         path = document.source.path
         file = read_launcher_file(document)
         if file is None:
-            return _Pending(path, Role.NEITHER, named, Judgement({}, ()), document.source)
+            return Pending(path, Role.NEITHER, named, Judgement({}, ()), document.source)
         if any(problem.unless for problem in file.problems) and not self.repository.alone:
             # Whoever launches with the file may give the rest on the command line.
             file = file._replace(problems=tuple(problem for problem in file.problems if not problem.unless))
@@ -380,11 +326,11 @@ class _Check:
         of_file = judge_file(view, self.rules, Scope.FILE)
         merged = {**of_file.outcomes, **judgement.outcomes}
         both = Judgement(merged, judgement.internal + of_file.internal)
-        pending = _Pending(path, Role.LAUNCHER, named, both, document.source)
+        pending = Pending(path, Role.LAUNCHER, named, both, document.source)
         pending.launcher = file
         return pending
 
-    def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[Running, ...]) -> _Pending:
+    def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[Running, ...]) -> Pending:
         document, whole, framework, places = recipe
         path = document.source.path
         sizes = self._sizes(recipe)
@@ -394,7 +340,7 @@ class _Check:
         runs = self._held((*runs, *_each_once(self._launch_run(running, own[0]) for running in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
-        pending = _Pending(path, role, named, judge_recipe(runs, view, self.rules), document.source)
+        pending = Pending(path, role, named, judge_recipe(runs, view, self.rules), document.source)
         pending.framework = framework.name
         pending.runs = runs
         return pending
@@ -408,74 +354,16 @@ class _Check:
 
         return {name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}
 
-    def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> _Pending:
+    def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> Pending:
         """Return the primary file of a configuration that only its launches make a recipe."""
         runs = self._held(_each_once(self._launch_run(running, None) for running in launched), document.number)
-        pending = _Pending(document.source.path, Role.RECIPE, named, judge_recipe(runs, None, self.rules), document.source)
+        pending = Pending(document.source.path, Role.RECIPE, named, judge_recipe(runs, None, self.rules), document.source)
         pending.framework = launched[0].framework.name
         pending.runs = runs
         return pending
 
     def _context(self, path: str) -> Context:
-        nearby = partial(self._nearby, path)
-        return Context(self.settings, self._hardware(path), self.given, nearby, tuple(self.shared.get(path, ())))
-
-    def _nearby(self, path: str) -> Nearby:
-        """Return what is known of the GPUs per node around a recipe: by its launches, where all agree, else by launcher files."""
-        around = self.repository.nearby(path)
-        if self.launches is None:
-            return around
-        launched = self.launches.gpus_per_node(path)
-        if launched is None or (around.gpus_per_node is not None and around.gpus_per_node.value == launched.value):
-            return around
-        source = self.repository.tree.read(launched.at.source) if launched.at is not None else None
-        line = Lines(source.text).line_of(launched.at.start) if isinstance(source, Source) and launched.at is not None else 1
-        where = f"{launched.at.source}:{line}" if launched.at is not None else launched.key
-        words = "1 GPU" if launched.value == 1 else f"{launched.value} GPUs"
-        return Nearby(launched, around.parallel, f"{words} per node: it is launched so ({where})")
-
-    def _hardware(self, path: str) -> Sizes:
-        if not self.settings.hardware:
-            return {}
-        from pytest_gbs.settings.hardware import hardware_for
-
-        stated = hardware_for(self.settings, path)
-        if stated is None:
-            return {}
-        values = (stated.num_nodes, stated.gpus_per_node, stated.world_size)
-        pairs = zip(_KEYS, values, strict=True)
-        return {name: Quantity(name, v, Origin.SETTINGS, key=key, note=stated.origin) for (name, key), v in pairs if v is not None}
-
-    def _given(self, given: Given) -> Sizes:
-        """Return the hardware of the command line as sizes, launcher files read."""
-        sizes: Sizes = {}
-        for path in given.launch_files:
-            file = self.repository.launcher_file(path)
-            found = file.quantities if file is not None else self._of_script(path)
-            wanted = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, *PARALLEL)
-            sizes.update({q.name: q._replace(origin=Origin.LAUNCHER) for q in found if q.name in wanted})
-        for (name, flag), value in zip(_FLAGS, given[:3], strict=True):
-            if value is not None:
-                sizes[name] = Quantity(name, value, Origin.GIVEN, key=flag)
-        return sizes
-
-    def _of_script(self, path: str) -> tuple[Quantity, ...]:
-        """Return the sizes that the launches of a script give, all the same.
-
-        Raises:
-            UsageError: it launches nothing, or with unlike numbers of processes.
-        """
-        from pytest_gbs.launches import Scripts
-
-        scripts = Scripts(self.repository.tree, (path,), (), lambda _: False)
-        given = {tuple(sorted((q.name, q.value) for q in found.launch.quantities)): found for found in scripts.launches(path)}
-        sized = [found.launch.quantities for found in given.values() if found.launch.quantities]
-        if not given:
-            raise UsageError(f"{path} is no launcher file and no script that launches training (an accelerate config, a Slurm script)")
-        if len(sized) != 1:
-            what = "leaves the number of processes open" if not sized else "launches with unlike numbers of processes"
-            raise UsageError(f"{path} {what}; give --world-size instead")
-        return sized[0]
+        return self.evidence.context(path, tuple(self.shared.get(path, ())))
 
     def _shared_policies(self) -> dict[str, list[Policy]]:
         """Return for each recipe the policies "these recipes share one value", resolved to the value most of them have."""
@@ -505,154 +393,6 @@ class _Check:
             for path in values:
                 yield path, Policy(expectation.name, None, None, (usual,), expectation.origin, text)
 
-    def _finish(self, pending: _Pending) -> FileReport:
-        """Return the report of one document: severities mapped, suppressions applied, verdict drawn."""
-        outcomes, suppressed = self._silence(pending)
-        flat = [outcome for each in outcomes.values() for outcome in each]
-        findings = tuple(_once(o for o in flat if isinstance(o, Finding)))
-        undetermined = tuple(o for o in flat if isinstance(o, Undetermined))
-        recipe = pending.role == Role.RECIPE
-        together = self._with_launches(pending, outcomes)
-        assumptions = {a: None for o in flat if isinstance(o, (Finding, Verified)) for a in o.assumptions}
-        report = FileReport(
-            pending.path,
-            pending.document,
-            pending.role,
-            pending.framework,
-            verdict(together) if recipe else _verdict_alone(pending, together),
-            worst(together),
-            findings,
-            undetermined,
-            suppressed,
-            tuple(assumptions),
-            pending.runs if self.keep_runs else (),
-            pending.named,
-            pending.problem,
-            pending.launcher if self.keep_runs else None,
-            pending.launches,
-            tuple(_once(o for each in pending.judgement.launched for o in self._about(each))) if recipe else (),
-        )
-        if pending.source is not None and (findings or any(o.claim for o in undetermined) or self.keep_runs):
-            self.sources[pending.path] = pending.source
-        for finding in findings:
-            self._keep_sources(finding.at, *(related.at for related in finding.related))
-        for run in report.runs:
-            self._keep_sources(*(leaf.at for size in run.geometry.stated.values() for leaf in leaves(size) if leaf.at))
-        return report
-
-    def _with_launches(self, pending: _Pending, outcomes: dict[str, list[Outcome]]) -> dict[str, list[Outcome]]:
-        """Return `outcomes` of a recipe with those of its launches, whose findings the launching files tell."""
-        together = {code: list(each) for code, each in outcomes.items()}
-        for each in pending.judgement.launched:
-            for finding in self._about(each):
-                together.setdefault(finding.code, []).append(finding)
-            for code, told in each.outcomes.items():
-                together.setdefault(code, []).extend(outcome for outcome in told if not isinstance(outcome, Finding))
-        return together
-
-    def _about(self, launched: Launched) -> list[Finding]:
-        """Return what is wrong with a launch, as far as it is a verdict on its recipe: what is wrong in a README is none."""
-        launch = launched.run.launch
-        if launch is None or launch.kind != Kind.SCRIPT:
-            return []
-        silenced = self._silenced_in(launch.at.source)
-        found = (outcome for told in launched.outcomes.values() for outcome in told)
-        return [each for o in found if isinstance(o, Finding) and not silenced(o) and isinstance(each := self._remap(o), Finding)]
-
-    def _silenced_in(self, script: str) -> Callable[[Finding], bool]:
-        """Return what tells whether comments or settings silence a finding of a launching file."""
-        if script not in self.silences:
-            source = self.repository.tree.read(script)
-            if self.launches is not None and isinstance(source, Source) and "gbs:" in source.text:
-                from pytest_gbs.suppressions import read_suppressions
-
-                self.suppressions[script] = read_suppressions(self.launches.document(script, source), self.names)
-            self.silences.add(script)
-        return self._is_silenced
-
-    def _keep_sources(self, *places: Location) -> None:
-        for location in places:
-            if location.source not in self.sources:
-                source = self.repository.tree.read(location.source)
-                if isinstance(source, Source):
-                    self.sources[location.source] = source
-
-    def _silence(self, pending: _Pending) -> tuple[dict[str, list[Outcome]], int]:
-        """Return the outcomes that remain after severities, per-file ignores and suppression comments, and how many went."""
-        ignored = self._ignored(pending.path)
-        outcomes = {code: [self._remap(o) for o in each] for code, each in pending.judgement.outcomes.items() if code not in ignored}
-        gone = sum(isinstance(o, Finding) for code, each in pending.judgement.outcomes.items() if code in ignored for o in each)
-        if pending.suppressible is None:
-            return outcomes, gone
-        from pytest_gbs.suppressions import apply, read_suppressions
-
-        suppressions = read_suppressions(pending.suppressible, self.names)
-        if not suppressions:
-            return outcomes, gone
-        self.suppressions[pending.path] = (*self.suppressions.get(pending.path, ()), *suppressions)
-        subjects = {id(o): _subject(o) for each in outcomes.values() for o in each if not isinstance(o, Verified)}
-        kept, silenced, unused = apply(
-            subjects.values(), suppressions, pending.suppressible.source, self.inactive, self.settings.require_ignore_reason
-        )
-        stays = {id(finding) for finding in kept}
-        remaining = {c: [o for o in each if id(o) not in subjects or id(subjects[id(o)]) in stays] for c, each in outcomes.items()}
-        for code, each in judge_file(unused, self.rules, Scope.SUPPRESSIONS).outcomes.items():
-            remaining.setdefault(code, []).extend(self._remap(o) for o in each)
-        return remaining, gone + len(silenced)
-
-    def _ignored(self, path: str) -> frozenset[str]:
-        """Return the codes of the rules that the settings switch off for the file at `path`."""
-        if not self.settings.per_file_ignores:
-            return frozenset()
-        from pytest_gbs.suppressions import per_file_ignored
-
-        return per_file_ignored(self.settings, path)
-
-    def _remap(self, outcome: Outcome) -> Outcome:
-        if self.severity and isinstance(outcome, Finding) and outcome.code in self.severity:
-            return outcome._replace(severity=self.severity[outcome.code])
-        return outcome
-
-    def _compare(self, files: list[FileReport], judged: tuple[Judged, ...], internal: list[str]) -> list[FileReport]:
-        """Return `files` with what rules that compare recipes found; a claim that is violated already is not reported again."""
-        judgement = judge_file(judged, self.rules, Scope.REPOSITORY)
-        internal.extend(judgement.internal)
-        added: defaultdict[str, list[Finding]] = defaultdict(list)
-        for outcome in (o for each in judgement.outcomes.values() for o in each):
-            remapped = self._remap(outcome)
-            if isinstance(remapped, Finding) and not self._is_silenced(remapped):
-                added[remapped.at.source].append(remapped)
-        return [self._with(file, added.get(file.path, [])) for file in files] if added else files
-
-    def _is_silenced(self, finding: Finding) -> bool:
-        path = finding.at.source
-        if finding.code in self._ignored(path):
-            return True
-        suppressions = self.suppressions.get(path, ())
-        source = self.repository.tree.read(path) if suppressions else None
-        if not isinstance(source, Source):
-            return False
-        from pytest_gbs.suppressions import apply
-
-        return not apply((finding,), suppressions, source, (), self.settings.require_ignore_reason)[0]
-
-    def _with(self, file: FileReport, findings: list[Finding]) -> FileReport:
-        known = {finding.at for finding in file.findings}
-        new = tuple(finding for finding in findings if finding.at not in known)
-        if not new or file.role != Role.RECIPE:
-            return file
-        for finding in new:
-            self._keep_sources(finding.at)
-        worst_of = dict(file.rules) | {finding.code: "violated" for finding in new}
-        grave = any(finding.severity == Severity.ERROR for finding in new)
-        word = file.verdict if file.verdict == Verdict.VIOLATED else Verdict.VIOLATED if grave else Verdict.WARNED
-        return file._replace(findings=(*file.findings, *new), rules=tuple(sorted(worst_of.items())), verdict=word)
-
-
-def _subject(outcome: Finding | Undetermined) -> Finding:
-    """Return what a suppression is held against: a finding itself, an undetermined claim as one."""
-    return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
-
 
 def _each_once(runs: Iterable[Run]) -> Iterator[Run]:
     """Yield the runs without those of a loop that are like one before: the same command with the same sizes."""
@@ -665,7 +405,7 @@ def _each_once(runs: Iterable[Run]) -> Iterator[Run]:
             yield run
 
 
-def _may_be_parent(pending: _Pending) -> bool:
+def _may_be_parent(pending: Pending) -> bool:
     """Return whether it matters if others take in this file as a parent: its GPUs break something, and nobody named it."""
     told = pending.judgement.outcomes
     return not pending.named and any(isinstance(o, Finding) for code in OF_HARDWARE for o in told.get(code, ()))
@@ -684,18 +424,6 @@ def _shows_command(document: Document) -> bool:
 def _script_of(launched: Launched) -> str:
     assert launched.run.launch is not None
     return launched.run.launch.at.source
-
-
-def _verdict_alone(pending: _Pending, outcomes: dict[str, list[Outcome]]) -> str | None:
-    """Return the verdict on a script that is its own recipe; None where nothing says what its batch should be."""
-    word = verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED
-    return None if word == Verdict.UNCLAIMED else word
-
-
-def _once(findings: Iterator[Finding]) -> list[Finding]:
-    """Return each finding once, by place and code, whichever of several launches it is about."""
-    found = {(finding.at, finding.code, finding.message): finding for finding in findings}
-    return sorted(found.values(), key=lambda finding: (finding.at.start, finding.code, finding.message))
 
 
 def _advice(files: list[FileReport]) -> str:

@@ -24,6 +24,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("repository", "companions", "formats", "locking"),
     ("launch_index",),
     ("engine",),
+    ("evidence", "telling"),
     ("api",),
     ("differences", "changed"),
     ("plugin", "pytest_items", "recipe", "cli", "lsp", "__main__"),
