@@ -134,7 +134,7 @@ class Folder:
         return Loaded(path, package, root, entries)
 
     def _listed(self, path: str | None) -> bool:
-        return path in self.paths
+        return path is not None and (self.tree.lists(path) if isinstance(self.tree, Remembered) else path in self.paths)
 
     def _entries(self, node: Node) -> list[Entry]:
         if not isinstance(node, Items):

@@ -27,13 +27,17 @@ class NotInStruct(Clash):
 
 
 class Merger:
-    """Merging with one budget; `dereference` returns what an interpolation in the target stands for now, where that can be told."""
+    """Merging with one budget; `dereference` returns what an interpolation in the target stands for now, where that can be told.
 
-    __slots__ = ("budget", "dereference")
+    With `takes`, the nodes of what is merged become part of the target; otherwise copies of them do.
+    """
 
-    def __init__(self, budget: Budget, dereference: Dereference) -> None:
+    __slots__ = ("budget", "dereference", "takes")
+
+    def __init__(self, budget: Budget, dereference: Dereference, takes: bool = False) -> None:
         self.budget = budget
         self.dereference = dereference
+        self.takes = takes
 
     def merge(self, into: Branch, source: Branch, struct: bool = False) -> None:
         """Add `source` to `into`: mappings key by key, all else replaced; `???` replaces nothing.
@@ -46,15 +50,15 @@ class Merger:
             if ours is None:
                 if struct:
                     raise NotInStruct(f"there is no key {key}", theirs.at)
-                into.put(key, copy(theirs, self.budget))
+                into.put(key, self._own(theirs))
                 continue
             if isinstance(ours, Leaf) and ours.interpolates:
                 ours = self._expanded(into, key, ours)
             if isinstance(theirs, Leaf):
                 if not theirs.missing:
-                    into.put(key, copy(theirs, self.budget))
+                    into.put(key, self._own(theirs))
             elif isinstance(ours, Leaf):
-                into.put(key, copy(theirs, self.budget))
+                into.put(key, self._own(theirs))
             else:
                 self.merge_container(ours, theirs, struct)
 
@@ -70,9 +74,12 @@ class Merger:
             ours.overrode = (ours.at, *ours.overrode)
             ours.at = theirs.at
             for item in theirs.content:
-                ours.add(copy(item, self.budget))
+                ours.add(self._own(item))
         else:
             raise Clash("a mapping can't be merged with a list", theirs.at)
+
+    def _own(self, node: Node) -> Node:
+        return node if self.takes else copy(node, self.budget)
 
     def _expanded(self, into: Branch, key: object, leaf: Leaf) -> Node:
         """Return what stands at `key` once an interpolation of a mapping or a list has become a copy of it."""

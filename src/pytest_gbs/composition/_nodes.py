@@ -106,20 +106,23 @@ def copy(node: Node, budget: Budget, depth: int = 0) -> Node:
     budget.spend()
     if depth > DEEPEST:
         raise TooMuch(f"nested deeper than {DEEPEST} levels")
-    if isinstance(node, Leaf):
+    if type(node) is Leaf:
         leaf = Leaf(node.value, node.at, node.text)
         leaf.overrode = node.overrode
         return leaf
-    if isinstance(node, Items):
+    if type(node) is Items:
         items = Items(node.at)
         items.overrode = node.overrode
         for item in node.content:
             items.add(copy(item, budget, depth + 1))
         return items
+    assert type(node) is Branch
     branch = Branch(node.at)
     branch.overrode = node.overrode
     for key, value in node.content.items():
-        branch.put(key, copy(value, budget, depth + 1))
+        fresh = copy(value, budget, depth + 1)
+        fresh.parent = branch
+        branch.content[key] = fresh
     return branch
 
 

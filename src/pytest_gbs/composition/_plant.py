@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
 from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch
 from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
 from pytest_gbs.core.document import Node as Written
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.scalar import JSON, resolve
+from pytest_gbs.core.scalar import JSON, LONGEST, Value, resolve
 from pytest_gbs.core.typed import Any, Final
 
 _YAML: Final = "tag:yaml.org,2002:"
 _SCALARS: Final = frozenset(f"{_YAML}{kind}" for kind in ("null", "bool", "int", "float", "str"))
+# The values of plain scalars, keys above all, that are remembered.
+_MOST_VALUES: Final = 4_096
 
 
 class Refused(Exception):
@@ -57,23 +61,30 @@ class _Planter:
             return planted
         if type(written) is Scalar:
             return self.leaf(written, at)
-        assert not isinstance(written, Alias | Scalar)
+        assert type(written) is Mapping or type(written) is Sequence
         if written.tag is not None and written.tag not in ("!", f"{_YAML}map", f"{_YAML}seq"):
             raise Refused(f"the loader has no constructor for {written.tag}", at)
-        if isinstance(written, Sequence):
+        if type(written) is Sequence:
             items = Items(at)
             for number, item in enumerate(written.items):
                 items.add(self.node(item, (*path, number), depth + 1))
             return items
+        assert type(written) is Mapping
         return self.branch(written, at, path, depth)
 
     def leaf(self, scalar: Scalar, at: Location) -> Leaf:
         if scalar.tag is not None and scalar.tag != "!" and scalar.tag not in _SCALARS:
             raise Refused(f"the loader has no constructor for {scalar.tag}", at)
-        leaf = Leaf(resolve(scalar, self.loader), at, scalar.text)
-        if self.interpolates:
+        leaf = Leaf(self.value(scalar), at, scalar.text)
+        if self.interpolates and "${" in scalar.text:
             check_text(leaf)
         return leaf
+
+    def value(self, scalar: Scalar) -> Value:
+        """Return what `scalar` means; that of the plain ones, which a file repeats, is remembered."""
+        if scalar.plain and scalar.tag is None and len(scalar.text) <= LONGEST:
+            return _plain(scalar.text, self.loader)
+        return resolve(scalar, self.loader)
 
     def branch(self, mapping: Mapping, at: Location, path: KeyPath, depth: int) -> Branch:
         if self.interpolates:
@@ -88,16 +99,18 @@ class _Planter:
 
     def check_keys(self, mapping: Mapping, path: KeyPath) -> None:
         """Raise Refused where a key of text stands twice: OmegaConf's loader looks, PyYAML's does not."""
-        seen = set()
+        if len({key.text for key, _ in mapping.entries if type(key) is Scalar}) == len(mapping.entries):
+            return  # no two are alike, whatever they mean
+        seen: set[str] = set()
         for key, _ in mapping.entries:
-            if type(key) is Scalar and not _is_merge(key) and type(resolve(key, self.loader)) is str:
+            if type(key) is Scalar and not _is_merge(key) and type(self.value(key)) is str:
                 if key.text in seen:
                     raise Refused(f"key {key.text} stands here twice", Location(self.file, key.start, key.stop, path))
                 seen.add(key.text)
 
     def key(self, written: Written) -> Any:
         node = written.target if type(written) is Alias else written
-        name = resolve(node, self.loader) if type(node) is Scalar else None
+        name = self.value(node) if type(node) is Scalar else None
         if name is None:
             raise Refused("a key is no text and no number", Location(self.file, written.start, written.stop))
         return name
@@ -127,6 +140,12 @@ class _Planter:
                 raise Refused("a merge key needs a mapping or a list of mappings", Location(self.file, value.start, value.stop))
             found.append(parent)
         return found
+
+
+@lru_cache(maxsize=_MOST_VALUES)
+def _plain(text: str, loader: str) -> Value:
+    """Return what plain `text` means to `loader`."""
+    return resolve(Scalar(0, len(text), text, plain=True), loader)
 
 
 def check_text(leaf: Leaf) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Map
 
-from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch
+from pytest_gbs.composition._nodes import DEEPEST, MISSING, Branch, Budget, Items, Leaf, Node, TooMuch
 from pytest_gbs.composition._resolve import Found, Interpolations, Resolver
 from pytest_gbs.core.composed import Composed, ComposedValue, ComposeProblem, ProblemKind, Unresolved, Why
 from pytest_gbs.core.document import Document, Mapping, Scalar, Sequence
@@ -68,12 +68,21 @@ class _Writer:
     def branch(self, branch: Branch, path: KeyPath, depth: int, keyed: bool = True) -> tuple[Mapping, dict[Any, Any]]:
         """Return `branch` as a node of the document and as plain data."""
         start = self.length
-        entries = []
+        entries: list[tuple[Written, Written]] = []
         data = {}
+        overrode = _overrode(branch)
         self.within.append(id(branch))
         for key, value in branch.content.items():
-            place = (*path, str(key))
-            name = Scalar(*self.write(str(key)), str(key), type(key) is not str)
+            text = key if type(key) is str else str(key)
+            place = (*path, text)
+            if type(value) is Leaf and self.stands(value):
+                entry = self.line(text, type(key) is not str, value, place, value.overrode or overrode)
+                entries.append(entry)
+                data[key] = value.value
+                if keyed:
+                    self.keyed[place] = entry
+                continue
+            name = Scalar(*self.write(text), text, type(key) is not str)
             self.write(": ")
             if keyed:
                 self.keyed[place] = (name, name)  # keeps its rank before the keys within
@@ -84,6 +93,20 @@ class _Writer:
                 self.keyed[place] = (name, node)
         self.within.pop()
         return Mapping(start, self.length, tuple(entries)), data
+
+    def stands(self, leaf: Leaf) -> bool:
+        """Return whether `leaf` is no interpolation and not `???`, as most are."""
+        value = leaf.value
+        return type(value) is not str or self.interpolations.literal or ("${" not in value and value != MISSING)
+
+    def line(self, key: str, plain: bool, leaf: Leaf, path: KeyPath, overrode: tuple[Location, ...]) -> tuple[Scalar, Scalar]:
+        """Return `key`, which `plain` says is no text, and the value of `leaf` as nodes of the document; note it in the values."""
+        (self.interpolations.budget if self.expanding else self.budget).spend()
+        value = leaf.value
+        self.values[path] = ComposedValue(value, leaf.at, leaf.text, overrode)
+        text, bare = _spelled(value, leaf)
+        start, stop = self.write(f"{key}: {text}\n")
+        return Scalar(start, start + len(key), key, plain), Scalar(stop - 1 - len(text), stop - 1, text, bare)
 
     def node(self, node: Node, path: KeyPath, depth: int, keyed: bool) -> tuple[Written, Any]:
         """Return `node`, what it refers to taken in, as a node of the document and as plain data."""
@@ -157,20 +180,20 @@ class _Writer:
         return unresolved._replace(otherwise=(found.value,)) if isinstance(found, Leaf) and not found.missing else unresolved
 
 
-def _overrode(leaf: Leaf) -> tuple[Location, ...]:
-    """Return the places of what `leaf`, or the nearest container around it that overrode anything, took the place of."""
-    node: Node | None = leaf
-    while node is not None and not node.overrode:
-        node = node.parent
-    return () if node is None else node.overrode
+def _overrode(node: Node) -> tuple[Location, ...]:
+    """Return the places of what `node`, or the nearest container around it that overrode anything, took the place of."""
+    nearest: Node | None = node
+    while nearest is not None and not nearest.overrode:
+        nearest = nearest.parent
+    return () if nearest is None else nearest.overrode
 
 
 def _spelled(value: Value | Unresolved, leaf: Leaf) -> tuple[str, bool]:
     """Return `value` as any YAML loader reads it back, and whether it is plain; as written where it is not known."""
-    if isinstance(value, Unresolved):
-        return leaf.text, True
     if isinstance(value, str):
         return value, False
+    if isinstance(value, Unresolved):
+        return leaf.text, True
     if value is None:
         return "null", True
     if isinstance(value, bool):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pytest_gbs.composition._apply import Rejected, apply
@@ -42,8 +43,10 @@ def compose(
     groups, values = _read(overrides, folder, problems)
     root = Branch(Location(config_dir, 0, 0, ()))
     try:
-        for part in _parts(folder, config_name, groups, budget, problems):
-            _merge(root, part, budget, problems)
+        parts = _parts(folder, config_name, groups, budget, problems)
+        times = Counter(id(part.loaded) for part in parts)
+        for part in parts:
+            _merge(root, part, merger_of(root, budget, takes=times[id(part.loaded)] == 1), problems)
         for given in values:
             _apply(root, given, budget, problems)
     except TooMuch as error:
@@ -93,8 +96,8 @@ def _parts(folder: Folder, name: str, groups: tuple[Given, ...], budget: Budget,
         problems += [*choices.problems, *grown.problems, *choices.unused()]
 
 
-def merger_of(root: Branch, budget: Budget) -> Merger:
-    """Return what merges into `root`, interpolations of mappings in it followed as OmegaConf does."""
+def merger_of(root: Branch, budget: Budget, takes: bool = False) -> Merger:
+    """Return what merges into `root`, interpolations of mappings in it followed as OmegaConf does; `takes` as `Merger` has it."""
 
     def dereference(leaf: Leaf) -> Node | None:
         try:
@@ -102,10 +105,10 @@ def merger_of(root: Branch, budget: Budget) -> Merger:
         except Failed:
             return None
 
-    return Merger(budget, dereference)
+    return Merger(budget, dereference, takes)
 
 
-def _merge(root: Branch, part: Part, budget: Budget, problems: list[ComposeProblem]) -> None:
+def _merge(root: Branch, part: Part, merger: Merger, problems: list[ComposeProblem]) -> None:
     """Merge one file into `root`, within its package."""
     config = part.loaded.config
     source: Node = config
@@ -117,7 +120,7 @@ def _merge(root: Branch, part: Part, budget: Budget, problems: list[ComposeProbl
     try:
         if not isinstance(source, Branch):
             raise Clash("a list can't be merged with a mapping", source.at)
-        merger_of(root, budget).merge(root, source)
+        merger.merge(root, source)
     except Clash as clash:
         problems.append(ComposeProblem(ProblemKind.MERGE, clash.message, clash.at))
 

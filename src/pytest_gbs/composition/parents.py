@@ -145,7 +145,9 @@ class _Family:
             parent = self.load(path, leaf.at, below)
             if self.style.exclusive:
                 self._check_exclusive(base, parent)
-            self._merge(base, parent)
+            fresh = copy(parent, self.budget)
+            assert isinstance(fresh, Branch)
+            self._merge(base, fresh)
         self._merge(base, root)
         base.at = root.at
         return base
@@ -163,12 +165,10 @@ class _Family:
                 self._without(ProblemKind.DUPLICATE, f"two parents state {key}", node.at)
 
     def _merge(self, base: Branch, child: Branch) -> None:
-        """Merge `child` into `base`, first taking out of `base` what `child` says it replaces."""
-        fresh = copy(child, self.budget)
-        assert isinstance(fresh, Branch)
-        replaced = self._clear(base, fresh, 0)
+        """Make the nodes of `child` part of `base`, first taking out of `base` what `child` says it replaces."""
+        replaced = self._clear(base, child, 0)
         try:
-            merger_of(base, self.budget).merge(base, fresh)
+            merger_of(base, self.budget, takes=True).merge(base, child)
         except Clash as clash:
             self.problems.append(ComposeProblem(ProblemKind.MERGE, clash.message, clash.at))
         for key, node in replaced:

@@ -21,6 +21,7 @@ class Remembered:
         self._tree = tree
         self._read = read
         self._paths = paths
+        self._listed: frozenset[str] | None = None
         self._sources: dict[str, Source | Unreadable] = {}
         self._documents: dict[str, tuple[Source, tuple[Document | Unreadable, ...]]] = {}
         self._planted: dict[tuple[int, str], tuple[Document, Node | None]] = {}
@@ -28,6 +29,12 @@ class Remembered:
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all files."""
         return self._paths
+
+    def lists(self, path: str) -> bool:
+        """Return whether there is a file at `path`."""
+        if self._listed is None:
+            self._listed = frozenset(self._paths)
+        return path in self._listed
 
     def read(self, path: str) -> Source | Unreadable:
         """Return the text of the file at `path`, or why it can't be read."""
