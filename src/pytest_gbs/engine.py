@@ -197,7 +197,7 @@ def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]
         if setting.word.default and setting.at in places:
             yield from ((part.name or "a variable") + _NOT_SET for part in setting.word.parts if part.default)
     if any(_is_left_open(size.at, running) for size in _numbers(hardware)):
-        yield f"what a comment says to change{_NOT_SET}"
+        yield _AS_IT_IS
     if running.found.launch.meant:
         yield "the text in quotes is meant as a whole, though a bare quote ends it"
     if running.found.launch.open:
@@ -229,6 +229,7 @@ def _is_left_open(at: Location | None, running: Running) -> bool:
 
 _DEFAULT_OF: Final = "default of "
 _NOT_SET: Final = " is not set"
+_AS_IT_IS: Final = "the number that a comment says to change is left as it is"
 
 
 def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
@@ -323,13 +324,23 @@ def _softened(collected: _Collector, run: Run) -> _Collector:
     if launch is None or launch.start is None:
         return collected
     # The command that a recipe's own comment shows leaves out what everybody fills in: the number of machines, say.
-    by_default = launch.at.source.endswith(_CONFIGURATIONS) or any(assumption.endswith(_NOT_SET) for assumption in run.assumptions)
+    by_default = launch.at.source.endswith(_CONFIGURATIONS) or any(a == _AS_IT_IS or a.endswith(_NOT_SET) for a in run.assumptions)
     if launch.kind == Kind.SCRIPT and not by_default:
         return collected
+    # What a script says outright stays certain, whatever somebody may set of the rest.
+    outright = launch.kind == Kind.SCRIPT and not launch.at.source.endswith(_CONFIGURATIONS)
     for code, outcomes in list(collected.outcomes.items()):
         kept = [outcome for outcome in outcomes if not (by_default and code in OF_HARDWARE and isinstance(outcome, Finding))]
-        collected.outcomes[code] = [_warning(outcome) for outcome in kept]
+        collected.outcomes[code] = [o if outright and code in _OUTRIGHT and not _assumes(o) else _warning(o) for o in kept]
     return collected
+
+
+# Rules that may find keys which exclude each other or are not there, whatever the numbers are.
+_OUTRIGHT: Final = ("GBS203", "GBS209")
+
+
+def _assumes(outcome: Outcome) -> bool:
+    return isinstance(outcome, Finding) and bool(outcome.assumptions)
 
 
 def _warning(outcome: Outcome) -> Outcome:

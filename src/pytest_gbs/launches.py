@@ -33,6 +33,8 @@ _STARTS_SCRIPTS: Final = (".sh", ".slurm", ".sbatch", ".bash")
 # How many scripts may start one another, and how many commands of one file are looked at.
 _DEEPEST: Final = 3
 _MOST_COMMANDS: Final = 400
+_MOST_STARTED: Final = 200  # scripts that one script starts, and those that they start
+_COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
 
 class Found(NamedTuple):
@@ -65,6 +67,7 @@ class Scripts:
         self._by_name: defaultdict[str, list[str]] | None = None
         self._found: dict[str, tuple[Found, ...]] = {}
         self.scripts: dict[str, Script] = {}
+        self._started = _MOST_STARTED
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -103,6 +106,7 @@ class Scripts:
     def _read(self, source: Source) -> Iterator[Found]:
         script = read_commands(source, self._source)
         self.scripts[source.path] = script
+        self._started = _MOST_STARTED
         for command in script.commands[:_MOST_COMMANDS]:
             yield from self._command(command, script, command.at, 0)
 
@@ -115,13 +119,15 @@ class Scripts:
         if start is not None:
             yield self._linked(start, command, script, at)
             return
-        inner = started_script(command) if depth < _DEEPEST else None
+        inner = started_script(command) if depth < _DEEPEST and self._started > 0 else None
         if inner is None or inner[1] == Invocation():
             return
         path = self.find(inner[0], command, script)
         source = self._source(path) if path is not None and path != script.path else None
         if source is not None:
+            self._started -= 1
             other = read_commands(source, self._source, inner[1])
+            self._started -= 0 if other.complete else _COSTLY
             for each in other.commands[:_MOST_COMMANDS]:
                 yield from self._command(each, other, at, depth + 1)
 
@@ -157,12 +163,7 @@ class Scripts:
 
     def _candidates(self, word: Word) -> Iterator[str]:
         """Yield the files that a path with variables in it may name."""
-        pattern = "".join(re.escape(part.text) if part.text is not None else "[^/]+" for part in word.parts).removeprefix(r"\./")
-        while "[^/]+[^/]+" in pattern:  # two unknowns side by side are one, and cost no more than one
-            pattern = pattern.replace("[^/]+[^/]+", "[^/]+")
-        if pattern.startswith("[^/]+"):
-            pattern = f"(.*/)?{pattern}"
-        matches = re.compile(pattern).fullmatch
+        matches = _like(tuple(part.text for part in word.parts)).fullmatch
         yield from (path for path in self._all if path.endswith(_CONFIGURATIONS) and matches(path))
 
     def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
@@ -240,6 +241,24 @@ class Scripts:
         files = (read_launcher_file(document) for document in read(source) if isinstance(document, Document))
         file = next((file for file in files if file is not None), None)
         return file if file is None or written is None else _standing(file, written.at)
+
+
+def _like(parts: Sequence[str | None]) -> re.Pattern[str]:
+    """Return what matches paths like a word of which some parts are unknown (None).
+
+    An unknown part ends where the known one behind it first occurs, and is never tried again: many of them cost no more than one.
+    """
+    pattern, unknown, last = "", False, max((i for i, part in enumerate(parts) if part), default=-1)
+    for i, part in enumerate(parts):
+        if not part:
+            unknown = unknown or part is None
+            continue
+        literal = re.escape(part.removeprefix("./") if not pattern and not unknown else part)
+        ends = i == last and None not in parts[i:]
+        pattern += literal if not unknown else f"[^/]+{literal}" if ends else f"(?>[^/]+?{literal})"
+        unknown = False
+    pattern += "[^/]+" if unknown else ""
+    return re.compile(f"(?:.*/)?{pattern}" if parts and parts[0] is None else pattern)
 
 
 def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:

@@ -232,7 +232,9 @@ def _subject(outcome: Finding | Undetermined) -> Finding:
 
 
 def _verdict_alone(pending: Pending, outcomes: dict[str, list[Outcome]]) -> str | None:
-    """Return the verdict on a script that is its own recipe; None where nothing says what its batch should be."""
+    """Return the verdict on a script that is its own recipe; None where nothing says what its batch should be, and for documents."""
+    if not any(run.launch is not None and run.launch.kind == Kind.SCRIPT for run in pending.runs):
+        return None
     word = verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED
     return None if word == Verdict.UNCLAIMED else word
 

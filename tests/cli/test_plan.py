@@ -50,7 +50,7 @@ def test_what_is_near_where_nothing_fits(gbs: Gbs) -> None:
     assert said.out.splitlines()[1:] == [
         "  no whole number keeps it: 64 is no multiple of 12",
         "  nearest global batch sizes on 12 GPUs: 60 and 72",
-        "  numbers of GPUs that keep it: 4, 8, 16 and 32",
+        "  nearest numbers of GPUs that keep it: 4, 8, 16 and 32",
     ]
 
 

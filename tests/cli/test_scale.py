@@ -79,7 +79,7 @@ class TestRecipes:
             1,
             "sft.yaml: no whole number keeps it: 128 is no multiple of 12 on 12 GPUs\n"
             "  nearest global batch sizes on 12 GPUs: 120 and 132\n"
-            "  numbers of GPUs that keep it: 4, 8, 16 and 32\n",
+            "  nearest numbers of GPUs that keep it: 4, 8, 16 and 32\n",
             "",
         )
         assert _read(repo / "sft.yaml") == GOOD

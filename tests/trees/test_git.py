@@ -234,3 +234,25 @@ class TestRevisions:
         git.run("checkout", "-q", "--orphan", "other")
         git.commit({"b.yaml": "x: 1\n"})
         assert GitRepository(git.root).fork("main") is None
+
+
+def test_a_folder_that_looks_like_a_git_directory_runs_nothing(git: Git) -> None:
+    # A pull request may hold a bare repository as plain files; git would take it for its own, and fetch what it lacks by any command.
+    git.commit({"sub/a.yaml": "x: 1\n"})
+    mark, sub = git.root.parent / "ran", git.root / "sub"
+    blob = git.run("rev-parse", "HEAD:sub/a.yaml")
+    for path in sorted((git.root / ".git").rglob("*")):
+        inner = sub / path.relative_to(git.root / ".git")
+        if path.is_dir():
+            inner.mkdir(exist_ok=True)
+        elif path.name != "index" and blob[2:] not in path.name:
+            inner.write_bytes(path.read_bytes())
+    remote = f'[remote "o"]\n url = ext::sh -c touch% {mark}\n promisor = true\n[protocol "ext"]\n allow = always\n'
+    (sub / "config").write_text(f"[core]\n repositoryformatversion = 1\n worktree = .\n[extensions]\n partialClone = o\n{remote}")
+    with pytest.raises(UsageError, match="is no git repository, or one that git does not trust"):
+        GitRepository(sub)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_DIR", str(sub))  # where git is told that it is one, it still fetches nothing
+        with tree(Git(sub)) as found:
+            assert isinstance(found.read("a.yaml"), Unreadable) or isinstance(found.read("sub/a.yaml"), Unreadable)
+    assert not mark.exists()

@@ -81,12 +81,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write each snippet that is not there yet, and say so; show the others."""
     folder = Path(here()) / arguments.folder
-    if not folder.is_dir():
+    if not _is_folder(folder):
         raise UsageError(f"no such folder: {arguments.folder}")
     root = find_root(folder)
     told = [_place(root, snippet, arguments) for snippet in SNIPPETS]
     emit("".join(told))
     return 0
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that no file can have
+        return False
 
 
 def _place(root: Path, snippet: Snippet, arguments: argparse.Namespace) -> str:

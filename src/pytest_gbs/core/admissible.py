@@ -19,7 +19,7 @@ _MOST: Final[Mapping[str, int]] = {
     Name.NUM_NODES: MOST_GPUS,
     Name.GPUS_PER_NODE: GPUS_PER_NODE[-1],
 }
-_ENOUGH: Final = 12
+ENOUGH: Final = 1_000  # values of a size that are told apart
 
 
 def admits(name: str, value: int) -> bool:
@@ -30,7 +30,7 @@ def admits(name: str, value: int) -> bool:
 
 
 def reaching(law: Monomial, wanted: tuple[Interval, ...]) -> tuple[int, ...] | None:
-    """Return the admissible values of the one free size of `law` that bring it into `wanted`, at most twelve of them.
+    """Return the admissible values of the one free size of `law` that bring it into `wanted`, at most a thousand of them.
 
     None where more than one size is free. A law without a free size gives `(0,)` where it holds and `()` where it does not.
     """
@@ -47,7 +47,7 @@ def reaching(law: Monomial, wanted: tuple[Interval, ...]) -> tuple[int, ...] | N
         for value in range(-(-low // bottom) * bottom, high + 1, bottom):
             if admits(name, value):
                 found.add(value)
-            if len(found) >= _ENOUGH:
+            if len(found) >= ENOUGH:
                 return tuple(sorted(found))
     return tuple(sorted(found))
 

@@ -14,7 +14,7 @@ from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Un
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Claim, Run, World
 from pytest_gbs.core.typed import Final, NamedTuple
-from pytest_gbs.core.wording import called, count, law_text, leaves, listing, product, short
+from pytest_gbs.core.wording import amounts, called, count, law_text, leaves, listing, product, short
 
 # The settings that a claim may name beside the hardware, and that a stale claim may be mended by.
 SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
@@ -380,14 +380,9 @@ def _open(declaration: Declaration, readings: list[Reading], doubt: str) -> Unde
 
 
 def _with(reading: Reading) -> str:
-    values = (
-        listing(f"{value:,}" for value in reading.values[:3])
-        if len(reading.values) <= 3
-        else f"{reading.values[0]:,} to {reading.values[-1]:,}"
-    )
     if reading.free[0] == Name.WORLD_SIZE and len(reading.values) == 1:
         return f"on {count(reading.values[0], Name.WORLD_SIZE)}"
-    return f"with {values} {called(reading.free[0])}"
+    return f"with {amounts(reading.values, reading.free[0])}"
 
 
 def _certain(declaration: Declaration) -> str:

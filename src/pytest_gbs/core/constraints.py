@@ -16,7 +16,7 @@ from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.schedules import RAMP_UP, at_stage, changing
 from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import called, count, leaves, listing, product, short
+from pytest_gbs.core.wording import called, computed, count, leaves, listing, short
 
 _DOES = {
     Enforcement.STOPS: "stops at start",
@@ -122,8 +122,10 @@ def _over(divisor: str) -> str:
 
 def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     names = (*constraint.dividend, *constraint.divisor)
-    message = f"{_stated(run, constraint.dividend)} is not divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
-    details = tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name))))
+    stated = _stated(run, constraint.dividend)
+    verb = "are" if stated.endswith(" GPUs") else "is"
+    message = f"{stated} {verb} not divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
+    details = tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name), run)))
     related = _related(run, names, at)
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
     nearest = _nearest(run, names)
@@ -184,6 +186,8 @@ def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None)
 
 def _implies(answer: Multiples) -> str:
     what = "GPUs" if answer.name in RANKS else called(answer.name)
+    if answer.within == 1:
+        return f"holds with 1 {what.removesuffix('s')} only" if answer.name in RANKS else f"holds with {what} 1 only"
     if answer.within:
         return f"holds where the number of {what} divides {answer.within:,}"
     return f"holds where the number of {what} is a multiple of {answer.of:,}"
@@ -218,9 +222,9 @@ def _called(names: tuple[str, ...]) -> str:
     return " x ".join(called(name) for name in names)
 
 
-def _arithmetic(size: Size | None) -> str:
+def _arithmetic(size: Size | None, run: Run) -> str:
     if isinstance(size, Quantity) and size.because:
-        return f"{size.value:,} = {product(size)}"
+        return f"{size.value:,} = {computed(size, run.framework.equations)}"
     return ""
 
 

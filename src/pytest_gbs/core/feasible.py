@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_gbs.core.admissible import MOST_GPUS
+from pytest_gbs.core.admissible import ENOUGH, MOST_GPUS
 from pytest_gbs.core.bounds import NOWHERE, Bounds, Form, agree
 from pytest_gbs.core.constraints import applies
 from pytest_gbs.core.declaration import Declaration, Force
@@ -144,7 +144,7 @@ def _reaching(run: Run, form: Form | None, bounds: Bounds) -> list[int] | None:
         for number in range(max(1, low), high + 1):
             if number in bounds and form.numerator * number % form.denominator == 0:
                 found.append(number)
-            if len(found) == _SHOWN:
+            if len(found) == ENOUGH:
                 return found
     return sorted(found)
 

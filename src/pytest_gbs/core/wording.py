@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_gbs.core.equation import Monomial
-from pytest_gbs.core.quantity import Name, Quantity, Size
-from pytest_gbs.core.typed import Final
+from pytest_gbs.core.admissible import ENOUGH
+from pytest_gbs.core.equation import Equation, Monomial
+from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.typed import Final, NamedTuple
 
 # What a size is called in a sentence, and the short word behind its number in a product.
 CALLED: Final[Mapping[str, tuple[str, str]]] = {
@@ -110,10 +111,72 @@ def law_text(law: Monomial) -> str:
     return f"{number} x {words}" if words else number
 
 
+class Fraction(NamedTuple):
+    """The sizes that were multiplied, and those that their product was divided by."""
+
+    top: tuple[Quantity, ...]
+    bottom: tuple[Quantity, ...]
+
+
+def fraction(size: Quantity, equations: Iterable[Equation]) -> Fraction | None:
+    """Return what `size` was computed from, by the equation that has just these sizes; None where it was not computed."""
+    if size.origin != Origin.DERIVED or not size.because:
+        return None
+    used = sorted(part.name for part in size.because)
+    for equation in equations:
+        names = [equation.result, *equation.product, *equation.divisors]
+        if size.name in names and sorted(name for name in names if name != size.name) == used:
+            return _split(size, equation)
+    return Fraction(size.because, ())
+
+
+def _split(size: Quantity, equation: Equation) -> Fraction:
+    if size.name == equation.result:
+        below = set(equation.divisors)
+    elif size.name in equation.product:
+        below = set(equation.product)
+    else:
+        below = {equation.result, *equation.divisors}
+    return Fraction(
+        tuple(part for part in size.because if part.name not in below), tuple(part for part in size.because if part.name in below)
+    )
+
+
+def computed(size: Quantity, equations: Iterable[Equation]) -> str:
+    """Return how a derived size was computed, with what each part is: `32 GPUs / 2 tensor`; divisors of one are left out."""
+    found = fraction(size, equations)
+    if found is None or not found.bottom:
+        return product(size)
+    top = " x ".join(map(_factor, found.top))
+    bottom = [_factor(part) for part in found.bottom if part.value != 1]
+    return f"{top} / ({' x '.join(bottom)})" if len(bottom) > 1 else " / ".join((top, *bottom))
+
+
 def listing(words: Iterable[str], last: str = "or") -> str:
     """Return `a`, `a or b`, `a, b or c`."""
     parts = list(words)
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+
+
+def several(values: Sequence[int]) -> str:
+    """Return sorted numbers, the last one always named: `8`, `8 or 16`, `94 to 159`, `8, 16, ... or 128`."""
+    if len(values) <= 3:
+        return listing(f"{value:,}" for value in values)
+    if len(values) >= ENOUGH:
+        return f"{values[0]:,}, {values[1]:,}, {values[2]:,} or more"
+    if values[-1] - values[0] == len(values) - 1:
+        return f"{values[0]:,} to {values[-1]:,}"
+    return f"{values[0]:,}, {values[1]:,}, ... or {values[-1]:,}"
+
+
+def amounts(values: Sequence[int], name: str) -> str:
+    """Return numbers with the word for size `name`: `94 to 159 GPUs`, `1 node`, `micro batch size 30 to 41`."""
+    if name not in _COUNTED:
+        return f"{called(name)} {several(values)}"
+    return count(values[0], name) if len(values) == 1 else f"{several(values)} {called(name)}"
+
+
+_COUNTED: Final = frozenset((Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE))
 
 
 def leaves(size: Size) -> tuple[Quantity, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.location import Lines, Location, Source
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix
 from pytest_gbs.core.report import Report
@@ -19,8 +20,14 @@ _PRESENT: Final = r"gbs:[ \t]*ignore[ \t]*\[(?P<codes>[^\]\r\n]*)\]"
 
 
 def ignore_all(report: Report, read: Read, recheck: Recheck, reason: str = "") -> Mended:
-    """Return `report` with each of its findings silenced by a comment that gives `reason`, where the file can hold comments."""
+    """Return `report` with each of its findings silenced by a comment that gives `reason`, where the file can hold comments.
+
+    Raises:
+        UsageError: `reason` can't be written into a file.
+    """
     words = " ".join(reason.split())
+    if not words.isprintable():
+        raise UsageError("the reason for --add-ignore holds a character that can't be written into a file")
 
     def offer(finding: Finding, now: Read) -> Iterator[Fix]:
         source = now(finding.at.source)

@@ -5,39 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.quantity import Origin, Quantity
-from pytest_gbs.core.typed import NamedTuple
-
-
-class Fraction(NamedTuple):
-    """The sizes that were multiplied, and those that their product was divided by."""
-
-    top: tuple[Quantity, ...]
-    bottom: tuple[Quantity, ...]
-
-
-def fraction(size: Quantity, equations: Iterable[Equation]) -> Fraction | None:
-    """Return what `size` was computed from, by the equation that has just these sizes; None where it was not computed."""
-    if size.origin != Origin.DERIVED or not size.because:
-        return None
-    used = sorted(part.name for part in size.because)
-    for equation in equations:
-        names = [equation.result, *equation.product, *equation.divisors]
-        if size.name in names and sorted(name for name in names if name != size.name) == used:
-            return _split(size, equation)
-    return Fraction(size.because, ())
-
-
-def _split(size: Quantity, equation: Equation) -> Fraction:
-    if size.name == equation.result:
-        below = set(equation.divisors)
-    elif size.name in equation.product:
-        below = set(equation.product)
-    else:
-        below = {equation.result, *equation.divisors}
-    return Fraction(
-        tuple(part for part in size.because if part.name not in below), tuple(part for part in size.because if part.name in below)
-    )
+from pytest_gbs.core.quantity import Quantity
+from pytest_gbs.core.wording import fraction
 
 
 def arithmetic(size: Quantity, equations: Iterable[Equation]) -> str:

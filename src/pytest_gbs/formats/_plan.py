@@ -79,7 +79,7 @@ def near(found: Near, world: int) -> list[str]:
     sizes = "nearest global batch sizes" if len(batches) > 1 else "nearest global batch size"
     lines = [f"{sizes} on {count(world, Name.WORLD_SIZE)}: {listing(batches, last='and')}"] if batches and world else []
     if found.world_sizes:
-        lines.append(f"numbers of GPUs that keep it: {listing(map(number, found.world_sizes), last='and')}")
+        lines.append(f"nearest numbers of GPUs that keep it: {listing(map(number, found.world_sizes), last='and')}")
     return lines
 
 

@@ -12,8 +12,8 @@ from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.run import Claim, Run
 from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.core.wording import called, count, law_text, listing, short
-from pytest_gbs.formats._arithmetic import arithmetic, fraction, number
+from pytest_gbs.core.wording import called, count, fraction, law_text, listing, several, short
+from pytest_gbs.formats._arithmetic import arithmetic, number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import origin, unknown
 from pytest_gbs.formats._places import Places
@@ -174,7 +174,8 @@ def _runs_on(run: Run, feasible: dict[str, Any]) -> str:
     """Return on how many GPUs the recipe runs, and on how many its batch is the declared one."""
     sizes = feasible.get("sizes", [])
     if "undecided" in feasible:
-        text = f"not known, since {listing(map(called, feasible['undecided']), last='and')} is not"
+        verb = "is" if len(feasible["undecided"]) == 1 else "are"
+        text = f"not known, since {listing(map(called, feasible['undecided']), last='and')} {verb} not"
     elif feasible.get("all"):
         text = "any number of GPUs"
     elif not sizes:
@@ -182,6 +183,7 @@ def _runs_on(run: Run, feasible: dict[str, Any]) -> str:
     elif "at_most" in feasible:
         more = ", ..." if len(sizes) > _LISTED or feasible["at_most"] != sizes[-1] else ""
         text = f"{listing(map(str, sizes[:_LISTED])) if not more else ', '.join(map(str, sizes[:_LISTED])) + more} GPUs"
+        text = "1 GPU" if text == "1 GPUs" else text
     elif "multiple_of" in feasible:
         text = f"multiples of {feasible['multiple_of']} GPUs"
     else:
@@ -192,7 +194,7 @@ def _runs_on(run: Run, feasible: dict[str, Any]) -> str:
     declared = next(c.declaration.value for c in run.claims if c.declaration.name == Name.GLOBAL_BATCH_SIZE)
     if not reaching:
         return f"{text}; {number(declared)} on none of them"
-    return f"{text}; {number(declared)} only on {listing(map(str, reaching))}"
+    return f"{text}; {number(declared)} only on {several(reaching)}"
 
 
 def _launched(run: Run, recipe: Run, places: Places) -> str:

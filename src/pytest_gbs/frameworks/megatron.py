@@ -44,7 +44,7 @@ _EXPERTS: Final = "MG megatron/core/parallel_state.py:874-884"
 # Each value is text to argparse, which calls int() on it; nothing at all is an argument that is not given.
 _INTEGER: Final = Reading(quoted=Treatment.ACCEPTS, null=Treatment.UNSET, why="argparse converts it with int()")
 _SCHEDULE: Final = OPTIONAL._replace(text=Treatment.SCHEDULE)
-_NO_CONTRADICTION: Final = "the schedule says which global batch there is when, and both are refused"
+_NO_CONTRADICTION: Final = "Megatron-LM refuses both together, since the schedule says which global batch there is when"
 
 
 def _table(title: str, how: Recognition, parent: KeyPath, dashes: bool) -> Framework:

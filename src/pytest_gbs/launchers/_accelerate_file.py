@@ -27,6 +27,7 @@ _SIZES: Final = {
 }
 _NAMES: Final = {"tp": Name.TENSOR_PARALLEL_SIZE, "cp": Name.CONTEXT_PARALLEL_SIZE, "sp": Name.SEQUENCE_PARALLEL_SIZE}
 # torchrun counts the devices itself for these (torch/distributed/run.py, determine_local_world_size).
+_MOST_DIGITS: Final = 18
 _COUNTED: Final = ("auto", "gpu", "cpu", "xpu")
 # Keys that no version of accelerate knows and that look like sizes (ACC commands/config/config_args.py:133-144).
 _NO_KEYS: Final = ("gpus_per_node", "nproc_per_node", "num_gpus", "num_process", "num_nodes", "nnodes", "world_size", "num_machine")
@@ -77,9 +78,14 @@ def _value(document: Document, path: KeyPath) -> object:
 def _processes(document: Document) -> int | None:
     """Return `num_processes` where it is a number of processes; on one machine text will do (ACC utils/launch.py:225-226)."""
     value = _value(document, ("num_processes",))
-    if isinstance(value, str) and value.isdecimal() and value.isascii() and _machines(document) == 1:
+    if isinstance(value, str) and _is_number(value) and _machines(document) == 1:
         value = int(value)
     return value if type(value) is int else None
+
+
+def _is_number(text: str) -> bool:
+    """Return whether `text` is digits, and no more of them than a count can have."""
+    return len(text) <= _MOST_DIGITS and text.isdecimal() and text.isascii()
 
 
 def _machines(document: Document) -> int:
@@ -140,7 +146,7 @@ def _accumulation(file: _File) -> Iterator[Quantity]:
     """Yield the accumulation that a DeepSpeed launch exports (ACC utils/launch.py:569-570), digits in text included."""
     path = ("deepspeed_config", "gradient_accumulation_steps")
     value = file.value(*path)
-    if isinstance(value, str) and value.isdecimal() and value.isascii() and file.kind == "DEEPSPEED":
+    if isinstance(value, str) and _is_number(value) and file.kind == "DEEPSPEED":
         value = int(value)
     if type(value) is int and file.kind == "DEEPSPEED":
         key = ".".join(path)

@@ -18,6 +18,7 @@ finding is a warning, because nothing is lost yet.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from pytest_gbs.core.document import Alias, Document, Duplicate, Mapping, Node, Scalar
 from pytest_gbs.core.fileview import INTERVALS, FileView
@@ -29,6 +30,7 @@ from pytest_gbs.core.wording import leaves
 
 CODE = "GBS002"
 
+_MOST = 20  # findings in one file: nobody reads more
 _LONGEST = 60  # two values longer than this are not worth showing
 
 
@@ -36,9 +38,9 @@ def check(file: FileView) -> Iterator[Outcome]:
     """Yield a finding for each key of a size that one mapping of `file` holds twice."""
     if file.document.duplicates:
         keys = _keys(file)
-        for duplicate in file.document.duplicates:
-            if any(key[: len(duplicate.path)] == duplicate.path for key in keys):
-                yield _finding(file, duplicate)
+        of_sizes = (each for each in file.document.duplicates if any(key[: len(each.path)] == each.path for key in keys))
+        for duplicate in islice(of_sizes, _MOST):
+            yield _finding(file, duplicate)
 
 
 def _keys(file: FileView) -> set[KeyPath]:

@@ -26,7 +26,7 @@ from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Policy, Run
 from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import called, count, law_text, leaves, listing, product, short
+from pytest_gbs.core.wording import amounts, called, law_text, leaves, listing, product, short
 
 CODE = "GBS501"
 
@@ -88,20 +88,12 @@ def _judge_law(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcom
         return Finding(CODE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
     if _always(found, wanted):
         return Verified(CODE, at, run.assumptions)
-    return Undetermined(CODE, at, _expected(policy), found.free, f"holds with {_some(found.free[0], values)}")
+    return Undetermined(CODE, at, _expected(policy), found.free, f"holds with {amounts(values, found.free[0])}")
 
 
 def _always(found: Monomial, wanted: tuple[Interval, ...]) -> bool:
     """Return whether every value of the free size fits, as for an expectation that is open to above."""
     return any(interval.low <= found.coefficient and interval.high == _OPEN for interval in wanted)
-
-
-def _some(name: str, values: tuple[int, ...]) -> str:
-    if len(values) == 1:
-        return count(values[0], name)
-    if len(values) <= 3:
-        return f"{listing(f'{value:,}' for value in values)} {called(name)}"
-    return f"{values[0]:,}, {values[1]:,}, {values[2]:,} or more {called(name)}"
 
 
 def _expected(policy: Policy) -> str:

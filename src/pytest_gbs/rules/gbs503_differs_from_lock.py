@@ -24,7 +24,7 @@ from pytest_gbs.core.quantity import Conflict, Name, Quantity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
-from pytest_gbs.core.wording import called, count, listing, short
+from pytest_gbs.core.wording import amounts, called, listing, short
 
 if TYPE_CHECKING:
     from pytest_gbs.core.held import Comparison, Held, Moved
@@ -57,8 +57,7 @@ def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
     if isinstance(run.geometry.get(Name.GLOBAL_BATCH_SIZE), Conflict):
         said += ", but the settings of the recipe contradict each other"
     values, name = found.values, found.free[0] if found.free else ""
-    number = count(values[0], name) if len(values) == 1 else f"{listing(f'{value:,}' for value in values[:3])} {called(name)}"
-    implies = f"holds with {number}" if values else ""
+    implies = f"holds with {amounts(values, name)}" if values else ""
     return Undetermined(CODE, _start(run), said, found.free, implies, values=values)
 
 

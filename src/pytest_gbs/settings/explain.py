@@ -159,7 +159,8 @@ def wanted(part: Any, schema: Any, kind: str = "") -> str:
     if kind == "integer":
         return f"a whole number from {part['minimum']:,} to {part['maximum']:,}"
     if kind == "string":
-        return f"a text of 1 to {part['maxLength']:,} characters" if "maxLength" in part else "a text"
+        some = "a text of at least one character" if "minLength" in part else "a text"
+        return f"a text of 1 to {part['maxLength']:,} characters" if "maxLength" in part else some
     if kind == "array":
         items = _resolved(part["items"], schema)
         inner = _PLURAL[items["type"]] if isinstance(items.get("type"), str) else "values"

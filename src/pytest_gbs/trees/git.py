@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -30,7 +31,11 @@ _HARMLESS: Final = (
     "protocol.allow=never",
     "-c",
     "credential.helper=",
+    "-c",
+    "safe.bareRepository=explicit",  # a folder of the tree that looks like a git directory is none of ours
 )
+# Said once more where no configuration, however specific (`protocol.ext.allow`), can say otherwise.
+_NO_FETCHING: Final = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 _SECONDS: Final = 120
 _FILES: Final = (b"100644", b"100755")
 _LINK: Final = b"120000"
@@ -63,7 +68,8 @@ class GitRepository:
         """Start git, what it prints in a pipe and what it complains of nowhere."""
         command = ["git", "-C", self.root, *_HARMLESS, *arguments]
         try:
-            return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **named)
+            environment = {**os.environ, **_NO_FETCHING}
+            return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, **named)
         except OSError as error:
             why = "there is none on the PATH" if isinstance(error, FileNotFoundError) else (error.strerror or "no reason given").lower()
             raise UsageError(f"git can't be run: {why}") from error

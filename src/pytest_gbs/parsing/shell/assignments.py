@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import TYPE_CHECKING
@@ -187,7 +187,7 @@ def test(machine: Machine, node: Node) -> Truth:
 
 @cache
 def _assigning() -> re.Pattern[str]:
-    return re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)", re.ASCII)
+    return re.compile(r"(?<!\w)([A-Za-z_]\w*+)(?:\[[^\]\[\n]{0,80}\])?\s*+(?:[-+*/%&|^]|<<|>>)?=(?!=)", re.ASCII)
 
 
 @cache
@@ -197,9 +197,13 @@ def _counting() -> re.Pattern[str]:
 
 def forget_in(machine: Machine, raw: str, at: Location, *, every: bool = False) -> None:
     """Make unknown what a text that we could not read may have set."""
-    raw = raw[:100_000]
+    for name in _may_assign(raw[:100_000], every):
+        machine.state.forget(name, at)
+
+
+@lru_cache(16)  # what is broken is asked for again behind each of its parts
+def _may_assign(raw: str, every: bool) -> frozenset[str]:
     names = {match.group(1) for match in _assigning().finditer(raw)}
     if every:
         names |= {match.group(1) or match.group(2) for match in _counting().finditer(raw)}
-    for name in names:
-        machine.state.forget(name, at)
+    return frozenset(names)

@@ -210,7 +210,7 @@ class _Seen:
         if self.depth >= _DEEPEST_NAME:
             raise Unreckonable
         self.depth += 1
-        self.machine.budget.step()
+        self.machine.budget.step(1 + len(text) // 8)
         value = Reckoning(text, self.look_up, lambda _name, _value: None).result()
         self.depth -= 1
         return value

@@ -63,7 +63,7 @@ def run(machine: Machine, text: Text, root: Node, directives: tuple[Directive, .
     slurm.set_variables(machine.state, directives)
     try:
         run_all(machine, [root])
-    except Exhausted:
+    except (Exhausted, RecursionError):  # names that hold names that hold brackets nest deeper than any of them
         return False
     return True
 

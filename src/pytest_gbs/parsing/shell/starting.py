@@ -20,7 +20,7 @@ def started_script(command: Command) -> tuple[Word, Invocation] | None:
             environment = ()
     else:
         directives, index = (), _index(name, words)
-    if index >= len(words) or not (words[index].text or words[index].parts[-1].text or "").endswith(_ENDINGS):
+    if index >= len(words) or not words[index].parts or not (words[index].text or words[index].parts[-1].text or "").endswith(_ENDINGS):
         return None
     if any(word.many for word in words[index + 1 :]):
         return None
