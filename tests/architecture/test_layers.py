@@ -106,4 +106,6 @@ def test_nothing_below_the_front_ends_prints_or_reads_the_environment(path: Path
             if node.func.id == "open":
                 assert _room(path) == "trees", f"{_id(path)}:{node.lineno} opens a file"
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
+            if _id(path) == "trees/git.py" and node.attr == "environ":
+                continue  # handed on to git whole, with what keeps it from fetching
             assert node.attr not in {"environ", "getenv", "system", "popen"}, f"{_id(path)}:{node.lineno}"
