@@ -108,18 +108,36 @@ def test_a_recipe_outside_the_tree_leaves_defaults_alone(tmp_path: Path) -> None
     assert batches(checked(tmp_path, {"run.sh": command})) == []
 
 
+_HALOS = {
+    "launch.py": '@hydra.main(version_base=None, config_path="config", config_name="config")\ndef main(config):\n    pass\n',
+    "config/config.yaml": "defaults:\n  - _self_\n  - model: ???\n  - loss: ???\ntrain_datasets: [a]\ntest_datasets: [a]\nexp_name: x\n"
+    "eval_every: 1024\nn_examples: null\nn_epochs: 1\n",
+    "config/model/llama.yaml": "batch_size: 64\ngradient_accumulation_steps: 2\neval_batch_size: 64\n",
+    "config/loss/dpo.yaml": "trainer: DPOTrainer\ndataloader: PairedPreferenceDataLoader\n",
+}
+_LAUNCH = "accelerate launch --num_processes 4 launch.py loss=dpo model=llama"
+
+
 def test_a_hydra_program_is_composed(tmp_path: Path) -> None:
-    files = {
-        "launch.py": '@hydra.main(version_base=None, config_path="config", config_name="config")\ndef main(config):\n    pass\n',
-        "config/config.yaml": "defaults:\n  - _self_\n  - model: ???\n  - loss: ???\ntrain_datasets: [a]\ntest_datasets: [a]\nexp_name: x\n"
-        "eval_every: 1024\nn_examples: null\nn_epochs: 1\n",
-        "config/model/llama.yaml": "batch_size: 64\ngradient_accumulation_steps: 2\neval_batch_size: 64\n",
-        "config/loss/dpo.yaml": "trainer: DPOTrainer\ndataloader: PairedPreferenceDataLoader\n",
-        "run.sh": "accelerate launch --num_processes 4 launch.py loss=dpo model=llama ++model.batch_size=32\n",
-    }
-    (run,) = launched(checked(tmp_path, files))
+    (run,) = launched(checked(tmp_path, {**_HALOS, "run.sh": f"{_LAUNCH} ++model.batch_size=32\n"}))
     # HALOs states the global batch: the micro batch is 32 / (4 x 2).
     assert (run.path, run.geometry.global_batch_size, run.geometry.value("micro_batch_size")) == ("config/config.yaml", 32, 4)
+
+
+@pytest.mark.parametrize(
+    ("script", "line"),
+    [
+        pytest.param(f"{_LAUNCH} ++model.reward_model_path=a/b\n", 1, id="written out"),
+        # What reads $REWARD elsewhere needs it: the override is what has no effect.
+        pytest.param(
+            f"export REWARD=a/b\npython label.py --with $REWARD\n{_LAUNCH} ++model.reward_model_path=$REWARD\n", 3, id="a variable"
+        ),
+    ],
+)
+def test_an_override_without_effect_is_told_at_its_command(script: str, line: int, tmp_path: Path) -> None:
+    report = checked(tmp_path, {**_HALOS, "run.sh": script}, "run.sh")
+    (found,) = (finding for file in report.files for finding in file.findings if finding.code == "GBS404")
+    assert (found.at.source, script.count("\n", 0, found.at.start) + 1) == ("run.sh", line)
 
 
 def test_launches_of_a_loop_that_are_the_same_are_one(tmp_path: Path) -> None:

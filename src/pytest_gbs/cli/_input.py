@@ -61,7 +61,7 @@ _PATHS: Final = "files and folders (default: this folder); - is standard input"
 def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str = _PATHS) -> None:
     """Add paths, hardware flags and settings."""
     parser.add_argument("paths", nargs="*", metavar=metavar, help=words)
-    group = parser.add_argument_group("hardware, where a recipe leaves it open")
+    group = parser.add_argument_group("hardware to judge on; a claim keeps what it names itself")
     group.add_argument("--nodes", type=_number, metavar="N", help="machines")
     group.add_argument("--gpus-per-node", type=_number, metavar="N", help="training processes on each machine")
     group.add_argument("--world-size", type=_number, metavar="N", help="training processes in all")

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.outcome import Finding, Outcome, Severity
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
@@ -65,7 +65,14 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
     at = run.document.locate(key)
-    if at is not None:
+    if at is None:
+        return
+    value = run.places.get(key) if run.places else None
+    command = run.launch.at if run.launch is not None else None
+    if value is not None and command is not None and value.source == command.source and not command.start <= value.start < command.stop:
+        # A variable of the script holds the value, and may have an effect elsewhere: what has none is the override.
+        yield Finding(CODE, message, Severity.WARNING, command, "sets it", (Related(value, "its value"),))
+    else:
         yield Finding(CODE, message, Severity.WARNING, at, "no effect")
 
 
