@@ -41,12 +41,12 @@ def _written(package: object, what: str, imports: str, index: str) -> tuple[Path
 
 def main(arguments: list[str]) -> int:
     """Write the indices, or with `--check` return 1 where one is out of date."""
-    stale = [path for path, text in indices() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    stale = [(path, text) for path, text in indices() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in arguments:
-        for path in stale:
+        for path, _ in stale:
             sys.stderr.write(f"{path} is out of date: run python -m tools.generate_index\n")
         return 1 if stale else 0
-    for path, text in indices():
+    for path, text in stale:
         path.write_text(text, encoding="utf-8", newline="\n")
     return 0
 

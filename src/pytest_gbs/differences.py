@@ -17,7 +17,7 @@ from pytest_gbs.core.run import Run
 from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.core.wording import called, law_text
-from pytest_gbs.locking import named
+from pytest_gbs.locking import entries
 
 _TOPICS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("learning_rate", "lr", "max_lr", "peak_lr", "base_lr", "lr_max", "learning_rate_max"), Topic.LEARNING_RATE),
@@ -83,10 +83,7 @@ def _said_once(changes: list[Change]) -> Iterator[Change]:
 
 
 def _sides(state: State) -> Iterator[tuple[str, _Side]]:
-    for file in state.report.files:
-        if file.role in (Role.RECIPE, Role.LAUNCHER):
-            for name, run in named(file.runs, file.document):
-                yield name, _Side(run, file, state, record(run))
+    return ((name, _Side(run, file, state, record(run))) for name, run, file in entries(state.report))
 
 
 def _renamed(name: str, run: Run, new_names: Mapping[str, str]) -> str:

@@ -17,13 +17,13 @@ from pytest_gbs.core.launch import Kind, Launch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Expectation, Settings
-from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.report import Verdict
 from pytest_gbs.core.rule import Needs, Rule, Scope
 from pytest_gbs.core.run import Claim, Judged, Policy, Run, World
 from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_gbs.core.wording import leaves
-from pytest_gbs.core.worlds import PARALLEL, Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
+from pytest_gbs.core.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
 from pytest_gbs.declarations import read_declarations
 from pytest_gbs.declarations.names import read_name
 

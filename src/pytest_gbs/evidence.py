@@ -8,10 +8,10 @@ from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.location import Lines, Source
 from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity
 from pytest_gbs.core.run import Policy
 from pytest_gbs.core.typed import TYPE_CHECKING
-from pytest_gbs.core.worlds import PARALLEL, Nearby, Sizes
+from pytest_gbs.core.worlds import Nearby, Sizes
 from pytest_gbs.engine import Context
 from pytest_gbs.repository import Repository
 
@@ -66,7 +66,7 @@ class Evidence:
         for path in given.launch_files:
             file = self._repository.launcher_file(path)
             found = file.quantities if file is not None else self._of_script(path)
-            wanted = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE, *PARALLEL)
+            wanted = (*HARDWARE, *PARALLEL)
             sizes.update({q.name: q._replace(origin=Origin.LAUNCHER) for q in found if q.name in wanted})
         for (name, flag), value in zip(_FLAGS, given[:3], strict=True):
             if value is not None:

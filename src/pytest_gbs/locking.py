@@ -9,7 +9,7 @@ from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.held import Held, Record, key, record
 from pytest_gbs.core.launch import Kind
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.report import Report, Role
+from pytest_gbs.core.report import FileReport, Report, Role
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.parsing.lock import NAME, Line, read_lock
@@ -81,16 +81,21 @@ def is_held(run: Run) -> bool:
     return run.launch is None or run.launch.kind not in _HELD_TO_NOTHING
 
 
+def entries(report: Report) -> Iterator[tuple[str, Run, FileReport]]:
+    """Yield each recipe and launch of `report`, which kept its runs, with its name and its file."""
+    for file in report.files:
+        if file.role in (Role.RECIPE, Role.LAUNCHER):
+            for name, run in named(file.runs, file.document):
+                yield name, run, file
+
+
 def records(report: Report) -> dict[str, tuple[Run, Record]]:
     """Return each recipe and launch of `report`, which kept its runs, by name, as far as its batch is known."""
     found: dict[str, tuple[Run, Record]] = {}
-    for file in report.files:
-        if file.role not in (Role.RECIPE, Role.LAUNCHER):
-            continue
-        for name, run in named(file.runs, file.document):
-            now = record(run)
-            if now is not None:
-                found.setdefault(name, (run, now))
+    for name, run, _ in entries(report):
+        now = record(run)
+        if now is not None:
+            found.setdefault(name, (run, now))
     return found
 
 
@@ -136,4 +141,4 @@ def locked(lock: Source | Unreadable) -> dict[str, Line]:
     raise SettingsError(f"{NAME}: {lock.reason}")
 
 
-__all__ = ["NAME", "Base", "Holdings", "holdings", "is_held", "locked", "named", "records"]
+__all__ = ["NAME", "Base", "Holdings", "entries", "holdings", "is_held", "locked", "named", "records"]

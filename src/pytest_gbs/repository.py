@@ -14,9 +14,9 @@ from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Lines, Source, Unreadable
 from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.quantity import PARALLEL, Name, Origin, Quantity
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
-from pytest_gbs.core.worlds import PARALLEL, Nearby
+from pytest_gbs.core.worlds import Nearby
 from pytest_gbs.frameworks._own import all_hints, recogniser
 from pytest_gbs.launchers import hints as launcher_hints
 from pytest_gbs.launchers import read_launcher_file

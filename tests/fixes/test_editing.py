@@ -31,7 +31,7 @@ def _edit(start: int, expected: str, replacement: str, path: str = "a.yaml") -> 
     ids=["none", "one", "two in any order", "one said twice", "an insertion at the end"],
 )
 def test_edits_replace_their_spans(edits: list[Edit], after: str | None) -> None:
-    changed = edit_all(edits, _read)
+    changed = edit_all(by_source(edits), _read)
     assert isinstance(changed, dict)
     assert {path: source.text for path, source in changed.items()} == ({} if after is None else {"a.yaml": after})
     assert all(source.bom for source in changed.values())
@@ -48,7 +48,7 @@ def test_edits_replace_their_spans(edits: list[Edit], after: str | None) -> None
     ids=["something else stands there", "overlapping", "behind the end", "no file"],
 )
 def test_edits_that_do_not_fit_are_refused(edits: list[Edit], why: str) -> None:
-    assert edit_all(edits, _read) == why
+    assert edit_all(by_source(edits), _read) == why
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pytest_gbs.core.equation import Equation, Rounding
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import TYPE_CHECKING, Any
-from pytest_gbs.core.wording import called, short
+from pytest_gbs.core.wording import called, quotient, short
 
 if TYPE_CHECKING:
     import argparse
@@ -49,12 +49,8 @@ def formula(table: Framework, name: str) -> str:
 
 
 def _formula(equation: Equation) -> str:
-    top = " x ".join(map(short, equation.product))
-    bottom = " x ".join(map(short, equation.divisors))
-    if not bottom:
-        return top
     sign = {Rounding.FLOOR: "//", Rounding.CEIL: "/ (up)"}.get(equation.rounding, "/")
-    return f"{top} {sign} ({bottom})" if len(equation.divisors) > 1 else f"{top} {sign} {bottom}"
+    return quotient(map(short, equation.product), map(short, equation.divisors), sign)
 
 
 def _entry(table: Framework) -> dict[str, Any]:

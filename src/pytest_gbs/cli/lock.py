@@ -10,7 +10,7 @@ from pytest_gbs.cli._output import complain, emit
 from pytest_gbs.core.errors import SettingsError, UsageError
 from pytest_gbs.core.held import Record, moved, same_batch, words
 from pytest_gbs.core.location import Source
-from pytest_gbs.core.report import Report, Role
+from pytest_gbs.core.report import Report
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.wording import called
 from pytest_gbs.formats._escape import escape
@@ -127,14 +127,13 @@ def _number(value: int | None) -> str:
 
 
 def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, check: bool) -> Iterator[str]:
-    from pytest_gbs.locking import named
+    from pytest_gbs.locking import entries
 
     launches = sum(" @ " in name for name in new)
     counted = _count(len(new) - launches, "recipe") + (f" and {_count(launches, 'launch')}" if launches else "")
     done = "is up to date" if was == now else "would change" if check else "written"
     yield f"gbs.lock {done}: {counted}"
-    files = (file for file in report.files if file.role in (Role.RECIPE, Role.LAUNCHER))
-    names = {name for file in files for name, _ in named(file.runs, file.document)}
+    names = {name for name, _, _ in entries(report)}
     unknown = sorted(names - new.keys())
     if unknown and new:
         listed = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")

@@ -7,10 +7,9 @@ from pytest_gbs.cli._given import hardware, number, of_recipe
 from pytest_gbs.cli._output import emit
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.planning import Goal
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import PARALLEL, Name
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
-from pytest_gbs.core.worlds import PARALLEL
 
 if TYPE_CHECKING:
     import argparse

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     job = asked(arguments.paths, here, arguments.config)
     results, files, report = _scale_all(job, to, here, arguments)
     stuck = [each for each in results if isinstance(each, Stuck)]
-    told = _write(job, {} if stuck else files, report, diff=arguments.diff)
+    _write(job, {} if stuck else files, report, diff=arguments.diff)
     if not arguments.diff or arguments.format != "text":
         _tell(results, job, arguments)
     for each in stuck if arguments.diff and arguments.format == "text" else ():
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{len(stuck)} of {len(results)} can't be scaled: nothing was written")
     if files and not stuck and not arguments.diff and isinstance(job.tree.read("gbs.lock"), Source):
         complain("gbs.lock has the numbers of before: run gbs lock")
-    return 1 if stuck else told
+    return 1 if stuck else 0
 
 
 def _tell(results: list[Scaled | Stuck], job: Job, arguments: argparse.Namespace) -> None:
@@ -84,7 +84,7 @@ class _Look(NamedTuple):
     quiet: int = 0
 
 
-def _write(job: Job, files: Mapping[str, tuple[Source, Source]], report: Report, *, diff: bool) -> int:
+def _write(job: Job, files: Mapping[str, tuple[Source, Source]], report: Report, *, diff: bool) -> None:
     """Write the files, all or none, or print the patch."""
     from pytest_gbs.cli._fixing import print_patch, write
     from pytest_gbs.fixes.mending import Mended
@@ -94,7 +94,6 @@ def _write(job: Job, files: Mapping[str, tuple[Source, Source]], report: Report,
         print_patch(job, mended)
     else:
         write(job, mended)
-    return 0
 
 
 class _Subject(NamedTuple):

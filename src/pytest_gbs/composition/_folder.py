@@ -51,11 +51,6 @@ class Loaded(NamedTuple):
     config: Branch | Items
     defaults: tuple[Entry, ...]
 
-    @property
-    def has_content(self) -> bool:
-        """Tell whether there is anything but a defaults list."""
-        return isinstance(self.config, Branch) and bool(self.config.content)
-
 
 class Folder:
     """The files below `folder` of `tree`. With `legacy`, Hydra's `version_base` is below 1.2, and `.yml` files count."""

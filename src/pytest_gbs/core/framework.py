@@ -8,7 +8,7 @@ from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Size
-from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.core.versions import Pin
@@ -284,6 +284,3 @@ class Era(NamedTuple):
 
     until: str
     table: Framework
-
-
-Recognised: TypeAlias = Framework | None

@@ -67,6 +67,13 @@ class Name:
 # The sizes that say on how many GPUs a recipe runs; and with the size that follows from them, however it was stated.
 HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE)
 RANKS: Final = (*HARDWARE, Name.DATA_PARALLEL_SIZE)
+# The sizes that model parallelism divides the GPUs by.
+PARALLEL: Final = (
+    Name.TENSOR_PARALLEL_SIZE,
+    Name.PIPELINE_PARALLEL_SIZE,
+    Name.CONTEXT_PARALLEL_SIZE,
+    Name.SEQUENCE_PARALLEL_SIZE,
+)
 
 
 class Origin:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_gbs.core.admissible import ENOUGH
 from pytest_gbs.core.equation import Equation, Monomial
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final, NamedTuple
 
 # What a size is called in a sentence, and the short word behind its number in a product.
@@ -71,11 +71,6 @@ def count(value: int, name: str) -> str:
     if value == 1:
         words = {"nodes": "node", "GPUs": "GPU", "GPUs per node": "GPU per node"}.get(words, words)
     return f"{value:,} {words}"
-
-
-def factors(size: Quantity) -> str:
-    """Return the factors of a derived size as a product of bare numbers: `1 x 2 x 64`."""
-    return " x ".join(str(part.value) for part in size.because)
 
 
 def product(size: Quantity) -> str:
@@ -147,9 +142,15 @@ def computed(size: Quantity, equations: Iterable[Equation]) -> str:
     found = fraction(size, equations)
     if found is None or not found.bottom:
         return product(size)
-    top = " x ".join(map(_factor, found.top))
-    bottom = [_factor(part) for part in found.bottom if part.value != 1]
-    return f"{top} / ({' x '.join(bottom)})" if len(bottom) > 1 else " / ".join((top, *bottom))
+    return quotient(map(_factor, found.top), (_factor(part) for part in found.bottom if part.value != 1))
+
+
+def quotient(top: Iterable[str], bottom: Iterable[str], sign: str = "/") -> str:
+    """Return a product divided by another: `a x b`, `a / b`, `a / (b x c)`."""
+    above, below = " x ".join(top), list(bottom)
+    if not below:
+        return above
+    return f"{above} {sign} ({' x '.join(below)})" if len(below) > 1 else f"{above} {sign} {below[0]}"
 
 
 def listing(words: Iterable[str], last: str = "or") -> str:
@@ -171,12 +172,9 @@ def several(values: Sequence[int]) -> str:
 
 def amounts(values: Sequence[int], name: str) -> str:
     """Return numbers with the word for size `name`: `94 to 159 GPUs`, `1 node`, `micro batch size 30 to 41`."""
-    if name not in _COUNTED:
+    if name not in HARDWARE:
         return f"{called(name)} {several(values)}"
     return count(values[0], name) if len(values) == 1 else f"{several(values)} {called(name)}"
-
-
-_COUNTED: Final = frozenset((Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE))
 
 
 def leaves(size: Size) -> tuple[Quantity, ...]:

@@ -12,20 +12,14 @@ from pytest_gbs.core.declaration import Declaration, Force, without_partners
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import solve
 from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity, Size
 from pytest_gbs.core.run import Geometry, World
 from pytest_gbs.core.typed import Final, NamedTuple
 
-PARALLEL: Final = (
-    Name.TENSOR_PARALLEL_SIZE,
-    Name.PIPELINE_PARALLEL_SIZE,
-    Name.CONTEXT_PARALLEL_SIZE,
-    Name.SEQUENCE_PARALLEL_SIZE,
-)
 _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 # No single machine has more GPUs than this, bar a rack of 72 that counts as one.
 _PER_NODE_AT_MOST: Final = 16
-_PER_NODE_USUAL: Final = 8
+PER_NODE_USUAL: Final = 8
 
 Sizes = dict[str, Quantity]
 
@@ -167,7 +161,7 @@ def _both(said: Sizes, world: Quantity, nodes: Quantity) -> tuple[Hardware, ...]
     total = Hardware(_consistent({**rest, Name.NUM_NODES: nodes, Name.WORLD_SIZE: world._replace(note="")}))
     if world.value > _PER_NODE_AT_MOST:
         return (total,)
-    return (each, total) if world.value <= _PER_NODE_USUAL else (total, each)
+    return (each, total) if world.value <= PER_NODE_USUAL else (total, each)
 
 
 def _consistent(said: Sizes) -> Sizes:

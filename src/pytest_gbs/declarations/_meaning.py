@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import PARALLEL, RANKS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._arithmetic import OPERATORS, Product
 from pytest_gbs.declarations._batch import labels
@@ -14,12 +14,8 @@ from pytest_gbs.declarations._statements import Passage
 from pytest_gbs.declarations._tokens import past_bracket, text_at
 from pytest_gbs.declarations.words import OTHER_BATCH, PART_OF_BATCH, words
 
-RANKS: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, Name.DATA_PARALLEL_SIZE))
-PARALLEL: Final = frozenset(
-    (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE, Name.SEQUENCE_PARALLEL_SIZE)
-)
 _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
-_DIVIDING: Final = PARALLEL | {EXPERTS}
+_DIVIDING: Final = frozenset((*PARALLEL, EXPERTS))
 # What is multiplied with these is no batch.
 _UNCOUNTED: Final = words("samples sample epoch epochs steps step hours days experts layers rows layer heads mib gib gb s")
 

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from math import prod
 
 from pytest_gbs.core.declaration import Declaration, Factor, Interval, Sum
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import PARALLEL, RANKS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._arithmetic import Operand, Product, products
 from pytest_gbs.declarations._batch import labels
 from pytest_gbs.declarations._claim import claim
 from pytest_gbs.declarations._formula import Formula, Result, formulas
 from pytest_gbs.declarations._hardware import hardware
-from pytest_gbs.declarations._meaning import PARALLEL, RANKS, is_batch_formula
+from pytest_gbs.declarations._meaning import is_batch_formula
 from pytest_gbs.declarations._sizes import EXPERTS, count_at
 from pytest_gbs.declarations._statements import Passage
 from pytest_gbs.declarations.words import Numeral
 
 _GRAMMAR: Final = "product"
-_CONDITIONS: Final = RANKS | PARALLEL
+_CONDITIONS: Final = frozenset((*RANKS, *PARALLEL))
 _SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 
 

@@ -37,10 +37,10 @@ def _touch(a: Edit, b: Edit) -> bool:
     return same_file and a.at.start <= b.at.stop and b.at.start <= a.at.stop
 
 
-def edit_all(edits: Iterable[Edit], read: Read) -> dict[str, Source] | str:
-    """Return the files as they are after `edits`, by path, or in words why they can't be made."""
+def edit_all(edits: Mapping[str, tuple[Edit, ...]], read: Read) -> dict[str, Source] | str:
+    """Return the files as they are after `edits` (`by_source`), by path, or in words why they can't be made."""
     changed: dict[str, Source] = {}
-    for path, of_file in by_source(edits).items():
+    for path, of_file in edits.items():
         source = read(path)
         if not isinstance(source, Source):
             return f"{path} can't be read: {source.reason}"

@@ -124,7 +124,7 @@ def _try(group: list[Repair], state: _State, read: Read, recheck: Recheck) -> _S
     """Return the state after the repairs of `group`, or in words what speaks against it."""
     edits = by_source(edit for repair in group for edit in repair.fix.edits)
     current = _reading(state, read)
-    changed = edit_all((edit for of_file in edits.values() for edit in of_file), current)
+    changed = edit_all(edits, current)
     if isinstance(changed, str):
         return changed
     for path, after in changed.items():

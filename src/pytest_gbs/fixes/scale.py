@@ -42,8 +42,10 @@ def _scale(run: Run, wish: Wish, shop: Workshop, *, per_node: bool) -> Scaled | 
     if isinstance(task, str):
         return Stuck(run.path, launch, task)
     reasons: list[str] = []
-    before = shop.recheck({}, _what_if(task, task.before))
+    before: Report | None = None
     for micro, accumulation in islice(fitting(task), _MOST_TRIED):
+        if before is None:  # costs a check, and is not asked for where nothing fits
+            before = shop.recheck({}, _what_if(task, task.before))
         tried = _try(task, micro, accumulation, before, shop)
         if isinstance(tried, Scaled):
             return tried
@@ -72,7 +74,7 @@ def _try(task: Task, micro: int, accumulation: int, before: Report, shop: Worksh
     if isinstance(changes, str):
         return changes
     edits = by_source(change.edit for change in changes)
-    files = edit_all((edit for each in edits.values() for edit in each), shop.read)
+    files = edit_all(edits, shop.read)
     if isinstance(files, str):
         return files
     pairs = [(old, new) for path, new in files.items() if isinstance(old := shop.read(path), Source)]

@@ -184,7 +184,7 @@ def hardware_knobs(run: Run, read: Read, *, per_node: bool) -> Iterator[Knob | Q
         if size.origin in (*_WRITTEN, Origin.LAUNCHER) and size.at is not None:
             places.setdefault(size.at, []).append(size)
     if start is not None:
-        yield from _job_nodes(start.at.source, run.geometry.value(Name.NUM_NODES), set(places), read)
+        yield from _job_nodes(start.at.source, run.geometry.value(Name.NUM_NODES), {at._replace(path=None) for at in places}, read)
     for at, meant in places.items():
         meant.sort(key=lambda size: (size.name == Name.GPUS_PER_NODE) != per_node)
         yield _hardware_knob(at, meant, run.geometry.value(Name.NUM_NODES), read) or meant[0]
@@ -197,7 +197,7 @@ def _job_nodes(path: str, nodes: int | None, known: set[Location], read: Read) -
         return
     for match in _nodes_directive().finditer(source.text):
         at = Location(path, match.start(1), match.end(1))
-        if match.group(1) == str(nodes) and at not in {each._replace(path=None) for each in known}:
+        if match.group(1) == str(nodes) and at not in known:
             yield Knob(Name.NUM_NODES, int(match.group(1)), at, "#SBATCH --nodes")
 
 

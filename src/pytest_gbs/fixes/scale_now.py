@@ -8,19 +8,17 @@ from pytest_gbs.core.claims import judge, read
 from pytest_gbs.core.constraints import judge as judge_constraints
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.run import Claim, Geometry, Run
 from pytest_gbs.core.scaling import Shape
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.core.wording import called, count, short
-from pytest_gbs.core.worlds import PARALLEL, geometry
+from pytest_gbs.core.worlds import PER_NODE_USUAL, geometry
 
 # Sizes that say on how many ranks a recipe runs and stand in the recipe itself.
 RANKLIKE: Final = (Name.DATA_PARALLEL_SIZE, Name.REPLICATE_SIZE, Name.SHARD_SIZE)
 _BATCH: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
-# People who write "1 node" and then use fewer or more GPUs mean the same machine.
-_PER_NODE_USUAL: Final = 8
 
 
 class Now(NamedTuple):
@@ -157,7 +155,7 @@ def _from_total(world: int, nodes: int | None, per_node: int | None, before: Sha
     usual = before.gpus_per_node
     if not usual:
         return Given(None, None, world)
-    if world < usual or (before.num_nodes == 1 and world <= _PER_NODE_USUAL):
+    if world < usual or (before.num_nodes == 1 and world <= PER_NODE_USUAL):
         return Given(1, world, world)
     return Given(world // usual, usual, world) if world % usual == 0 else Given(None, None, world)
 

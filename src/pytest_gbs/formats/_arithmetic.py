@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.quantity import Quantity
-from pytest_gbs.core.wording import fraction
+from pytest_gbs.core.wording import fraction, quotient
 
 
 def arithmetic(size: Quantity, equations: Iterable[Equation]) -> str:
@@ -14,11 +14,7 @@ def arithmetic(size: Quantity, equations: Iterable[Equation]) -> str:
     found = fraction(size, equations)
     if found is None:
         return ""
-    top = " x ".join(str(part.value) for part in found.top)
-    bottom = " x ".join(str(part.value) for part in found.bottom)
-    if not bottom:
-        return top
-    return f"{top} / ({bottom})" if len(found.bottom) > 1 else f"{top} / {bottom}"
+    return quotient((str(part.value) for part in found.top), (str(part.value) for part in found.bottom))
 
 
 def number(value: int) -> str:

@@ -9,7 +9,7 @@ from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.equation import Monomial, law
 from pytest_gbs.core.feasible import feasible_world_sizes
 from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.core.quantity import PARALLEL, Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.run import Claim, Run
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import called, count, fraction, law_text, listing, several, short
@@ -124,21 +124,13 @@ def _data_parallel(run: Run, places: Places) -> Line:
     size = run.geometry.get(Name.DATA_PARALLEL_SIZE)
     label = called(Name.DATA_PARALLEL_SIZE)
     if not isinstance(size, Quantity):
-        split = [q for name in _PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
+        split = [q for name in PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
         return Line(label, "", f"GPUs / {_group(split)}" if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.path))
     found = fraction(size, run.framework.equations)
     if found is None:
         return Line(label, number(size.value), origin(size, places, run.path))
     top = " x ".join(count(q.value, q.name) for q in found.top)
     return Line(label, number(size.value), f"= {top}" + (f" / {_group(found.bottom)}" if found.bottom else ""))
-
-
-_PARALLEL: Final = (
-    Name.TENSOR_PARALLEL_SIZE,
-    Name.PIPELINE_PARALLEL_SIZE,
-    Name.CONTEXT_PARALLEL_SIZE,
-    Name.SEQUENCE_PARALLEL_SIZE,
-)
 
 
 def _group(sizes: Iterable[Quantity]) -> str:

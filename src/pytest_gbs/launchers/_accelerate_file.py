@@ -13,6 +13,7 @@ from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.launch import LauncherFile, Problem
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.reading import LONGEST
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.typed import Final, NamedTuple
 
@@ -27,7 +28,6 @@ _SIZES: Final = {
 }
 _NAMES: Final = {"tp": Name.TENSOR_PARALLEL_SIZE, "cp": Name.CONTEXT_PARALLEL_SIZE, "sp": Name.SEQUENCE_PARALLEL_SIZE}
 # torchrun counts the devices itself for these (torch/distributed/run.py, determine_local_world_size).
-_MOST_DIGITS: Final = 18
 _COUNTED: Final = ("auto", "gpu", "cpu", "xpu")
 # Keys that no version of accelerate knows and that look like sizes (ACC commands/config/config_args.py:133-144).
 _NO_KEYS: Final = ("gpus_per_node", "nproc_per_node", "num_gpus", "num_process", "num_nodes", "nnodes", "world_size", "num_machine")
@@ -85,7 +85,7 @@ def _processes(document: Document) -> int | None:
 
 def _is_number(text: str) -> bool:
     """Return whether `text` is digits, and no more of them than a count can have."""
-    return len(text) <= _MOST_DIGITS and text.isdecimal() and text.isascii()
+    return len(text) <= LONGEST and text.isdecimal() and text.isascii()
 
 
 def _machines(document: Document) -> int:

@@ -6,7 +6,7 @@ from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import Final
 
 # YAML 1.2.2, section 5.2: longest marks first, then the zero bytes around an ASCII character that starts a text without mark.
-_MARKS: Final = (
+MARKS: Final = (
     (b"\x00\x00\xfe\xff", "utf-32-be"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\xfe\xff", "utf-16-be"),
@@ -22,7 +22,7 @@ def decode(path: str, data: bytes) -> Source | Unreadable:
     """
     if data[:1] not in b"\xef\xfe\xff\x00" and 0 not in data[:4]:
         return _decode(path, data, "utf-8", 0)
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             return _decode(path, data, encoding, len(mark))
     return _decode(path, data, _guess(data[:4]), 0)

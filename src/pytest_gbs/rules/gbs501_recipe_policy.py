@@ -22,7 +22,7 @@ from pytest_gbs.core.declaration import Interval
 from pytest_gbs.core.equation import Monomial, law
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity
+from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Origin, Quantity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Policy, Run
 from pytest_gbs.core.typed import Final
@@ -31,7 +31,6 @@ from pytest_gbs.core.wording import amounts, called, law_text, leaves, listing, 
 CODE = "GBS501"
 
 _OPEN: Final = 10**18  # above every size there is
-_COUNTED: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE)
 _MENDED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
 
 
@@ -82,7 +81,7 @@ def _judge_law(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcom
         return Undetermined(CODE, at, _expected(policy), missing)
     if not values:
         free = called(found.free[0])
-        none = f"no number of {free}" if found.free[0] in _COUNTED else f"no {free}"
+        none = f"no number of {free}" if found.free[0] in HARDWARE else f"no {free}"
         message = f"{called(policy.name)} is {law_text(found)}, {_expected(policy)}: {none} gives that"
         related = tuple(Related(leaf.at, short(leaf.name)) for leaf in _operands(run) if leaf.at and leaf.at != at)
         return Finding(CODE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)

@@ -23,7 +23,7 @@ from pytest_gbs.core.framework import (
     Treatment,
 )
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import PARALLEL, Name
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.versions import in_eras
 from pytest_gbs.settings.formulas import formula, relation
@@ -33,12 +33,6 @@ from pytest_gbs.settings.meaning import Raw
 # Nobody said what the framework does with an odd value: it is not known then, and no mistake.
 _LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
 _STRICT: Final = Reading(null=Treatment.UNSET)
-_PARALLEL: Final = (
-    Name.TENSOR_PARALLEL_SIZE,
-    Name.PIPELINE_PARALLEL_SIZE,
-    Name.CONTEXT_PARALLEL_SIZE,
-    Name.SEQUENCE_PARALLEL_SIZE,
-)
 _FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 
 
@@ -182,7 +176,7 @@ def _usual(stated: tuple[Equation, ...], rows: tuple[Row, ...], unit: str) -> It
     Model parallelism takes ranks from data parallelism where a key holds its size.
     """
     results = {equation.result for equation in stated}
-    parallel = tuple(name for name in _PARALLEL if any(row.name == name for row in rows))
+    parallel = tuple(name for name in PARALLEL if any(row.name == name for row in rows))
     usual = (
         Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="definition"),
         Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), parallel, source="definition"),

@@ -66,13 +66,16 @@ def _wrong_rows(raw: Raw) -> Iterator[Problem]:
             default = each.get("default")
             if isinstance(default, str) and default not in SIZES:
                 yield Problem((*path, "default"), f'is "{default[:80]}", which is no size{_meant(default)}')
-            for bound in ("since", "until"):
-                if bound in each and parse_version(each[bound]) is None:
-                    yield Problem((*path, bound), f'is "{each[bound][:80]}": a version such as "0.16" is wanted')
+            yield from _wrong_bounds(each, path)
     for number, each in enumerate(raw.get("equations", ())):
-        for bound in ("since", "until"):
-            if isinstance(each, dict) and bound in each and parse_version(each[bound]) is None:
-                yield Problem(("equations", number, bound), f'is "{each[bound][:80]}": a version such as "0.16" is wanted')
+        if isinstance(each, dict):
+            yield from _wrong_bounds(each, ("equations", number))
+
+
+def _wrong_bounds(raw: Raw, path: tuple[str | int, ...]) -> Iterator[Problem]:
+    for bound in ("since", "until"):
+        if bound in raw and parse_version(raw[bound]) is None:
+            yield Problem((*path, bound), f'is "{raw[bound][:80]}": a version such as "0.16" is wanted')
 
 
 def _meant(name: str) -> str:

@@ -60,6 +60,7 @@ class GitRepository:
 
     def __init__(self, root: StrPath) -> None:
         self.root = str(root)
+        self._commits: dict[str, str] = {}
         inside = self._ask("rev-parse", "--is-inside-work-tree")
         if inside is None or inside.strip() != b"true":
             raise UsageError(f"{self.root} is no git repository, or one that git does not trust: git status says why")
@@ -90,10 +91,14 @@ class GitRepository:
         Raises:
             UsageError: there is none; the text says what may help.
         """
+        if revision in self._commits:
+            return self._commits[revision]
         safe = revision and not revision.startswith("-") and revision.isprintable()
         found = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}") if safe else None
         if found is not None:
-            return found.decode().strip()
+            name = found.decode().strip()
+            self._commits[revision] = self._commits[name] = name
+            return name
         if self.is_shallow():
             raise UsageError(f"no commit {revision!r} in this clone, which is shallow: git fetch --unshallow, or fetch-depth: 0 in CI")
         if self._ask("rev-parse", "--verify", "--quiet", "HEAD") is None:

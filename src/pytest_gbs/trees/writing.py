@@ -14,18 +14,14 @@ from contextlib import contextmanager, suppress
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.parsing.decode import MARKS
 from pytest_gbs.trees.files import read_bytes
+from pytest_gbs.trees.root import leads_outside
 
 if TYPE_CHECKING:
     from pytest_gbs.trees.root import StrPath
 
-_MARKS: Final = {
-    "utf-8": b"\xef\xbb\xbf",
-    "utf-16-be": b"\xfe\xff",
-    "utf-16-le": b"\xff\xfe",
-    "utf-32-be": b"\x00\x00\xfe\xff",
-    "utf-32-le": b"\xff\xfe\x00\x00",
-}
+_MARKS: Final = {encoding: mark for mark, encoding in MARKS}
 _MOST: Final = 1 << 40
 _WORDS: Final = {
     errno.EACCES: "permission denied",
@@ -112,8 +108,7 @@ def _once(root: StrPath, changes: Sequence[Change]) -> Iterator[Change]:
 def _prepare(root: StrPath, change: Change) -> _Prepared:
     """Return the change with its bytes safely on the disk beside the file, which is untouched yet."""
     target = os.path.realpath(os.path.join(root, change.path))
-    inside = os.path.realpath(root).rstrip(os.sep) + os.sep
-    if not target.startswith(inside):
+    if leads_outside(target, os.fspath(root)):
         raise _refusal(change, "it lies outside of the checked folder")
     _must_be_as_read(change, target)
     with _explained(change):
