@@ -50,6 +50,9 @@ def world(source: str) -> Equation:
     return Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=source)
 
 
+TORCHRUN: Final = world("torch 2.13.0 distributed/run.py (--nnodes x --nproc-per-node)")
+
+
 def data_parallel(source: str, *, context: bool = True) -> Equation:
     """Return the data-parallel size as what the model-parallel sizes leave of the processes."""
     divisors = (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, *((Name.CONTEXT_PARALLEL_SIZE,) if context else ()))

@@ -40,6 +40,7 @@ HARDWARE: Final = (
 )
 WORLD: Final = world(_TRAINER)
 TRAINERS: Final = paths("trainer.devices trainer.num_nodes trainer.max_steps trainer.max_epochs trainer.accumulate_grad_batches")
+TRAIN: Final = paths("model.data.train_ds.global_batch_size model.data.train_ds.micro_batch_size")
 NAMES: Final = paths("name run.name exp_manager.name exp_manager.exp_dir")
 
 

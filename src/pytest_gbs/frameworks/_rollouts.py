@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Reading, Treatment
-from pytest_gbs.core.location import KeyPath
+from pytest_gbs.core.framework import Constraint, Reading, Row, Treatment
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 
@@ -19,16 +18,6 @@ AS_LOADED: Final = Reading(
     why="it is multiplied and divided as it is",
 )
 OPTIONAL: Final = AS_LOADED._replace(null=Treatment.UNSET)
-
-
-def dotted(words: str) -> tuple[KeyPath, ...]:
-    """Return the key paths that `words` names, their parts joined by dots."""
-    return tuple(tuple(word.split(".")) for word in words.split())
-
-
-def key(word: str) -> KeyPath:
-    """Return the key path that `word` names, its parts joined by dots."""
-    return tuple(word.split("."))
 
 
 def world(source: str) -> Equation:
@@ -52,6 +41,29 @@ def rank_equations(source: str) -> tuple[Equation, ...]:
     return (
         Equation(Name.RANK_BATCH_SIZE, (Name.GLOBAL_BATCH_SIZE,), (Name.DATA_PARALLEL_SIZE,), floor, corrects, source=source),
         Equation(Name.GRADIENT_ACCUMULATION_STEPS, (Name.RANK_BATCH_SIZE,), (Name.FIXED_MICRO_BATCH_SIZE,), source=source),
+    )
+
+
+def some_completion(source: str) -> Constraint:
+    """Return the check that the batch of one rank is not empty."""
+    return Constraint("GBS207", (Name.RANK_BATCH_SIZE,), at_least=1, label="each rank must have a completion", source=source)
+
+
+def whole_micro_batches(source: str) -> Constraint:
+    """Return the check that the batch of one rank holds whole micro batches."""
+    label = "the batch of one rank must hold whole micro batches"
+    return Constraint("GBS202", (Name.RANK_BATCH_SIZE,), (Name.MICRO_BATCH_SIZE,), label=label, source=source)
+
+
+def megatron_rows(section: str) -> tuple[Row, ...]:
+    """Return the rows of verl's engine on Megatron, whose settings stand in `section`."""
+    return tuple(
+        Row((*section.split("."), word), name, 1, LENIENT, f"VERL trainer/config/engine/megatron.yaml:{line}")
+        for word, name, line in (
+            ("tensor_model_parallel_size", Name.TENSOR_PARALLEL_SIZE, 14),
+            ("pipeline_model_parallel_size", Name.PIPELINE_PARALLEL_SIZE, 23),
+            ("context_parallel_size", Name.CONTEXT_PARALLEL_SIZE, 29),
+        )
     )
 
 

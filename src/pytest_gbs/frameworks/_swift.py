@@ -30,6 +30,8 @@ HANDED: Final = (
     Row(("ENV", "NNODES"), Name.NUM_NODES, None, OPTIONAL, _STARTS),
 )
 
+PACKS: Final = Condition(("packing",), (True, "true"), default=False)
+TUNES: Final = keys("tuner_type train_type rlhf_type split_dataset_ratio")
 # Keys of which each recipe that trains has one.
 TRAINING: Final = keys("per_device_train_batch_size gradient_accumulation_steps num_train_epochs save_steps warmup_ratio")
 OF_OTHERS: Final = keys("""

@@ -88,6 +88,25 @@ def length_rows(default: int | None, source: str) -> tuple[Row, ...]:
     )
 
 
+def generation_equations(source: str) -> tuple[Equation, ...]:
+    """Return how many completions one generation makes, and how many prompts a step has, cited as `source`."""
+    generated = (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE, Name.STEPS_PER_GENERATION)
+    return (
+        Equation(Name.GENERATION_BATCH_SIZE, generated, unit="completions", source=source),
+        Equation(Name.PROMPTS_PER_STEP, (Name.GLOBAL_BATCH_SIZE,), (Name.NUM_GENERATIONS,), unit="prompts", source=source),
+    )
+
+
+def generation_constraints(source: str) -> tuple[Constraint, ...]:
+    """Return what a generation must hold: whole micro batches of all ranks, and whole groups."""
+    generated = (Name.GENERATION_BATCH_SIZE,)
+    ranks, whole = (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE), "generation_batch_size must hold whole micro batches of all ranks"
+    return (
+        Constraint("GBS202", generated, ranks, needs=generated, label=whole, source=source),
+        Constraint("GBS205", generated, (Name.NUM_GENERATIONS,), label="the generation batch must hold whole groups", source=source),
+    )
+
+
 def recognition(marks: str, paths: str, weight: int = 0, none_of: str = "", decisive: str = "") -> Recognition:
     """Return how a variant is told from the others: by `marks` beside the common ones, then by path.
 

@@ -13,7 +13,7 @@ from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framewor
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._megatron import LENIENT, OPTIONAL, batch, data_parallel, intervals, path, paths, whole_accumulation, world
+from pytest_gbs.frameworks._megatron import LENIENT, OPTIONAL, TORCHRUN, batch, data_parallel, intervals, path, paths, whole_accumulation
 
 _SCHEDULER: Final = "AM components/training/step_scheduler.py:107-124, 379"
 _LOCAL: Final = "AM recipes/llm/train_ft.py:754, recipes/vlm/finetune.py:650"
@@ -113,7 +113,6 @@ _MESHES: Final = (
         source=_MESH,
     ),
 )
-_WORLD: Final = world("torch 2.13.0 distributed/run.py (--nnodes x --nproc-per-node)")
 
 
 def _table(
@@ -134,7 +133,7 @@ def _table(
         ),
         unit="samples",
         rows=_ROWS,
-        equations=(_WORLD, *equations, batch(_SCHEDULER)),
+        equations=(TORCHRUN, *equations, batch(_SCHEDULER)),
         constraints=constraints,
         also=frozenset(("tp_size", "pp_size", "cp_size", "ep_size", "dp_size", "dp_replicate_size")),
         names=paths("wandb.name wandb.project checkpoint.checkpoint_dir"),

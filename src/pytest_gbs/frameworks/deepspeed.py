@@ -23,6 +23,7 @@ from pytest_gbs.core.framework import (
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
+from pytest_gbs.frameworks._dotted import dotted
 
 _TRAIN: Final = ("train_batch_size",)
 _MICRO: Final = ("train_micro_batch_size_per_gpu",)
@@ -32,11 +33,6 @@ _SEQUENCE: Final = ("sequence_parallel_size",)
 
 _SOLVER: Final = "DS runtime/config.py:942-985 (_set_batch_related_parameters)"
 _CHECK: Final = "DS runtime/config.py:925-940 (_batch_assertion)"
-
-
-def _keys(words: str) -> tuple[KeyPath, ...]:
-    """Return the key paths that `words` names, with dots between their parts."""
-    return tuple(tuple(word.split(".")) for word in words.split())
 
 
 def _absent(key: KeyPath) -> Condition:
@@ -119,7 +115,7 @@ _REQUIREMENTS: Final = (
 
 _KNOWN: Final = frozenset(
     str(key[0])
-    for key in _keys("""
+    for key in dotted("""
 optimizer scheduler fp16 bf16 amp zero_optimization gradient_clipping prescale_gradients steps_per_print
 wall_clock_breakdown memory_breakdown dump_state communication_data_type seq_parallel_communication_data_type
 activation_checkpointing comms_logger flops_profiler tensorboard wandb csv_monitor monitor_config elasticity autotuning
@@ -129,12 +125,12 @@ data_parallel_size managed_gradient_accumulation
 """)
 )
 # Keys of GPT-NeoX, of model configurations and of launchers that hold keys of the same names.
-_FOREIGN: Final = _keys("""
+_FOREIGN: Final = dotted("""
 pipe_parallel_size pipe-parallel-size model_parallel_size model-parallel-size num_layers num-layers hidden_size
 hidden-size architectures model_type distributed_type per_device_train_batch_size model_name_or_path autotuning_config
 arg_mappings data_path data-path seq_length seq-length train_iters train-iters model data trainer
 """)
-_SIGNS: Final = _keys("""
+_SIGNS: Final = dotted("""
 zero_optimization.stage fp16.enabled bf16.enabled optimizer.type scheduler.type gradient_clipping steps_per_print
 wall_clock_breakdown zero_allow_untested_optimizer elasticity.enabled
 """)

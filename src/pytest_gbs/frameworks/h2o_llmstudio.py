@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Arguments, Condition, Framework, Reading, Recognition, Row, SameAs, Treatment
-from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
+from pytest_gbs.frameworks._dotted import key
 
 _STEP: Final = "HS train.py:256-330 (run_train: a step after each grad_accumulation forward passes of a DataLoader's batch)"
 _RANKS: Final = "HS train.py:499 (one process for each GPU); src/utils/data_utils.py:405-442 (DistributedSampler over all of them)"
@@ -22,26 +22,21 @@ _STEPS: Final = Reading(*(Treatment.AUTO,) * 9)._replace(zero=Treatment.STOPS_LA
 _OTHER: Final = Reading(*(Treatment.AUTO,) * 9)._replace(zero=Treatment.UNSET)
 _PAIRS: Final = Condition(("problem_type",), ("text_dpo_modeling",))
 
-
-def _key(text: str) -> KeyPath:
-    return tuple(text.split("."))
-
-
 _ROWS: Final = (
-    Row(_key("training.batch_size"), Name.MICRO_BATCH_SIZE, 2, _MICRO, f"CFG:178; {_STEP}"),
-    Row(_key("training.grad_accumulation"), Name.GRADIENT_ACCUMULATION_STEPS, 1, _STEPS, f"CFG:187; {_STEP}"),
+    Row(key("training.batch_size"), Name.MICRO_BATCH_SIZE, 2, _MICRO, f"CFG:178; {_STEP}"),
+    Row(key("training.grad_accumulation"), Name.GRADIENT_ACCUMULATION_STEPS, 1, _STEPS, f"CFG:187; {_STEP}"),
     Row(
-        _key("prediction.batch_size_inference"),
+        key("prediction.batch_size_inference"),
         Name.EVAL_MICRO_BATCH_SIZE,
         SameAs(Name.MICRO_BATCH_SIZE),
         _OTHER,
         "HS src/utils/data_utils.py:610-622 (get_inference_batch_size: 0 is the training batch)",
     ),
-    Row(_key("tokenizer.max_length"), Name.SEQUENCE_LENGTH, 512, _OTHER, "CFG:342"),
+    Row(key("tokenizer.max_length"), Name.SEQUENCE_LENGTH, 512, _OTHER, "CFG:342"),
 )
 
 
-_BATCH: Final = (_key("training.batch_size"), _key("training.grad_accumulation"))
+_BATCH: Final = (key("training.batch_size"), key("training.grad_accumulation"))
 
 
 def _table(title: str, when: Condition, unit: str, sequences: int) -> Framework:
@@ -49,10 +44,10 @@ def _table(title: str, when: Condition, unit: str, sequences: int) -> Framework:
         name="h2o-llmstudio",
         title=title,
         recognition=Recognition(
-            all_of=(_key("problem_type"),),
+            all_of=(key("problem_type"),),
             one_of=(
-                (_key("training.batch_size"), _key("training.grad_accumulation")),
-                (("llm_backbone",), _key("dataset.train_dataframe")),
+                _BATCH,
+                (("llm_backbone",), key("dataset.train_dataframe")),
             ),
             when=(when,),
         ),

@@ -25,6 +25,7 @@ from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._megatron import (
     DECREASES,
     OPTIONAL,
+    TORCHRUN,
     absent,
     batch,
     data_parallel,
@@ -34,7 +35,6 @@ from pytest_gbs.frameworks._megatron import (
     present,
     realise_running_batch,
     whole_accumulation,
-    world,
 )
 
 _ARGUMENTS: Final = "MG megatron/training/arguments.py"
@@ -84,7 +84,7 @@ def _table(title: str, how: Recognition, parent: KeyPath, dashes: bool) -> Frame
             row("eval-interval", Name.EVAL_STEPS, line="1276-1302", reading=OPTIONAL),
         ),
         equations=(
-            world("torch 2.13.0 distributed/run.py (--nnodes x --nproc-per-node)"),
+            TORCHRUN,
             data_parallel(f"{_ARGUMENTS}:424-448"),
             batch(_CALCULATOR),
             floored_accumulation(_CALCULATOR),

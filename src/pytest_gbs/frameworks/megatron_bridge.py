@@ -12,6 +12,7 @@ from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._megatron import (
     DECREASES,
     OPTIONAL,
+    TORCHRUN,
     absent,
     batch,
     data_parallel,
@@ -22,7 +23,6 @@ from pytest_gbs.frameworks._megatron import (
     paths,
     realise_running_batch,
     whole_accumulation,
-    world,
 )
 
 _CALCULATOR: Final = "MB training/initialize.py:115-122; Megatron-LM 2a75ac12 megatron/core/num_microbatches_calculator.py"
@@ -77,7 +77,7 @@ FRAMEWORK = Framework(
         ),
     ),
     equations=(
-        world("torch 2.13.0 distributed/run.py (--nnodes x --nproc-per-node)"),
+        TORCHRUN,
         data_parallel(_VALIDATED),
         batch(_CALCULATOR),
         floored_accumulation(_CALCULATOR),

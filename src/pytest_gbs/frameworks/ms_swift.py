@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Condition, Constraint, Framework, Recognition, Row, SameAs, Switch, Treatment
+from pytest_gbs.core.framework import Condition, Framework, Recognition, Row, SameAs, Treatment
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._huggingface import AUTOTP, WORLD, keys
+from pytest_gbs.frameworks._huggingface import AUTOTP, SHRINKS, WORLD, keys
 from pytest_gbs.frameworks._known import Known
 from pytest_gbs.frameworks._swift import (
     ARGUMENT,
@@ -18,16 +18,19 @@ from pytest_gbs.frameworks._swift import (
     NAMES,
     OF_OTHERS,
     OPTIONAL,
+    PACKS,
     PREFERENCES,
     SOURCE,
     TRAINING,
+    TUNES,
     VERSION,
     intervals,
     rlhf,
 )
-from pytest_gbs.frameworks._trl import COLOCATED, GENERATES_WITH_VLLM
+from pytest_gbs.frameworks._trl import COLOCATED, GENERATES_WITH_VLLM, generation_constraints, generation_equations
 
 _TARGET: Final = 16  # samples per optimizer step
+_SHRINKS: Final = SHRINKS._replace(condition=SHRINKS.condition._replace(values=(True, "true")))
 _FILLS: Final = "SW trainers/arguments.py:283-285"
 _SEQUENCE: Final = "SW sequence_parallel/sequence_parallel.py:651, arguments/base_args/template_args.py:141; dataloader/shard.py:42-43"
 _GENERATES: Final = "SW rlhf_trainers/args_mixin.py:200-242 (_init_generation_batch_params)"
@@ -85,7 +88,7 @@ def _table(title: str, when: Condition, unit: str = "samples") -> Framework:
         title=title,
         recognition=Recognition(
             all_of=keys("model"),
-            one_of=(keys("tuner_type train_type rlhf_type split_dataset_ratio"), TRAINING, keys("dataset")),
+            one_of=(TUNES, TRAINING, keys("dataset")),
             none_of=OF_OTHERS,
             when=(when,),
         ),
@@ -96,20 +99,13 @@ def _table(title: str, when: Condition, unit: str = "samples") -> Framework:
         assumed=((Name.TENSOR_PARALLEL_SIZE, 1),),
         also=Known("transformers"),
         names=NAMES,
-        packing=Condition(("packing",), (True, "true"), default=False),
+        packing=PACKS,
         version=VERSION,
         source=f"{SOURCE}; TF trainer.py:2557-2573; {_SEQUENCE}",
         settle=fill_accumulation,
         companions=keys("deepspeed"),
     )
 
-
-_SHRINKS: Final = Switch(
-    Condition(("auto_find_batch_size",), (True, "true"), default=False),
-    (Name.MICRO_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE),
-    "auto_find_batch_size shrinks the micro batch whenever memory runs out, and the accumulation stays as it is",
-    "TF training_args.py:989, trainer.py:1571, 2689-2706",
-)
 
 # Generation happens in steps of all ranks, whichever of them share a sequence.
 _GROUPS: Final = (
@@ -123,40 +119,14 @@ _GROUPS: Final = (
         _GENERATES,
     ),
 )
-_GRPO_EQUATIONS: Final = (
-    Equation(
-        Name.GENERATION_BATCH_SIZE,
-        (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE, Name.STEPS_PER_GENERATION),
-        unit="completions",
-        source=_GENERATES,
-    ),
-    Equation(Name.PROMPTS_PER_STEP, (Name.GLOBAL_BATCH_SIZE,), (Name.NUM_GENERATIONS,), unit="prompts", source=_GENERATES),
-)
-_GRPO_CONSTRAINTS: Final = (
-    Constraint(
-        "GBS202",
-        (Name.GENERATION_BATCH_SIZE,),
-        (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE),
-        needs=(Name.GENERATION_BATCH_SIZE,),
-        label="generation_batch_size must hold whole micro batches of all ranks",
-        source=_GENERATES,
-    ),
-    Constraint(
-        "GBS205",
-        (Name.GENERATION_BATCH_SIZE,),
-        (Name.NUM_GENERATIONS,),
-        label="the generation batch must hold whole groups",
-        source=_GENERATES,
-    ),
-)
 
 FRAMEWORKS = (
     _table("ms-swift", rlhf(f"grpo {PREFERENCES}", negated=True)),
     _table("ms-swift (preferences)", rlhf(PREFERENCES), "pairs")._replace(sequences_per_sample=2),
     _table("ms-swift (GRPO)", rlhf("grpo"), "completions")._replace(
         rows=(_ACCUMULATION._replace(default=1, source="SW arguments/rlhf_args.py:527-530"), *_GROUPS, *_ROWS),
-        equations=(*_equations("completions"), *_GRPO_EQUATIONS),
-        constraints=_GRPO_CONSTRAINTS,
+        equations=(*_equations("completions"), *generation_equations(_GENERATES)),
+        constraints=generation_constraints(_GENERATES),
         settle=None,
         reserves=GENERATES_WITH_VLLM,
         shares=COLOCATED,

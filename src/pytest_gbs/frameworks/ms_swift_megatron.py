@@ -11,7 +11,7 @@ from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import WORLD, keys
 from pytest_gbs.frameworks._known import Known
-from pytest_gbs.frameworks._swift import ARGUMENT, HANDED, NAMES, OPTIONAL, PREFERENCES, SOURCE, VERSION, intervals, rlhf
+from pytest_gbs.frameworks._swift import ARGUMENT, HANDED, NAMES, OPTIONAL, PACKS, PREFERENCES, SOURCE, TUNES, VERSION, intervals, rlhf
 from pytest_gbs.frameworks._trl import COLOCATED, GENERATES_WITH_VLLM
 
 _EXPERTS: Final = "expert_parallel_size"
@@ -88,7 +88,7 @@ def _table(title: str, when: Condition, unit: str = "samples") -> Framework:
                 micro_batch_size global_batch_size tensor_model_parallel_size pipeline_model_parallel_size expert_model_parallel_size
                 lr_warmup_fraction train_iters
                 """),
-                (*keys("tuner_type train_type rlhf_type split_dataset_ratio"), ("train", "tuner_type")),
+                (*TUNES, ("train", "tuner_type")),
                 keys("dataset cached_dataset"),
             ),
             none_of=keys("stage finetuning_type model_name_or_path per_device_train_batch_size train_dataset base_model"),
@@ -100,7 +100,7 @@ def _table(title: str, when: Condition, unit: str = "samples") -> Framework:
         constraints=_CONSTRAINTS,
         also=Known("transformers"),
         names=NAMES,
-        packing=Condition(("packing",), (True, "true"), default=False),
+        packing=PACKS,
         version=VERSION,
         source=f"{SOURCE}; {_BATCH}",
     )

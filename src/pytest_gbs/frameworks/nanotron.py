@@ -9,7 +9,7 @@ from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Arguments, Framework, Reading, Recognition, Requirement, Row, Treatment
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._megatron import OPTIONAL, batch, intervals, path, paths, present, world
+from pytest_gbs.frameworks._megatron import OPTIONAL, TORCHRUN, batch, intervals, path, paths, present
 
 # dacite takes what isinstance() takes, and True is an int.
 _STRICT: Final = Reading(boolean=Treatment.ACCEPTS, why="dacite reads the file into dataclasses and takes a whole number only")
@@ -53,7 +53,7 @@ FRAMEWORK = Framework(
         ),
     ),
     equations=(
-        world("torch 2.13.0 distributed/run.py (--nnodes x --nproc-per-node)"),
+        TORCHRUN,
         Equation(Name.WORLD_SIZE, _PRODUCT, source="NT parallel/context.py:26-28 (ParallelContext)"),
         batch("NT config/config.py:556-557 (Config.global_batch_size), trainer.py:270-272"),
     ),

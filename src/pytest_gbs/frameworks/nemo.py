@@ -20,6 +20,7 @@ from pytest_gbs.frameworks._nemo import (
     NAMES,
     SAMPLERS,
     SWITCHES,
+    TRAIN,
     TRAINERS,
     WHOLE,
     WORLD,
@@ -29,7 +30,6 @@ from pytest_gbs.frameworks._nemo import (
 )
 
 _MODEL: Final = paths("model.micro_batch_size model.global_batch_size")
-_TRAIN: Final = paths("model.data.train_ds.global_batch_size model.data.train_ds.micro_batch_size")
 _TRAINING: Final = paths("model.data.train_ds")
 _BATCH_PER_GPU: Final = paths("model.train_ds.batch_size model.train_ds.dataloader_params.batch_size")
 _LIGHTNING: Final = "lightning 2.6.6 trainer/trainer.py (accumulate_grad_batches), torch DataLoader(batch_size) on every process"
@@ -81,7 +81,7 @@ _PRETRAINING: Final = _megatron(
 )
 _FINE_TUNING: Final = _megatron(
     "NeMo (Megatron, fine-tuning)",
-    Recognition(one_of=((*_TRAIN, *_MODEL), TRAINERS, _TRAINING), none_of=_ALIGNER),
+    Recognition(one_of=((*TRAIN, *_MODEL), TRAINERS, _TRAINING), none_of=_ALIGNER),
     (
         *given_batch("model.data.train_ds", SAMPLERS),
         *given_batch("model", CALCULATOR),

@@ -18,6 +18,7 @@ from pytest_gbs.frameworks._nemo import (
     NAMES,
     SAMPLERS,
     SWITCHES,
+    TRAIN,
     WHOLE,
     WORLD,
     clamp_to_the_processes,
@@ -26,8 +27,7 @@ from pytest_gbs.frameworks._nemo import (
 )
 
 _BATCH: Final = paths("model.global_batch_size model.micro_batch_size")
-_TRAIN: Final = paths("model.data.train_ds.global_batch_size model.data.train_ds.micro_batch_size")
-_ANY: Final = (*_BATCH, *_TRAIN)
+_ANY: Final = (*_BATCH, *TRAIN)
 
 
 def _table(kind: str, doors: tuple[KeyPath, ...], unit: str, rows: tuple[Row, ...]) -> Framework:

@@ -10,7 +10,8 @@ from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framewor
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._rollouts import LENIENT, dotted, key, realise_rank_batches, world
+from pytest_gbs.frameworks._dotted import dotted, key
+from pytest_gbs.frameworks._rollouts import LENIENT, realise_rank_batches, world
 
 _FLAG: Final = Reading(why="argparse converts it with int(), and DeepSpeed takes no batch below 1")
 _DYNAMIC: Final = ("train", "dynamic_batch_enable")

@@ -10,7 +10,8 @@ from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Arguments, Condition, Constraint, Exclusion, Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._rollouts import LENIENT, dotted, key, world
+from pytest_gbs.frameworks._dotted import dotted, key
+from pytest_gbs.frameworks._rollouts import LENIENT, world
 
 _INTEGER: Final = Reading(
     quoted=Treatment.ACCEPTS,

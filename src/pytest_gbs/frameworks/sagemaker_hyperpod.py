@@ -11,13 +11,7 @@ from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framewor
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._dotted import dotted
-
-
-def key(text: str) -> KeyPath:
-    """Return the one key that `text` names."""
-    return dotted(text)[0]
-
+from pytest_gbs.frameworks._dotted import dotted, key
 
 _LLMFT: Final = (
     "HP config_validator/schema/llmft_schema_validation.py:12-34; recipe_templatization/llmft/llmft_recipe_template_parameters.json:91"

@@ -9,7 +9,16 @@ from pytest_gbs.core.equation import Enforcement, Equation, Rounding
 from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Recognition, Row
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._rollouts import AS_LOADED, LENIENT, dotted, key, rank_equations, rollout_equations, world
+from pytest_gbs.frameworks._dotted import dotted, key
+from pytest_gbs.frameworks._rollouts import (
+    AS_LOADED,
+    LENIENT,
+    rank_equations,
+    rollout_equations,
+    some_completion,
+    whole_micro_batches,
+    world,
+)
 
 _CHECKS: Final = "SKYRL utils/utils.py:58-191 (validate_batch_sizes)"
 _MEGATRON: Final = Condition(("trainer", "strategy"), ("megatron",), default="fsdp")
@@ -111,10 +120,8 @@ _RL: Final = Framework(
     equations=_EQUATIONS,
     constraints=(
         _whole(Name.PROMPTS_PER_ROLLOUT, Name.PROMPTS_PER_STEP, "a rollout must hold whole mini batches", "73, 96-99"),
-        Constraint(
-            "GBS207", (Name.RANK_BATCH_SIZE,), at_least=1, label="each rank must have a completion", source="SKYRL utils/utils.py:103-111"
-        ),
-        _whole(Name.RANK_BATCH_SIZE, Name.MICRO_BATCH_SIZE, "the batch of one rank must hold whole micro batches", "112-119"),
+        some_completion("SKYRL utils/utils.py:103-111"),
+        whole_micro_batches("SKYRL utils/utils.py:112-119"),
         _whole(Name.RANK_ROLLOUT_SIZE, Name.RANK_BATCH_SIZE, "the rollout of one rank must hold whole mini batches", "124-129"),
         _whole(
             Name.PROMPTS_PER_ROLLOUT, Name.CRITIC_PROMPTS_PER_STEP, "a rollout must hold whole mini batches of the critic", "135-139"

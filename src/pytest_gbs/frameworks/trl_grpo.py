@@ -13,7 +13,17 @@ from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.versions import in_eras
 from pytest_gbs.frameworks._huggingface import EVALUATES
-from pytest_gbs.frameworks._trl import ACCUMULATION, COLOCATED, GENERATES_WITH_VLLM, MICRO, SOURCE, recognition, table
+from pytest_gbs.frameworks._trl import (
+    ACCUMULATION,
+    COLOCATED,
+    GENERATES_WITH_VLLM,
+    MICRO,
+    SOURCE,
+    generation_constraints,
+    generation_equations,
+    recognition,
+    table,
+)
 
 _MARKS: Final = """
 num_generations num_generations_eval generation_batch_size steps_per_generation num_iterations reward_funcs reward_weights
@@ -50,32 +60,10 @@ def _rows(config: str, lines: tuple[int, int, int, int, int], generations: int) 
     )
 
 
-def _equations(lines: str) -> tuple[Equation, ...]:
-    generated = (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE, Name.STEPS_PER_GENERATION)
-    return (
-        Equation(Name.GENERATION_BATCH_SIZE, generated, unit="completions", source=lines),
-        Equation(Name.PROMPTS_PER_STEP, (Name.GLOBAL_BATCH_SIZE,), (Name.NUM_GENERATIONS,), unit="prompts", source=lines),
-    )
-
-
 def _constraints(lines: str) -> tuple[Constraint, ...]:
     """Return what the config checks about itself, cited as `lines`."""
     return (
-        Constraint(
-            "GBS202",
-            (Name.GENERATION_BATCH_SIZE,),
-            (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE),
-            needs=(Name.GENERATION_BATCH_SIZE,),
-            label="generation_batch_size must hold whole micro batches of all ranks",
-            source=lines,
-        ),
-        Constraint(
-            "GBS205",
-            (Name.GENERATION_BATCH_SIZE,),
-            (Name.NUM_GENERATIONS,),
-            label="the generation batch must hold whole groups",
-            source=lines,
-        ),
+        *generation_constraints(lines),
         Constraint(
             "GBS205",
             (Name.EVAL_MICRO_BATCH_SIZE, Name.WORLD_SIZE),
@@ -116,7 +104,7 @@ def _online(title: str, how: Recognition, rows: tuple[Row, ...], lines: str) -> 
         micro=_MICRO,
         accumulation=_ACCUMULATION,
         rows=rows,
-        extra_equations=_equations(lines),
+        extra_equations=generation_equations(lines),
         constraints=_constraints(lines),
         source=f"{lines}; {SOURCE}",
     )

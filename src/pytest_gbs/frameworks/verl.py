@@ -10,15 +10,17 @@ from pytest_gbs.core.equation import Enforcement, Equation, Rounding
 from pytest_gbs.core.framework import Arguments, Condition, Constraint, Exclusion, Framework, Loader, Recognition, Requirement, Row
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
+from pytest_gbs.frameworks._dotted import dotted, key
 from pytest_gbs.frameworks._rollouts import (
     AS_LOADED,
     LENIENT,
     OPTIONAL,
-    dotted,
-    key,
+    megatron_rows,
     rank_equations,
     realise_rank_batches,
     rollout_equations,
+    some_completion,
+    whole_micro_batches,
     world,
 )
 
@@ -81,14 +83,6 @@ _SEQUENCE: Final = Row(
     LENIENT,
     "VERL trainer/config/actor/dp_actor.yaml:34; workers/fsdp_workers.py:170",
 )
-_MEGATRON: Final = tuple(
-    Row(key(f"{_ACTOR}.megatron.{word}"), name, 1, LENIENT, f"VERL trainer/config/engine/megatron.yaml:{line}")
-    for word, name, line in (
-        ("tensor_model_parallel_size", Name.TENSOR_PARALLEL_SIZE, 14),
-        ("pipeline_model_parallel_size", Name.PIPELINE_PARALLEL_SIZE, 23),
-        ("context_parallel_size", Name.CONTEXT_PARALLEL_SIZE, 29),
-    )
-)
 
 
 def _rows(*more: Row) -> tuple[Row, ...]:
@@ -119,11 +113,6 @@ def _equations(parallel: tuple[str, ...], source: str) -> tuple[Equation, ...]:
         Equation(Name.FIXED_MICRO_BATCH_SIZE, *micro, source=source),
         *rank_equations(source),
     )
-
-
-def _micro_divides(source: str) -> Constraint:
-    whole = "the batch of one rank must hold whole micro batches"
-    return Constraint("GBS202", (Name.RANK_BATCH_SIZE,), (Name.MICRO_BATCH_SIZE,), label=whole, source=source)
 
 
 _SHARED: Final = (
@@ -157,8 +146,8 @@ _FSDP_CONSTRAINTS: Final = (
         source=_CHECKS,
     ),
     *_SHARED,
-    Constraint("GBS207", (Name.RANK_BATCH_SIZE,), at_least=1, label="each rank must have a completion", source=_FSDP_NORMALISES),
-    _micro_divides(_FSDP_NORMALISES),
+    some_completion(_FSDP_NORMALISES),
+    whole_micro_batches(_FSDP_NORMALISES),
     Constraint(
         "GBS207",
         (Name.MICRO_STEP_BATCH_SIZE,),
@@ -189,7 +178,7 @@ _MEGATRON_CONSTRAINTS: Final = (
         label="a rollout must hold whole mini batches",
         source="VERL workers/actor/megatron_actor.py:385 (make_minibatch_iterator), protocol.py:827",
     ),
-    _micro_divides("VERL workers/megatron_workers.py:352-360; the pipeline schedule takes whole micro batches")._replace(
+    whole_micro_batches("VERL workers/megatron_workers.py:352-360; the pipeline schedule takes whole micro batches")._replace(
         enforcement=Enforcement.STOPS_LATE, when=(_FIXED,)
     ),
 )
@@ -243,7 +232,7 @@ FRAMEWORKS = (
     _FSDP._replace(
         title="verl (RL, Megatron)",
         recognition=_FSDP.recognition._replace(weight=2, when=_OF_MEGATRON),
-        rows=_rows(*_MEGATRON),
+        rows=_rows(*megatron_rows(f"{_ACTOR}.megatron")),
         equations=_equations(
             (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE),
             "VERL utils/config.py:91-104, workers/megatron_workers.py:352-360",

@@ -9,14 +9,15 @@ from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Recognition, Row
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
+from pytest_gbs.frameworks._dotted import dotted, key
 from pytest_gbs.frameworks._rollouts import (
     AS_LOADED,
     LENIENT,
-    dotted,
-    key,
     rank_equations,
     realise_rank_batches,
     rollout_equations,
+    some_completion,
+    whole_micro_batches,
     world,
 )
 
@@ -60,14 +61,8 @@ FRAMEWORK = Framework(
             label="a rollout must hold whole batches of the actor",
             source=_CHECKS,
         ),
-        Constraint("GBS207", (Name.RANK_BATCH_SIZE,), at_least=1, label="each rank must have a completion", source=_NORMALISES),
-        Constraint(
-            "GBS202",
-            (Name.RANK_BATCH_SIZE,),
-            (Name.MICRO_BATCH_SIZE,),
-            label="the batch of one rank must hold whole micro batches",
-            source=_NORMALISES,
-        ),
+        some_completion(_NORMALISES),
+        whole_micro_batches(_NORMALISES),
     ),
     names=dotted("trainer.experiment_name trainer.save_checkpoint_path"),
     loader=Loader.OMEGACONF,

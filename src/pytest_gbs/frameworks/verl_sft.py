@@ -9,7 +9,8 @@ from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Recognition, Row
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._rollouts import AS_LOADED, LENIENT, OPTIONAL, dotted, key, rank_equations, realise_rank_batches, world
+from pytest_gbs.frameworks._dotted import dotted, key
+from pytest_gbs.frameworks._rollouts import AS_LOADED, LENIENT, OPTIONAL, megatron_rows, rank_equations, realise_rank_batches, world
 
 _BATCH: Final = Row(
     key("data.train_batch_size"),
@@ -98,21 +99,7 @@ FRAMEWORKS = (
                 LENIENT,
                 "VERL trainer/config/engine/fsdp.yaml:45",
             ),
-            Row(
-                key("engine.tensor_model_parallel_size"),
-                Name.TENSOR_PARALLEL_SIZE,
-                1,
-                LENIENT,
-                "VERL trainer/config/engine/megatron.yaml:14",
-            ),
-            Row(
-                key("engine.pipeline_model_parallel_size"),
-                Name.PIPELINE_PARALLEL_SIZE,
-                1,
-                LENIENT,
-                "VERL trainer/config/engine/megatron.yaml:23",
-            ),
-            Row(key("engine.context_parallel_size"), Name.CONTEXT_PARALLEL_SIZE, 1, LENIENT, "VERL trainer/config/engine/megatron.yaml:29"),
+            *megatron_rows("engine"),
             _LENGTH._replace(source=f"{_ENGINE} (data.max_length)"),
         ),
         equations=(
