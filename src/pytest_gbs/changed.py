@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_gbs.api import check
+from pytest_gbs.core.document import CONFIGURATIONS
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.quantity import Quantity
@@ -14,7 +15,6 @@ from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import leaves
 from pytest_gbs.locking import NAME, Base, records
-from pytest_gbs.repository import SUFFIXES
 from pytest_gbs.trees.git import GitRepository, GitTree
 from pytest_gbs.trees.root import StrPath
 
@@ -60,7 +60,7 @@ def _only(report: Report, changed: frozenset[str], was: Report) -> Report:
     """Return `report` with the files alone that changed or rest on a file that did."""
     launchers = {file.path for each in (report, was) for file in each.files if file.role == Role.LAUNCHER}
     evidence = not changed.isdisjoint(launchers)
-    names = tuple(path.rpartition("/")[2] for path in changed if path.endswith(SUFFIXES))
+    names = tuple(path.rpartition("/")[2] for path in changed if path.endswith(CONFIGURATIONS))
     kept = [file for file in report.files if _rests_on(file, changed, names, evidence)]
     scripts = {run.launch.at.source for file in kept for run in file.runs if run.launch is not None}
     paths = {file.path for file in kept} | scripts

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pytest_gbs.core.arguments import settings
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.declaration import Declaration, Force
-from pytest_gbs.core.document import Document
+from pytest_gbs.core.document import CONFIGURATIONS, Document
 from pytest_gbs.core.equation import Equation, law
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework
@@ -288,9 +288,6 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
     return Judgement(outcomes, tuple(collected.internal), judged, tuple(launched))
 
 
-_CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
-
-
 def _concerns(rule: Rule, run: Run) -> bool:
     """Return whether `rule` may have anything to say of `run`."""
     if rule.frameworks and run.framework.name not in rule.frameworks:
@@ -324,11 +321,11 @@ def _softened(collected: _Collector, run: Run) -> _Collector:
     if launch is None or launch.start is None:
         return collected
     # The command that a recipe's own comment shows leaves out what everybody fills in: the number of machines, say.
-    by_default = launch.at.source.endswith(_CONFIGURATIONS) or any(a == _AS_IT_IS or a.endswith(_NOT_SET) for a in run.assumptions)
+    by_default = launch.at.source.endswith(CONFIGURATIONS) or any(a == _AS_IT_IS or a.endswith(_NOT_SET) for a in run.assumptions)
     if launch.kind == Kind.SCRIPT and not by_default:
         return collected
     # What a script says outright stays certain, whatever somebody may set of the rest.
-    outright = launch.kind == Kind.SCRIPT and not launch.at.source.endswith(_CONFIGURATIONS)
+    outright = launch.kind == Kind.SCRIPT and not launch.at.source.endswith(CONFIGURATIONS)
     for code, outcomes in list(collected.outcomes.items()):
         kept = [outcome for outcome in outcomes if not (by_default and code in OF_HARDWARE and isinstance(outcome, Finding))]
         collected.outcomes[code] = [o if outright and code in _OUTRIGHT and not _assumes(o) else _warning(o) for o in kept]
@@ -362,7 +359,7 @@ def _collect_given(collected: _Collector, rules: Iterable[Rule], run: Run) -> No
             told.collect(rule, view)
     collected.internal.extend(told.internal)
     for code, outcomes in told.outcomes.items():
-        given = [outcome for outcome in outcomes if outcome.at and not run.real(outcome.at).source.endswith(_CONFIGURATIONS)]
+        given = [outcome for outcome in outcomes if outcome.at and not run.real(outcome.at).source.endswith(CONFIGURATIONS)]
         collected.outcomes.setdefault(code, []).extend(given)
 
 

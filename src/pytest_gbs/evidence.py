@@ -11,6 +11,7 @@ from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity
 from pytest_gbs.core.run import Policy
 from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.core.wording import count
 from pytest_gbs.core.worlds import Nearby, Sizes
 from pytest_gbs.engine import Context
 from pytest_gbs.repository import Repository
@@ -45,7 +46,7 @@ class Evidence:
         source = self._repository.tree.read(launched.at.source) if launched.at is not None else None
         line = Lines(source.text).line_of(launched.at.start) if isinstance(source, Source) and launched.at is not None else 1
         where = f"{launched.at.source}:{line}" if launched.at is not None else launched.key
-        words = "1 GPU" if launched.value == 1 else f"{launched.value} GPUs"
+        words = count(launched.value, Name.WORLD_SIZE)
         return Nearby(launched, around.parallel, f"{words} per node: it is launched so ({where})")
 
     def _hardware(self, path: str) -> Sizes:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, Written, below
-from pytest_gbs.core.document import Document
+from pytest_gbs.core.document import CONFIGURATIONS, Document
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings
 from pytest_gbs.core.location import Location, Source
@@ -22,7 +22,6 @@ from pytest_gbs.parsing.shell.starting import started_script
 if TYPE_CHECKING:
     from pytest_gbs.core.tree import Tree
 
-_CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 _RECIPES: Final = (".yaml", ".yml", ".toml")
 # Parts of options that name a recipe: --config, --config_file, --train-config, --recipe, --yaml, -c.
 _NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
@@ -164,7 +163,7 @@ class Scripts:
     def _candidates(self, word: Word) -> Iterator[str]:
         """Yield the files that a path with variables in it may name."""
         matches = _like(tuple(part.text for part in word.parts)).fullmatch
-        yield from (path for path in self._all if path.endswith(_CONFIGURATIONS) and matches(path))
+        yield from (path for path in self._all if path.endswith(CONFIGURATIONS) and matches(path))
 
     def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
         """Yield the searches of a script for a batch key in its recipe, each with the recipes in which it goes wrong."""
@@ -202,7 +201,7 @@ class Scripts:
 
     def _configuration(self, word: Word, command: Command, script: Script) -> str | None:
         text = word.text if word.text is not None else word.path.path
-        return self.find(word, command, script) if text is not None and text.endswith(_CONFIGURATIONS) else None
+        return self.find(word, command, script) if text is not None and text.endswith(CONFIGURATIONS) else None
 
     def find(self, word: Word, command: Command, script: Script) -> str | None:
         """Return the path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""

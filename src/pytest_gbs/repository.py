@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 
-from pytest_gbs.core.document import Document
+from pytest_gbs.core.document import CONFIGURATIONS, Document
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.globs import matches_any
@@ -16,6 +16,7 @@ from pytest_gbs.core.location import Lines, Source, Unreadable
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.quantity import PARALLEL, Name, Origin, Quantity
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
+from pytest_gbs.core.wording import count
 from pytest_gbs.core.worlds import Nearby
 from pytest_gbs.frameworks._own import all_hints, recogniser
 from pytest_gbs.launchers import hints as launcher_hints
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pytest_gbs.core.tree import Tree
     from pytest_gbs.launches import Scripts
 
-SUFFIXES: Final = (".yaml", ".yml", ".json", ".toml")
 # Files whose names say that they may hold command lines (parsing/shell, `reads`), told without importing it.
 SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher", ".md", ".mk")
 MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
@@ -49,7 +49,7 @@ class Repository:
         self._nearby: dict[str, Nearby] = {}
         self._all: tuple[str, ...] | None = None
         self._scripts: Scripts | None = None
-        self._documents: dict[str, tuple[Document, ...]] = {}
+        self._documents: dict[str, tuple[Document | Unreadable, ...]] = {}
         self._remembered: Remembered | None = None
         self._recognise = recogniser(settings.frameworks)
         self._hints = sorted({*launcher_hints(), *all_hints(settings.frameworks)})
@@ -89,7 +89,7 @@ class Repository:
     def paths(self) -> tuple[str, ...]:
         """All configuration files of the tree, sorted."""
         if self._paths is None:
-            self._paths = tuple(path for path in self.all_paths if path.endswith(SUFFIXES))
+            self._paths = tuple(path for path in self.all_paths if path.endswith(CONFIGURATIONS))
         return self._paths
 
     def targets(self, targets: Sequence[str]) -> dict[str, bool]:
@@ -121,7 +121,7 @@ class Repository:
         inside = self._range(prefix)
         if inside or target.endswith("/"):
             return [path for path in inside if not self._left_out(path, prefix)]
-        if not target.endswith(SUFFIXES) and isinstance(self.tree.read(target), Unreadable):
+        if not target.endswith(CONFIGURATIONS) and isinstance(self.tree.read(target), Unreadable):
             raise UsageError(f"no file or folder {target}, or no configuration file in it")
         return None
 
@@ -137,7 +137,7 @@ class Repository:
 
     def _is_file(self, target: str) -> bool:
         """Return whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
-        source = self.tree.read(target) if target.endswith(SUFFIXES) else None
+        source = self.tree.read(target) if target.endswith(CONFIGURATIONS) else None
         if isinstance(source, Source):
             self._ahead[target] = source
         return isinstance(source, Source)
@@ -162,7 +162,7 @@ class Repository:
         if not named and not self._hinted(source.text):
             self._launcher_files.setdefault(path, None)
             return source, ()
-        return source, read(source)
+        return source, self._documents.get(path) or read(source)
 
     def _hinted(self, text: str) -> bool:
         """Return whether `text` holds a word that some table reads. What was found last is looked for first: recipes are alike."""
@@ -189,9 +189,8 @@ class Repository:
     def readable(self, path: str) -> tuple[Document, ...]:
         """Return the documents of the file at `path` that can be read, read once."""
         if path not in self._documents:
-            found = self.documents(path, named=True)[1]
-            self._documents[path] = tuple(document for document in found if isinstance(document, Document))
-        return self._documents[path]
+            self._documents[path] = self.documents(path, named=True)[1]
+        return tuple(document for document in self._documents[path] if isinstance(document, Document))
 
     def remember(self, path: str, launcher_file: LauncherFile | None, source: Source) -> None:
         """Keep what the file at `path` is as a launcher file, so that it need not be read again as evidence."""
@@ -266,7 +265,7 @@ def _agreement(found: list[tuple[LauncherFile, str]]) -> Nearby:
         return Nearby(disagreement=f"launcher files disagree on GPUs per node: {said}")
     size, note = each[-1]
     files = "1 launcher file says so" if len(each) == 1 else f"{len(each)} launcher files agree"
-    words = "1 GPU" if size.value == 1 else f"{size.value} GPUs"
+    words = count(size.value, Name.WORLD_SIZE)
     parallel = tuple(q for name in PARALLEL if (q := _unanimous(found, name)) is not None)
     assumption = f"{words} per node: {files} ({note})"
     return Nearby(size._replace(origin=Origin.LAUNCHER, note=files), parallel, assumption)

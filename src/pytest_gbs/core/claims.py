@@ -285,7 +285,7 @@ def _stale_factor_finding(run: Run, claim: Claim, factor: Factor, setting: Quant
     size = _size(run, claim)
     details: tuple[str, ...] = ()
     if size is not None and size.because:
-        rest = "still the declared" if declaration.admits(size.value) else f"not the declared {_number(declaration)}"
+        rest = "still the declared" if declaration.admits(size.value) else f"not the declared {number(declaration)}"
         details = (f"{size.value:,} = {product(size)}, {rest}",)
     related = (Related(setting.at, short(setting.name)),) if setting.at else ()
     severity = Severity.WARNING if setting.origin == Origin.DEFAULT else _certain(declaration)
@@ -315,12 +315,12 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
     related = (*_operands(run), *_conditions(declaration))
     if size is None:
         given = _law(run, declaration, world)
-        message = f"comment says {_number(declaration)}, settings give {given}: no number of {_free(reading)} makes it so"
+        message = f"{_source(declaration)} says {number(declaration)}, settings give {given}: no number of {_free(reading)} makes it so"
         return Finding(
             Cause.STALE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions
         )
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
-    message = f"{_source(declaration)} says {_number(declaration)}, settings give {size.value:,}{_unit(size)}"
+    message = f"{_source(declaration)} says {number(declaration)}, settings give {size.value:,}{_unit(size)}"
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     mends, fixes = _ways_out(run, declaration, size)
     loose = size.name == Name.TOKENS_PER_STEP and _apart(declaration, size) <= _FIRM
@@ -342,7 +342,8 @@ def _unit(size: Quantity) -> str:
     return " tokens" if size.name == Name.TOKENS_PER_STEP else ""
 
 
-def _number(declaration: Declaration) -> str:
+def number(declaration: Declaration) -> str:
+    """Return the number that is claimed, for people: `128`, `1,048,576 tokens`."""
     return f"{declaration.value:,}{' tokens' if declaration.unit == 'tokens' else ''}"
 
 
@@ -368,7 +369,7 @@ def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, 
 def _open(declaration: Declaration, readings: list[Reading], doubt: str) -> Undetermined:
     """Return the outcome of a claim that some admissible values or readings would make true and others false."""
     reading = next((r for r in readings if r.holds is None), readings[0])
-    what = f"{_source(declaration)} says {_number(declaration)}"
+    what = f"{_source(declaration)} says {number(declaration)}"
     if reading.holds is None and reading.values and len(reading.free) == 1:
         implies = f"holds {_with(reading)}{f'; {doubt}' if doubt else ''}"
         return Undetermined(Cause.STALE, declaration.at, what, reading.free, implies, values=reading.values)

@@ -16,7 +16,7 @@ from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.schedules import RAMP_UP, at_stage, changing
 from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import called, computed, count, leaves, listing, short
+from pytest_gbs.core.wording import beside, called, computed, count, leaves, listing, short
 
 _DOES = {
     Enforcement.STOPS: "stops at start",
@@ -257,7 +257,7 @@ def place(run: Run, names: tuple[str, ...]) -> Location:
 
 
 def _related(run: Run, names: tuple[str, ...], at: Location) -> tuple[Related, ...]:
-    return tuple(Related(leaf.at, short(leaf.name)) for leaf in _located(run, names) if leaf.at and leaf.at != at)
+    return beside(_located(run, names), at)
 
 
 def _rests_on_hardware(run: Run, names: tuple[str, ...]) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pytest_gbs.core.location import KeyPath, Location, Source
-from pytest_gbs.core.typed import NamedTuple, TypeAlias
+from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
+
+CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
+"""What the name of a configuration file ends with."""
 
 
 class Scalar(NamedTuple):

@@ -130,7 +130,7 @@ def at_least(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity], leas
     for leaf in sorted({leaf.name: leaf for size in top for leaf in _settings(size)}.values(), key=_rank):
         if leaf.name not in lower and dividend > 0 and dividend % leaf.value == 0:
             value = -(-least * divisor // (dividend // leaf.value))
-            fix = _repair(run, ((leaf, value),)).fix if 0 < value <= _LARGEST else None
+            fix = change(run, leaf, value)
             fixes += [fix] if fix else []
     return fixes
 

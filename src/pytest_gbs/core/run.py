@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.launch import Launch, LauncherFile
+from pytest_gbs.core.launch import Launch
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
@@ -84,8 +84,8 @@ class Run(NamedTuple):
     """One recipe as one launch runs it (`launch` None: by itself).
 
     `geometry` is what is shown: the sizes in the best world known. `claims` are judged in worlds of their own.
-    `declarations` are all that the file's comments and names state, of whatever force. `nearby` are launcher files that count
-    as evidence. `companions` are DeepSpeed configurations that the recipe or its launch names.
+    `declarations` are all that the file's comments and names state, of whatever force.
+    `companions` are DeepSpeed configurations that the recipe or its launch names.
 
     A `document` that is made up of several files, or of a file and a command line, has `places`: where the value at each key path
     really stands. The `document` of a launch has the settings of the command line in it. Its `claims` compare
@@ -101,7 +101,6 @@ class Run(NamedTuple):
     claims: tuple[Claim, ...]
     declarations: tuple[Declaration, ...]
     policies: tuple[Policy, ...] = ()
-    nearby: tuple[LauncherFile, ...] = ()
     assumptions: tuple[str, ...] = ()
     companions: tuple[Companion, ...] = ()
     places: dict[KeyPath, Location] | None = None

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from pytest_gbs.core.document import Scalar
+from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.framework import Loader
+from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.typed import Final, TypeAlias
 
 Value: TypeAlias = int | float | bool | str | None
@@ -191,3 +192,15 @@ def _core_integer() -> re.Pattern[str]:
 @cache
 def _core_float() -> re.Pattern[str]:
     return re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
+
+
+def value_at(document: Document, key: KeyPath, loader: str) -> Value:
+    """Return the value of the scalar at `key` as `loader` has it; None where there is none."""
+    node = document.get(*key)
+    return resolve(node, loader_of(document.syntax, loader)) if isinstance(node, Scalar) else None
+
+
+def is_set(document: Document, key: KeyPath, loader: str) -> bool:
+    """Return whether `key` stands in `document` with a value that is not null."""
+    node = document.get(*key)
+    return node is not None and (not isinstance(node, Scalar) or resolve(node, loader_of(document.syntax, loader)) is not None)

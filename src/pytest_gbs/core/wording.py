@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_gbs.core.admissible import ENOUGH
 from pytest_gbs.core.equation import Equation, Monomial
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Related
 from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final, NamedTuple
 
@@ -143,6 +145,11 @@ def computed(size: Quantity, equations: Iterable[Equation]) -> str:
     if found is None or not found.bottom:
         return product(size)
     return quotient(map(_factor, found.top), (_factor(part) for part in found.bottom if part.value != 1))
+
+
+def beside(sizes: Iterable[Quantity], at: Location) -> tuple[Related, ...]:
+    """Return the places of `sizes` other than `at`, each with its short word."""
+    return tuple(Related(size.at, short(size.name)) for size in sizes if size.at and size.at != at)
 
 
 def quotient(top: Iterable[str], bottom: Iterable[str], sign: str = "/") -> str:

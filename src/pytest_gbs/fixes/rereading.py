@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar
+from pytest_gbs.core.document import CONFIGURATIONS, Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.location import KeyPath, Source, Unreadable
 from pytest_gbs.core.outcome import Edit
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node as RuamelNode
 
 _MOST: Final = 1_000_000  # characters that take a reader in pure Python a few seconds
-CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 
 
 def unintended(before: Source, after: Source, edits: tuple[Edit, ...]) -> str:

@@ -14,7 +14,7 @@ from pytest_gbs.core.launch import LauncherFile, Problem
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.reading import LONGEST
-from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.scalar import value_at
 from pytest_gbs.core.typed import Final, NamedTuple
 
 _BESIDE: Final = ("num_processes", "num_machines", "compute_environment", "mixed_precision", "machine_rank")
@@ -71,8 +71,7 @@ def read(document: Document) -> LauncherFile:
 
 
 def _value(document: Document, path: KeyPath) -> object:
-    node = document.get(*path)
-    return resolve(node, loader_of(document.syntax, Loader.PYYAML)) if isinstance(node, Scalar) else None
+    return value_at(document, path, Loader.PYYAML)
 
 
 def _processes(document: Document) -> int | None:

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from pytest_gbs.core.document import CONFIGURATIONS
 from pytest_gbs.core.errors import GbsError
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.pytest_items.checks import Checks
 from pytest_gbs.pytest_items.items import Crash, Failure, RecipeFile, RecipeItem
 from pytest_gbs.pytest_items.options import read_options
 from pytest_gbs.pytest_items.summary import Summary, summarise, write_summary
-from pytest_gbs.repository import MAKEFILES, SCRIPTS, SUFFIXES
+from pytest_gbs.repository import MAKEFILES, SCRIPTS
 
 
 class RecipeSession:
@@ -53,7 +54,9 @@ class RecipeSession:
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
         """Add ours to what other plugins collect from a file below a root; alone, it is ours only."""
         others = yield
-        if not file_path.name.endswith((*SUFFIXES, *SCRIPTS, *MAKEFILES)) or not any(file_path.is_relative_to(root) for root in self.roots):
+        if not file_path.name.endswith((*CONFIGURATIONS, *SCRIPTS, *MAKEFILES)) or not any(
+            file_path.is_relative_to(root) for root in self.roots
+        ):
             return others
         node = _harmless_id(file_path, parent)
         file = RecipeFile.from_parent(parent, path=file_path, nodeid=node, checks=self.checks, collected=self.files)

@@ -13,11 +13,11 @@ from math import prod
 
 from pytest_gbs.core.equation import Enforcement, Rounding
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import count, short
+from pytest_gbs.core.wording import beside, count, short
 
 CODE = "GBS201"
 
@@ -45,7 +45,7 @@ def _finding(run: Run, world: Quantity, degrees: list[Quantity], at: Location, s
     taken = " x ".join(f"{short(size.name)} {size.value}" for size in degrees if size.value > 1)
     total = f" = {divisor}" if sum(size.value > 1 for size in degrees) > 1 else ""
     message = f"{count(world.value, Name.WORLD_SIZE)} do not divide among {taken}{total}"
-    related = tuple(Related(size.at, short(size.name)) for size in degrees if size.at and size.at != at)
+    related = beside(degrees, at)
     severity = Severity.ERROR if stops else Severity.WARNING
     holds = f"holds where the number of GPUs is a multiple of {divisor}"
     return Finding(CODE, message, severity, at, "", related, holds=holds, assumptions=run.assumptions)

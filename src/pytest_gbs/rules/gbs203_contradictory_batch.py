@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from math import prod
 
 from pytest_gbs.core.constraints import holds
-from pytest_gbs.core.document import Document, Scalar
+from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement
 from pytest_gbs.core.framework import Exclusion
 from pytest_gbs.core.location import KeyPath, Location
@@ -29,9 +29,9 @@ from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity
 from pytest_gbs.core.quantity import Conflict, Origin, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.scalar import is_set
 from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import called, leaves, listing, product, short
+from pytest_gbs.core.wording import beside, called, leaves, listing, product, short
 
 CODE = "GBS203"
 
@@ -43,7 +43,7 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each pair of settings of `run` that contradict each other."""
     told: set[str] = set()
     for exclusion in run.framework.exclusions:
-        present = [key for key in exclusion.keys if _is_set(run, key)]
+        present = [key for key in exclusion.keys if is_set(run.document, key, run.framework.loader)]
         if len(present) > 1 and all(holds(condition, run.document, run.framework.loader) for condition in exclusion.when):
             told.update(row.name for row in run.framework.rows if row.key in present)
             yield _exclusive(run.document, exclusion, present)
@@ -54,14 +54,6 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _is_prose(size: Conflict) -> bool:
     return any(leaf.origin in _PROSE for value in size.values for leaf in leaves(value))
-
-
-def _is_set(run: Run, key: KeyPath) -> bool:
-    """Return whether `key` stands in the recipe with a value that is not null."""
-    node = run.document.get(*key)
-    if not isinstance(node, Scalar):
-        return node is not None
-    return resolve(node, loader_of(run.document.syntax, run.framework.loader)) is not None
 
 
 def _exclusive(document: Document, exclusion: Exclusion, present: list[KeyPath]) -> Finding:
@@ -80,7 +72,7 @@ def _conflict(run: Run, size: Conflict) -> Finding:
     details = (f"{computed.value:,}{arithmetic}",) if arithmetic else ()
     places = [leaf for value in size.values for leaf in leaves(value) if leaf.at is not None]
     at = _place(run, places)
-    related = tuple(Related(leaf.at, short(leaf.name)) for leaf in places if leaf.at and leaf.at != at)
+    related = beside(places, at)
     severity, fixes = _severity(run, size.name), tuple(_fixes(run, stated, computed))
     return Finding(CODE, message, severity, at, short(size.name), related, details, assumptions=run.assumptions, fixes=fixes)
 

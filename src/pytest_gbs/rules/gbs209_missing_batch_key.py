@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import holds
-from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.framework import Arguments, Requirement
 from pytest_gbs.core.launch import Kind
-from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.scalar import is_set
 from pytest_gbs.core.wording import listing
 
 CODE = "GBS209"
@@ -32,7 +31,7 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each requirement of the framework of `run` of which no key is there."""
     at = run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0)
     for requirement in run.framework.requirements:
-        if _is_open(run, requirement) or any(_is_set(run, key) for key in requirement.keys):
+        if _is_open(run, requirement) or any(is_set(run.document, key, run.framework.loader) for key in requirement.keys):
             continue
         if all(holds(condition, run.document, run.framework.loader) for condition in requirement.when):
             names = listing((".".join(map(str, key)) for key in requirement.keys), last="or")
@@ -45,14 +44,6 @@ def _is_open(run: Run, requirement: Requirement) -> bool:
     if run.launch is None:
         return run.framework.arguments == Arguments.HYDRA and not requirement.whole
     return run.launch.kind != Kind.SCRIPT
-
-
-def _is_set(run: Run, key: KeyPath) -> bool:
-    """Return whether `key` stands in the recipe with a value that is not null."""
-    node = run.document.get(*key)
-    return node is not None and (
-        not isinstance(node, Scalar) or resolve(node, loader_of(run.document.syntax, run.framework.loader)) is not None
-    )
 
 
 _RECIPE = """\

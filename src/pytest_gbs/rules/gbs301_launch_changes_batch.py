@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import read
+from pytest_gbs.core.claims import number, read
 from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.launch import Kind, Launch
@@ -29,7 +29,7 @@ from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Un
 from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Claim, Run
-from pytest_gbs.core.wording import called, law_text, leaves, listing, product, short
+from pytest_gbs.core.wording import beside, called, law_text, leaves, listing, product, short
 
 CODE = "GBS301"
 
@@ -51,7 +51,7 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
     if reading.holds:
         return Verified(CODE, at, run.assumptions)
     if reading.holds is None:
-        message = f"{_whose(run, declaration)} claims {_number(declaration)}"
+        message = f"{_whose(run, declaration)} claims {number(declaration)}"
         return Undetermined(CODE, at, message, reading.free, claim=False)
     severity = Severity.ERROR if launch.kind == Kind.SCRIPT and not declaration.weak else Severity.WARNING
     told = Related(declaration.at, "claimed")
@@ -59,16 +59,16 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
         given = law_text(found) if found else "another number"
         free = listing(map(called, reading.free), last="and")
-        message = f"{_whose(run, declaration)} claims {_number(declaration)}, this launch gives {given}: no number of {free} makes it so"
+        message = f"{_whose(run, declaration)} claims {number(declaration)}, this launch gives {given}: no number of {free} makes it so"
         return Finding(CODE, message, severity, at, "", (told,), assumptions=run.assumptions)
     return _finding(run, declaration, reading.size, severity, at)
 
 
 def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, at: Location) -> Finding:
     unit = " tokens" if size.name == Name.TOKENS_PER_STEP else ""
-    message = f"this launch gives {size.value:,}{unit}, {_whose(run, declaration)} claims {_number(declaration)}"
+    message = f"this launch gives {size.value:,}{unit}, {_whose(run, declaration)} claims {number(declaration)}"
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
-    related = tuple(dict.fromkeys(Related(leaf.at, short(leaf.name)) for leaf in operands if leaf.at and leaf.at != at))
+    related = tuple(dict.fromkeys(beside(operands, at)))
     label = next((short(leaf.name) for leaf in operands if leaf.at == at), "")
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     claimed = (Related(declaration.at, "claimed"),) if declaration.at != at else ()
@@ -84,7 +84,7 @@ def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, 
     ways = [repair.words for repair in repairs]
     script = run.launch.at.source if run.launch is not None else ""
     fixes = (fix for repair in repairs if (fix := repair.fix) is not None and all(edit.at.source == script for edit in fix.edits))
-    return (f"keeps {_number(declaration)} with {listing(ways, last='or with')}" if ways else ""), tuple(fixes)
+    return (f"keeps {number(declaration)} with {listing(ways, last='or with')}" if ways else ""), tuple(fixes)
 
 
 def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:
@@ -98,10 +98,6 @@ def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:
 def _whose(run: Run, declaration: Declaration) -> str:
     at = declaration.at.source
     return "its comment" if run.launch is not None and at == run.launch.at.source else at.rpartition("/")[2]
-
-
-def _number(declaration: Declaration) -> str:
-    return f"{declaration.value:,}{' tokens' if declaration.unit == 'tokens' else ''}"
 
 
 _RECIPE = """\

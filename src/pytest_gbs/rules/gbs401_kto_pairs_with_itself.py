@@ -21,12 +21,12 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import holds, place
 from pytest_gbs.core.framework import Condition
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import leaves, product, short
+from pytest_gbs.core.wording import beside, leaves, product
 
 CODE = "GBS401"
 # HALOs 4831988, config/loss/kto.yaml:6; by its option's name where the tree is not at hand.
@@ -44,7 +44,7 @@ def check(run: Run) -> Iterator[Outcome]:
     elif micro.value == 1:
         message = "KTO's mismatched answer is the matched one in a micro batch of 1; HALOs goes on without a word"
         factors = f"{run.geometry.global_batch_size} = {product(batch)}" if (batch := _batch(run, micro)) else ""
-        related = tuple(Related(leaf.at, short(leaf.name)) for leaf in leaves(micro) if leaf.at and leaf.at != at)
+        related = beside(leaves(micro), at)
         yield Finding(CODE, message, Severity.WARNING, at, related=related, details=(factors,) if factors else ())
 
 

@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import place
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import short
+from pytest_gbs.core.wording import beside
 
 CODE = "GBS402"
 
@@ -38,7 +38,7 @@ def check(run: Run) -> Iterator[Outcome]:
         yield Verified(CODE, at, decides=False)
         return
     stated = f"{interval.key} {interval.value:,}{' (the default)' if interval.origin == Origin.DEFAULT else ''}"
-    related = tuple(Related(each.at, short(each.name)) for each in (interval, batch) if each.at and each.at != at)
+    related = beside((interval, batch), at)
     if really:
         severity = Severity.INFO if interval.origin == Origin.DEFAULT else Severity.WARNING
         message = f"{stated} is no multiple of {batch.key} {batch.value:,}; HALOs sets it to {really:,} and goes on"

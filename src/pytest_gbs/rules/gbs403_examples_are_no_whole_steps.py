@@ -21,13 +21,13 @@ from collections.abc import Iterator
 from pytest_gbs.core.constraints import holds, place
 from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.framework import Condition
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.typed import Final, NamedTuple
-from pytest_gbs.core.wording import short
+from pytest_gbs.core.wording import beside
 
 CODE = "GBS403"
 _EPOCHS: Final = ("n_epochs",)
@@ -64,7 +64,7 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     severity, message, details = found
     others = (batch, accumulation) if accumulation.value > 1 else (batch,)
-    related = tuple(Related(each.at, short(each.name)) for each in others if each.at and each.at != at)
+    related = beside(others, at)
     yield Finding(CODE, message, severity, at, related=related, details=details)
 
 

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import Value, loader_of, resolve
+from pytest_gbs.core.scalar import Value, value_at
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import called
 
@@ -78,8 +77,7 @@ def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
 
 def _value(run: Run, key: KeyPath) -> Value:
     """Return the value of a scalar at `key` as OmegaConf reads it, None where there is none."""
-    node = run.document.get(*key)
-    return resolve(node, loader_of(run.document.syntax, run.framework.loader)) if isinstance(node, Scalar) else None
+    return value_at(run.document, key, run.framework.loader)
 
 
 _RECIPE = """\

@@ -19,12 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.scalar import value_at
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import short
 
@@ -38,12 +37,9 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding where `run` trains with another batch than the `batch_size` of its recipe."""
     if run.framework.name != "axolotl" or _ACCUMULATION in run.document.keyed:
         return
-    node, at = run.document.get(*_TOTAL), run.document.locate(_TOTAL)
+    total, at = value_at(run.document, _TOTAL, run.framework.loader), run.document.locate(_TOTAL)
     micro = run.geometry.value(Name.MICRO_BATCH_SIZE)
-    if not isinstance(node, Scalar) or at is None or micro is None:
-        return
-    total = resolve(node, loader_of(run.document.syntax, run.framework.loader))
-    if type(total) is not int or total in (0, micro):
+    if at is None or micro is None or type(total) is not int or total in (0, micro):
         return
     message = f"batch_size {total:,} is not what axolotl trains with: the accumulation is 1, and each GPU takes {micro:,} per step"
     place = run.at(Name.MICRO_BATCH_SIZE)

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.core.scalar import value_at
 from pytest_gbs.core.typed import Final
 
 CODE = "GBS432"
@@ -57,8 +56,7 @@ def _problem(heads: int, shared: int | None, ranks: int) -> str:
 
 
 def _number(run: Run, key: str) -> int | None:
-    node = run.document.get(*_MODEL, key)
-    value = resolve(node, loader_of(run.document.syntax, run.framework.loader)) if isinstance(node, Scalar) else None
+    value = value_at(run.document, (*_MODEL, key), run.framework.loader)
     return value if type(value) is int else None
 
 

@@ -22,7 +22,7 @@ from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Ve
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import leaves, product, short
+from pytest_gbs.core.wording import beside, leaves, product
 
 CODE = "GBS451"
 
@@ -40,7 +40,7 @@ def check(run: Run) -> Iterator[Outcome]:
     key = stated.key or "the global batch"
     title = run.framework.title.split(" (")[0]
     message = f"{key} {stated.value:,} trains with {real.value:,}; {title} rounds the accumulation down and says nothing"
-    related = tuple(Related(leaf.at, short(leaf.name)) for leaf in leaves(real) if leaf.at and leaf.at != at)
+    related = beside(leaves(real), at)
     details = (f"{real.value:,} = {product(real)}",)
     holds = f"holds with {real.value:,}"
     yield Finding(

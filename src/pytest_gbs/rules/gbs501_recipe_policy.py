@@ -21,12 +21,12 @@ from pytest_gbs.core.admissible import reaching
 from pytest_gbs.core.declaration import Interval
 from pytest_gbs.core.equation import Monomial, law
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Origin, Quantity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Policy, Run
 from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import amounts, called, law_text, leaves, listing, product, short
+from pytest_gbs.core.wording import amounts, beside, called, law_text, leaves, listing, product, short
 
 CODE = "GBS501"
 
@@ -62,7 +62,7 @@ def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantit
     at = _place(run, operands)
     if any(size.value in interval for interval in wanted):
         return Verified(CODE, at, run.assumptions)
-    related = tuple(Related(leaf.at, short(leaf.name)) for leaf in operands if leaf.at and leaf.at != at)
+    related = beside(operands, at)
     details = ((f"{size.value:,} = {product(size)}",) if size.because else ()) + (_source(policy),)
     # A file's name is weak evidence for the hardware.
     severity = Severity.WARNING if any(leaf.origin == Origin.NAME for leaf in leaves(size)) else Severity.ERROR
@@ -83,7 +83,7 @@ def _judge_law(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcom
         free = called(found.free[0])
         none = f"no number of {free}" if found.free[0] in HARDWARE else f"no {free}"
         message = f"{called(policy.name)} is {law_text(found)}, {_expected(policy)}: {none} gives that"
-        related = tuple(Related(leaf.at, short(leaf.name)) for leaf in _operands(run) if leaf.at and leaf.at != at)
+        related = beside(_operands(run), at)
         return Finding(CODE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
     if _always(found, wanted):
         return Verified(CODE, at, run.assumptions)

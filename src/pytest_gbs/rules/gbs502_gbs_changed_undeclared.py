@@ -19,12 +19,12 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.claims import judge
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.core.quantity import Quantity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import TYPE_CHECKING
-from pytest_gbs.core.wording import called, listing, short
+from pytest_gbs.core.wording import beside, called, listing
 
 if TYPE_CHECKING:
     from pytest_gbs.core.held import Held, Record
@@ -70,7 +70,7 @@ def _finding(run: Run, base: Held, now: Record) -> Finding:
     changed = moved(base.record, now)
     sizes = [size for each in changed if isinstance(size := run.geometry.get(each.name), Quantity) and size.at]
     at = next((size.at for size in sizes if size.at and size.at.source == run.path), _start(run))
-    related = tuple(Related(size.at, short(size.name)) for size in sizes if size.at and size.at != at)
+    related = beside(sizes, at)
     because = listing((f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in changed), last="and")
     message = f"global batch size went from {words(base.record)} at {base.where} to {words(now)}, and nothing declares it"
     return Finding(CODE, message, Severity.WARNING, at, "", related, (because,) if because else ())

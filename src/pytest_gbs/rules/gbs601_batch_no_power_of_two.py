@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.core.outcome import Finding, Outcome, Severity
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import leaves, product, short
+from pytest_gbs.core.wording import beside, leaves, product
 
 CODE = "GBS601"
 
@@ -37,7 +37,7 @@ def check(run: Run) -> Iterator[Outcome]:
     file = run.path if run.launch is None or run.launch.start is None else run.launch.at.source
     at = next((leaf.at for leaf in operands if leaf.at and leaf.at.source == file), None)
     at = at or (run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0))
-    related = tuple(Related(leaf.at, short(leaf.name)) for leaf in operands if leaf.at and leaf.at != at)
+    related = beside(operands, at)
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     message = f"global batch size {size.value:,} is no power of two; {below:,} and {below * 2:,} are"
     yield Finding(CODE, message, Severity.INFO, at, "", related, details, assumptions=run.assumptions)
