@@ -48,15 +48,24 @@ if TYPE_CHECKING:
     from pytest_gbs.launched import Running
     from pytest_gbs.locking import Base, Holdings
 
+_WORTH_SHARING: Final = 200  # files; fewer are checked before another process has started
 _MANY: Final = 100_000  # objects made since the collector last ran; CPython has 700
 
 
 def check(
-    tree: Tree, targets: Sequence[str], settings: Settings, given: Given, *, keep_runs: bool = False, base: Base | None = None
+    tree: Tree,
+    targets: Sequence[str],
+    settings: Settings,
+    given: Given,
+    *,
+    keep_runs: bool = False,
+    base: Base | None = None,
+    jobs: int = 1,
 ) -> Report:
     """Return what is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
 
     With `keep_runs` the report holds the geometry of every recipe too. `base` is an earlier state that recipes are held against.
+    Up to `jobs` processes share the work where there is enough of it; the report is the same.
 
     Raises:
         SettingsError: the lock file is broken.
@@ -64,7 +73,7 @@ def check(
     """
     repository = Repository(tree, settings)
     with _rare_collections():
-        return _Check(repository, settings, given, keep_runs, base).report(targets)
+        return _Check(repository, settings, given, keep_runs, base).report(targets, jobs)
 
 
 @contextmanager
@@ -107,6 +116,25 @@ def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: G
     return report, tree.read, lambda files: check(OverlayTree(tree, files), targets, settings, given)
 
 
+class _Told(NamedTuple):
+    """What was found out about one file: reports, bugs and claims; and what waits until all files are known."""
+
+    files: tuple[FileReport, ...]
+    internal: tuple[str, ...]
+    judged: tuple[Judged, ...]
+    launched: tuple[Pending, ...] = ()
+    waiting: tuple[Pending, ...] = ()
+    suppressible: bool = False
+
+
+class _Share(NamedTuple):
+    """What another process found out about some of the files."""
+
+    told: dict[str, _Told]
+    parents: set[str]
+    sources: dict[str, Source]
+
+
 class _Recipe(NamedTuple):
     """A recipe as it stands in its file, and with what it takes in from others; `places` says where its values really stand then."""
 
@@ -114,6 +142,14 @@ class _Recipe(NamedTuple):
     whole: Document
     framework: Framework
     places: dict[KeyPath, Location] | None
+
+
+class _Known(NamedTuple):
+    """A document with what it takes in from others, where its values really stand then, and its table, where it is a recipe."""
+
+    whole: Document
+    places: dict[KeyPath, Location] | None
+    framework: Framework | None
 
 
 class _Check:
@@ -129,8 +165,8 @@ class _Check:
         self.launches: LaunchIndex | None = None
         self.parents: set[str] = set()
 
-    def report(self, targets: Sequence[str]) -> Report:
-        """Return the report on `targets`."""
+    def report(self, targets: Sequence[str], jobs: int) -> Report:
+        """Return the report on `targets`, `jobs` processes at work."""
         chosen = self.repository.targets(targets)
         scripts = self.repository.script_targets(targets)
         self._know(self._index())
@@ -141,16 +177,12 @@ class _Check:
         judged: list[Judged] = []
         waiting: list[Pending] = []
         launched: list[Pending] = []
-        for path, named in chosen.items():
-            for pending in self._file(path, named):
-                internal.extend(pending.judgement.internal)
-                judged.extend(pending.judgement.judged)
-                if pending.judgement.launched:
-                    launched.append(pending)
-                if _may_be_parent(pending):
-                    waiting.append(pending)
-                else:
-                    files.append(self.telling.finish(pending))
+        for told in self._told(chosen, jobs):
+            files.extend(told.files)
+            internal.extend(told.internal)
+            judged.extend(told.judged)
+            launched.extend(told.launched)
+            waiting.extend(told.waiting)
         for pending in (*map(self._unless_parent, waiting), *self._scripts(launched, scripts, frozenset(chosen))):
             internal.extend(pending.judgement.internal if pending.role == Role.LAUNCHER else ())
             files.append(self.telling.finish(pending))
@@ -158,6 +190,48 @@ class _Check:
         files = self.telling.compare(files, tuple(judged), internal)
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         return Report(tuple(files), self.telling.sources, used, _advice(files), tuple(internal))
+
+    def _told(self, chosen: dict[str, bool], jobs: int) -> Iterator[_Told]:
+        """Yield what is found out about each of the `chosen` files, in order."""
+        found = self._together(chosen, jobs) if jobs > 1 and len(chosen) >= _WORTH_SHARING and not self.keep_runs else {}
+        for path, named in chosen.items():
+            yield found.get(path) or self._tell(path, named)
+
+    def _together(self, chosen: dict[str, bool], jobs: int) -> dict[str, _Told]:
+        """Return what `jobs` processes find out about the `chosen` files; what concerns others among them stays with this one."""
+        from pytest_gbs.crew import Crew
+
+        launched = self.launches.of_recipe if self.launches is not None else {}
+
+        def share(paths: Iterator[str]) -> _Share:
+            told = {path: self._tell(path, chosen[path]) for path in paths}
+            done = {path: each for path, each in told.items() if not (each.launched or each.waiting or each.suppressible)}
+            return _Share(done, self.parents, self.telling.sources)
+
+        crew = Crew([path for path in chosen if path not in launched], share, jobs)
+        try:
+            found = {path: self._tell(path, named) for path, named in chosen.items() if path in launched}
+            found.update((path, self._tell(path, chosen[path])) for path in crew.taken())
+            for told, parents, sources in crew.brought():
+                found.update(told)
+                self.parents |= parents
+                self.telling.sources.update(sources)
+        finally:
+            crew.close()
+        return found
+
+    def _tell(self, path: str, named: bool) -> _Told:
+        """Return what is found out about one file."""
+        each = tuple(self._file(path, named))
+        waiting = tuple(pending for pending in each if _may_be_parent(pending))
+        return _Told(
+            tuple(self.telling.finish(pending) for pending in each if pending not in waiting),
+            tuple(bug for pending in each for bug in pending.judgement.internal),
+            tuple(claim for pending in each for claim in pending.judgement.judged),
+            tuple(pending for pending in each if pending.judgement.launched),
+            waiting,
+            any(pending.suppressible is not None for pending in each),
+        )
 
     def _unless_parent(self, pending: Pending) -> Pending:
         """Return what is told of a file without what its GPUs break, where others take it in as a parent and set their own."""
@@ -269,8 +343,7 @@ class _Check:
 
     def _document(self, document: Document, named: bool) -> Pending:
         path = document.source.path
-        whole, places = self._whole(document)
-        framework = self.repository.recognise(whole)
+        whole, places, framework = self._whole(document)
         launched = self.launches.of_recipe.get(path, ()) if self.launches is not None else ()
         if framework is None and launched and document.number == 1:
             framework = launched[0].framework
@@ -297,20 +370,20 @@ class _Check:
             self._know(index_launches(self.repository, always=True))
         return self.launches.shown_by(document, self.repository) if self.launches is not None else ()
 
-    def _whole(self, document: Document) -> tuple[Document, dict[KeyPath, Location] | None]:
-        """Return `document` with what it takes in from other files and its interpolations, and where its values really stand."""
+    def _whole(self, document: Document) -> _Known:
+        """Return `document` with what it takes in from other files and its interpolations."""
         keyed = document.keyed
         takes_in = ("defaults",) in keyed or ("_base_",) in keyed
-        table = self.repository.recognise(document) if takes_in or "${" in document.source.text else None
-        if not takes_in and (table is None or table.loader != Loader.OMEGACONF):
-            return document, None
+        table = self.repository.recognise(document)
+        if not takes_in and (table is None or table.loader != Loader.OMEGACONF or "${" not in document.source.text):
+            return _Known(document, None, table)
         from pytest_gbs.launched import whole
 
         found = whole(document, self.repository.remembered, table)
         if found is None:
-            return document, None
+            return _Known(document, None, table)
         self.parents.update(source for source in found.sources if source != document.source.path)
-        return found.document, found.places
+        return _Known(found.document, found.places, self.repository.recognise(found.document))
 
     def _launcher_or_neither(self, document: Document, named: bool) -> Pending:
         path = document.source.path
@@ -379,8 +452,7 @@ class _Check:
         for path in self.repository.paths:
             if matches_any(path, expectation.paths):
                 for document in self.repository.readable(path):
-                    whole, places = self._whole(document)
-                    framework = self.repository.recognise(whole)
+                    whole, places, framework = self._whole(document)
                     if framework is not None:
                         sizes = self._sizes(_Recipe(document, whole, framework, places))
                         runs = build_runs(whole, framework, sizes, self._context(path))

@@ -13,7 +13,7 @@ from pytest_gbs.core.composed import Composed, Override
 from pytest_gbs.core.document import Document, Node, Scalar, Sequence
 from pytest_gbs.core.framework import Arguments, Framework, Loader
 from pytest_gbs.core.identity import by_identity
-from pytest_gbs.core.location import KeyPath, Location, Source
+from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.core.quantity import Conflict, Origin, Quantity, Size, Unknown
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.frameworks import recognise
@@ -86,6 +86,8 @@ def whole(document: Document, tree: Remembered, framework: Framework | None = No
     Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
     where some file can't be found or must be chosen by whoever launches: then nobody knows the whole.
     """
+    if _lacks_parents(document, tree):
+        return None
     composed = _composed(document, tree, framework)
     if composed is None and framework is not None and _interpolates(document, framework):
         followed = _followed(document, framework)
@@ -163,18 +165,29 @@ def _looked_at(framework: Framework) -> frozenset[KeyPath]:
 
 
 def _composed(document: Document, tree: Remembered, framework: Framework | None) -> Composed | None:
-    folder, _, name = document.source.path.rpartition("/")
+    path = document.source.path
     if ("_base_",) in document.keyed:
-        return inherit(tree, tree.documents, document.source.path, style=MMENGINE)
+        return inherit(tree, tree.documents, path, style=MMENGINE, whole=True)
     defaults = document.get("defaults")
     if defaults is None:
         return None
-    if isinstance(defaults, Scalar) or (isinstance(defaults, Sequence) and all(_is_file(item) for item in defaults.items)):
-        return inherit(tree, tree.documents, document.source.path, style=NEMO_RL, resolvers=NEMO_RL_RESOLVERS)
+    if _names_files(defaults):
+        return inherit(tree, tree.documents, path, style=NEMO_RL, resolvers=NEMO_RL_RESOLVERS, whole=True)
     # A Hydra file that is nothing to any table by itself is a part of a tree, or one that only its launches make whole.
     if framework is None or not isinstance(defaults, Sequence):
         return None
-    return compose(tree, tree.documents, folder, name.rpartition(".")[0])
+    folder, _, name = path.rpartition("/")
+    return compose(tree, tree.documents, folder, name.rpartition(".")[0], whole=True)
+
+
+def _lacks_parents(document: Document, tree: Remembered) -> bool:
+    """Return whether one of the parents is not there that `document` names."""
+    named = document.get("_base_") or document.get("defaults")
+    if named is None or not _names_files(named):
+        return False
+    folder = document.source.path.rpartition("/")[0]
+    texts = [node.text for node in (named.items if isinstance(named, Sequence) else (named,)) if isinstance(node, Scalar)]
+    return any((path := below(folder, text)) is None or isinstance(tree.read(path), Unreadable) for text in texts)
 
 
 def _resolvers(framework: Framework | None) -> Resolvers:
@@ -182,8 +195,11 @@ def _resolvers(framework: Framework | None) -> Resolvers:
     return NEMO_RL_RESOLVERS if framework is not None and framework.name == "nemo-rl" else {}
 
 
-def _is_file(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.text.endswith((".yaml", ".yml"))
+def _names_files(node: Node) -> bool:
+    """Return whether `node`, of a key that takes in others, is a text, or a list of paths rather than of Hydra's groups."""
+    if isinstance(node, Sequence):
+        return all(isinstance(item, Scalar) and item.text.endswith((".yaml", ".yml")) for item in node.items)
+    return isinstance(node, Scalar)
 
 
 class Runner:

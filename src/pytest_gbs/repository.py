@@ -205,16 +205,17 @@ class Repository:
     def nearby(self, path: str) -> Nearby:
         """Return what the launcher files of the nearest enclosing folder that has any say about GPUs per node."""
         folder = path.rpartition("/")[0]
-        if folder not in self._nearby:
-            self._nearby[folder] = self._look_around(folder)
-        return self._nearby[folder]
-
-    def _look_around(self, folder: str) -> Nearby:
-        while True:
+        below: list[str] = []
+        while folder not in self._nearby:
             found = [f for path in self._range(f"{folder}/" if folder else "") if (f := self._launcher_file(path)) and f[0].distributed]
             if found or not folder:
-                return _agreement(found)
-            folder = folder.rpartition("/")[0]
+                self._nearby[folder] = _agreement(found)
+            else:
+                below.append(folder)
+                folder = folder.rpartition("/")[0]
+        around = self._nearby[folder]
+        self._nearby.update(dict.fromkeys(below, around))
+        return around
 
     def _launcher_file(self, path: str) -> tuple[LauncherFile, str] | None:
         if path not in self._launcher_files:

@@ -21,7 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("rules", "fixes"),
     ("launches",),
     ("launched",),
-    ("repository", "companions", "formats", "locking"),
+    ("repository", "companions", "formats", "locking", "crew"),
     ("launch_index",),
     ("engine",),
     ("evidence", "telling"),
@@ -40,7 +40,7 @@ THIRD_PARTY = {
     "jsonschema": {"settings", "cli"},
     "tomllib": {"parsing", "settings", "trees"},
 }
-OUTSIDE = {"argparse": {"cli"}, "subprocess": {"trees"}, "socket": set(), "urllib": set(), "http": set(), "pickle": set()}
+OUTSIDE = {"argparse": {"cli"}, "subprocess": {"trees"}, "socket": set(), "urllib": set(), "http": set(), "pickle": {"crew"}}
 
 
 def _modules() -> list[Path]:

@@ -38,6 +38,7 @@ class Job(NamedTuple):
     settings: Settings
     given: Given
     names_file: bool
+    jobs: int = 1
 
     def check(self, *, keep_runs: bool = False, everything: bool = False) -> Report:
         """Return the report on the targets, or on the whole tree."""
@@ -45,12 +46,12 @@ class Job(NamedTuple):
 
         targets = () if everything else self.targets
         if not sys.stderr.isatty():
-            return check(self.tree, targets, self.settings, self.given, keep_runs=keep_runs)
+            return check(self.tree, targets, self.settings, self.given, keep_runs=keep_runs, jobs=self.jobs)
         from pytest_gbs.cli._progress import Watched
 
         watched = Watched(self.tree, sys.stderr)
         try:
-            return check(watched, targets, self.settings, self.given, keep_runs=keep_runs)
+            return check(watched, targets, self.settings, self.given, keep_runs=keep_runs, jobs=self.jobs)
         finally:
             watched.clear()
 
@@ -75,7 +76,7 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
     words = "run Python rules of your own, where you trust it"
     group.add_argument("--allow-local-rules", action="append", metavar="PATH", help=words)
     group.add_argument("--stdin-filename", metavar="NAME", help="the name of what - reads")
-    group.add_argument("--jobs", type=_number, default=1, metavar="N", help="accepted; one process is fast enough")
+    group.add_argument("--jobs", type=_number, metavar="N", help="processes to share many files among (default: one for each processor)")
     group.add_argument("--no-cache", action="store_true", help="accepted; nothing is cached")
 
 
@@ -101,7 +102,7 @@ def job(arguments: argparse.Namespace) -> Job:
 
         tree = OverlayTree(tree, {targets[arguments.paths.index(STDIN)]: _read_stdin(arguments, root, settings.max_file_size)})
     names_file = any(not os.path.isdir(path) for path in paths)
-    return Job(root, folder, tree, targets, settings, given._replace(launch_files=launch_files), names_file)
+    return Job(root, folder, tree, targets, settings, given._replace(launch_files=launch_files), names_file, _jobs(arguments.jobs))
 
 
 def here() -> str:
@@ -122,6 +123,17 @@ def _number(text: str) -> int:
 
         raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 to {MOST_GPUS}")
     return int(text)
+
+
+_MOST_JOBS: Final = 8
+
+
+def _jobs(asked: int | None) -> int:
+    """Return how many processes to work with: as many as were asked for, else as there are processors, in reason."""
+    if hasattr(os, "fork") and hasattr(os, "sched_getaffinity"):
+        processors = len(os.sched_getaffinity(0))
+        return min(asked or processors, _MOST_JOBS)
+    return 1
 
 
 def _given(arguments: argparse.Namespace) -> Given:

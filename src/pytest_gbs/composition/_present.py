@@ -42,6 +42,11 @@ def present(
     return Composed(writer.values, data, document, tuple(problems), tuple(dict.fromkeys(sources)))
 
 
+def without_values(path: str, problems: list[ComposeProblem], sources: list[str]) -> Composed:
+    """Return what is left of a configuration that nobody wants in part: its problems."""
+    return Composed({}, {}, Document(Source(path, ""), 1, "yaml", None, {}, (), ()), tuple(problems), tuple(dict.fromkeys(sources)))
+
+
 class _Writer:
     """The values found so far, and the text of the made-up document: a line for each scalar."""
 

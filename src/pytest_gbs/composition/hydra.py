@@ -13,7 +13,7 @@ from pytest_gbs.composition._interpolation import Failed
 from pytest_gbs.composition._merge import Clash, Merger
 from pytest_gbs.composition._nodes import Branch, Budget, Leaf, Node, TooMuch, place_of
 from pytest_gbs.composition._override_grammar import NotAnOverride, Parsed, Sweep, parse_override
-from pytest_gbs.composition._present import present
+from pytest_gbs.composition._present import present, without_values
 from pytest_gbs.composition._resolve import Interpolations, Resolver, split_key
 from pytest_gbs.core.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.core.location import Location
@@ -30,12 +30,14 @@ def compose(
     environment: Mapping[str, str] | None = None,
     resolvers: Mapping[str, Resolver] | None = None,
     legacy: bool = False,
+    whole: bool = False,
 ) -> Composed:
     """Return the configuration that Hydra composes from `config_name` in folder `config_dir` of `tree`, with `overrides`.
 
     `read` reads a file's text as documents. `environment` is what is known of the environment variables; the others are
     unknown, not unset. `resolvers` are functions of numbers that the program registers. `legacy` is Hydra's version_base below
-    1.2. Hydra's own settings (`hydra.*`, `hydra/*`) are left out, as Hydra leaves them out of what the program gets.
+    1.2. With `whole`, a configuration with problems is not written out: it has no values. Hydra's own settings (`hydra.*`,
+    `hydra/*`) are left out, as Hydra leaves them out of what the program gets.
     """
     budget = Budget()
     folder = Folder(tree, read, config_dir.strip("/"), budget, legacy)
@@ -55,6 +57,8 @@ def compose(
         problems.append(ComposeProblem(stopped.kind, stopped.message, stopped.at))
     root.content.pop(HYDRA, None)
     path = folder.sources[0] if folder.sources else config_dir
+    if whole and problems:
+        return without_values(path, problems, folder.sources)
     return present(root, path, problems, folder.sources, environment=environment or {}, resolvers=resolvers or {})
 
 

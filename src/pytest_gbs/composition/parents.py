@@ -9,7 +9,7 @@ from pytest_gbs.composition._folder import Reader, Stopped, read_one, within
 from pytest_gbs.composition._merge import Clash
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, TooMuch, copy, place_of
 from pytest_gbs.composition._override_grammar import NotAnOverride, Sweep, parse_override
-from pytest_gbs.composition._present import present
+from pytest_gbs.composition._present import present, without_values
 from pytest_gbs.composition._resolve import Interpolations, Resolver
 from pytest_gbs.composition.hydra import merger_of
 from pytest_gbs.core.composed import Composed, ComposeProblem, Override, ProblemKind
@@ -74,11 +74,12 @@ def inherit(
     style: Style = NEMO_RL,
     environment: Mapping[str, str] | None = None,
     resolvers: Mapping[str, Resolver] | None = None,
+    whole: bool = False,
 ) -> Composed:
     """Return the configuration at `path` of `tree` merged over its parents, and `overrides` in Hydra's grammar over that.
 
     Paths of parents are relative to the file that names them; none outside the tree is read. A parent that is not there, or
-    leads back, is a problem and left out.
+    leads back, is a problem and left out. With `whole`, a configuration with problems is not written out: it has no values.
     """
     family = _Family(tree, read, style)
     try:
@@ -88,6 +89,8 @@ def inherit(
     except TooMuch as error:
         family.problems.append(ComposeProblem(ProblemKind.LIMIT, str(error), Location(path, 0, 0)))
         root = Branch(Location(path, 0, 0, ()))
+    if whole and family.problems:
+        return without_values(path, family.problems, family.sources)
     known = None if style.loader != Loader.OMEGACONF else resolvers or {}
     return present(root, path, family.problems, family.sources, environment=environment or {}, resolvers=known)
 

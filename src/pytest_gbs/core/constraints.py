@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 
 from pytest_gbs.core.admissible import Multiples, dividing
@@ -74,14 +74,15 @@ def applies(constraint: Constraint, run: Run) -> bool:
 def _judge_one(run: Run, constraint: Constraint) -> Outcome:
     names = (*constraint.dividend, *constraint.divisor)
     at = place(run, names)
+    if constraint.at_least is None and (divides := _divides(constraint, run.geometry.stated)) is not None:
+        return _decided(run, constraint, at) if divides else _violated(run, constraint, at)
     dividend = _law(constraint.dividend, run)
     divisor = _law(constraint.divisor, run)
     if constraint.at_least is not None:
         return _judge_least(run, constraint, dividend, divisor, at)
     answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
     if answer is True or (isinstance(answer, Multiples) and answer.everything):
-        decides = _rests_on_hardware(run, names)
-        return Verified(constraint.code, at, run.assumptions if decides else (), decides)
+        return _decided(run, constraint, at)
     if answer is False or (isinstance(answer, Multiples) and answer.nothing):
         return _violated(run, constraint, at)
     message = f"{_called(constraint.dividend)} must be divisible by {_called(constraint.divisor)}"
@@ -89,6 +90,28 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
         return Undetermined(constraint.code, at, message, (answer.name,), _implies(answer), claim=False)
     missing = tuple(sorted({*(dividend.free if dividend else ()), *(divisor.free if divisor else ())})) or names
     return Undetermined(constraint.code, at, message, missing, claim=False)
+
+
+def _divides(constraint: Constraint, sizes: Mapping[str, Size]) -> bool | None:
+    """Return whether the division leaves no remainder; None where it takes a law, since a size is not known, or divides by zero."""
+    top = bottom = 1
+    for name in constraint.dividend:
+        size = sizes.get(name)
+        if type(size) is not Quantity:
+            return None
+        top *= size.value
+    for name in constraint.divisor:
+        size = sizes.get(name)
+        if type(size) is not Quantity:
+            return None
+        bottom *= size.value
+    return top % bottom == 0 if bottom else None
+
+
+def _decided(run: Run, constraint: Constraint, at: Location) -> Verified:
+    """Return the outcome of a division without remainder."""
+    decides = _rests_on_hardware(run, (*constraint.dividend, *constraint.divisor))
+    return Verified(constraint.code, at, run.assumptions if decides else (), decides)
 
 
 def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, divisor: Monomial | None, at: Location) -> Outcome:
@@ -171,10 +194,13 @@ def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None)
     """Return the product of sizes `names` as a law in what is not known."""
     from fractions import Fraction
 
+    stated = run.geometry.stated if sizes is None else sizes
+    if all(type(stated.get(name)) is Quantity for name in names):
+        return Monomial(Fraction(prod(size.value for name in names if isinstance(size := stated[name], Quantity))), ())
     coefficient = Fraction(1)
     free: list[str] = []
     for name in names:
-        part = law(name, run.geometry.stated if sizes is None else sizes, run.framework.equations)
+        part = law(name, stated, run.framework.equations)
         if part is None:
             if name not in RANKS:
                 return None

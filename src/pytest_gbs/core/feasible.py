@@ -30,6 +30,20 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
     lists the numbers that give the global batch size a comment claims. Least sizes that hold or fail on any hardware are left
     to the rules about them, but for those that a table gives to the rule about recipes which run nowhere.
     """
+    bounds, undecided, batch = _bounds(run)
+    return _described(bounds, undecided, _reaching(run, batch, bounds))
+
+
+def runs_somewhere(run: Run) -> bool | None:
+    """Return whether some number of GPUs meets every relation between sizes that the framework enforces; None where nobody can tell."""
+    bounds, undecided, _ = _bounds(run)
+    if next(iter(bounds.numbers()), None) is None:
+        return False
+    return None if undecided else True
+
+
+def _bounds(run: Run) -> tuple[Bounds, list[str], Form | None]:
+    """Return the numbers of GPUs that meet every relation, the names of sizes that would have to be known, and the batch."""
     sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := _without_hardware(name, size)) is not None}
     forms = {name: Form(size.value) for name, size in sizes.items()}
     forms[Name.WORLD_SIZE] = Form(1, power=1)
@@ -44,7 +58,7 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
             names = (*constraint.dividend, *constraint.divisor)
             undecided += [name for name in names if name not in forms] or names
         bounds = narrowed or bounds
-    return _described(bounds, undecided, _reaching(run, forms.get(Name.GLOBAL_BATCH_SIZE), bounds))
+    return bounds, undecided, forms.get(Name.GLOBAL_BATCH_SIZE)
 
 
 def _narrowed(bounds: Bounds, form: Form | None, constraint: Constraint) -> Bounds | None:

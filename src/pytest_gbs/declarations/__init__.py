@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from pytest_gbs.core.declaration import Declaration, Grammar
 from pytest_gbs.core.document import CommentBlock
+from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.plugins import modules
+from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._candidate import digit
+
+# How many comments are remembered, and how long they may be.
+_MOST: Final = 512
+_LONG: Final = 2_000
 
 
 @cache
@@ -29,15 +35,26 @@ def read_declarations(blocks: tuple[CommentBlock, ...], source: str) -> tuple[De
 
 
 def _read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
-    """Return what the grammars find in one block, each asked only where one of its words occurs."""
-    text = block.text.lower()
+    """Return what the grammars find in one block."""
+    asked = _stating(block.text, block.owner, block.placement) if len(block.text) <= _LONG else _hinted(block.text)
+    return tuple(found for grammar in asked for found in grammar.read(block, source)) if asked else ()
+
+
+@lru_cache(maxsize=_MOST)
+def _stating(text: str, owner: KeyPath | None, placement: str) -> tuple[Grammar, ...]:
+    """Return the grammars that find something in a comment of this text. Recipes of one folder repeat each other's comments."""
+    asked = _hinted(text)
+    return tuple(grammar for grammar in asked if grammar.read(CommentBlock(text, ((0, 0),), owner, placement), "")) if asked else ()
+
+
+def _hinted(text: str) -> tuple[Grammar, ...]:
+    """Return the grammars that wait for a word of `text`."""
+    lower = text.lower()
     wanted = 0
     for hint, bits in _by_hint():
-        if hint in text:
+        if hint in lower:
             wanted |= bits
-    if not wanted:
-        return ()
-    return tuple(found for i, grammar in enumerate(grammars()) if wanted >> i & 1 for found in grammar.read(block, source))
+    return tuple(grammar for i, grammar in enumerate(grammars()) if wanted >> i & 1) if wanted else ()
 
 
 @cache

@@ -75,8 +75,8 @@ class Recogniser:
         """
         bits = self._bits
         seen = 0
-        for key in document.keyed:
-            seen |= bits.get(key, 0)
+        for key in document.keyed.keys() & bits.keys():
+            seen |= bits[key]
         doors = seen & self._doors
         if not doors:
             return None

@@ -54,5 +54,10 @@ def _light(entry: Entry) -> Rule:
 
 
 def _check(name: str, subject: Any) -> Iterator[Outcome]:
+    return _loaded(name).check(subject)
+
+
+@cache
+def _loaded(name: str) -> Rule:
     rule: Rule = module(f"{__name__}.{name}").RULE
-    return rule.check(subject)
+    return rule

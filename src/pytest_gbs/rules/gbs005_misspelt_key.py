@@ -18,10 +18,12 @@ which differ by a letter too easily: one slip is allowed from six letters on, tw
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from pytest_gbs.core.document import Document, Mapping, Scalar
 from pytest_gbs.core.fileview import INTERVALS, FileView
 from pytest_gbs.core.framework import Framework, Row
+from pytest_gbs.core.identity import by_identity
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.near_miss import nearest, slips
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
@@ -41,27 +43,43 @@ def check(file: FileView) -> Iterator[Outcome]:
     framework = file.framework
     if framework is None:
         return
-    known = {row.key for row in framework.rows}
     for parent, rows in _missing(file.document, framework).items():
-        lengths = {len(name) + change for name in rows for change in range(-slips(name), slips(name) + 1)}
-        names = tuple(rows)
+        lengths = set[int]().union(*map(_lengths, rows))
         for key in _keys(file.document, parent):
-            if len(key.text) not in lengths or (*parent, key.text) in known:
+            if len(key.text) not in lengths or (*parent, key.text) in _known(framework):
                 continue
-            meant = nearest(key.text, names)
+            meant = nearest(key.text, tuple(rows))
             # The framework's other keys are asked last: the table may have to load them.
             if meant is not None and key.text not in framework.also:
                 yield _finding(file.document, framework, key, rows[meant])
 
 
+@by_identity
+def _known(framework: Framework) -> frozenset[KeyPath]:
+    """Return the keys of a table."""
+    return frozenset(row.key for row in framework.rows)
+
+
+@by_identity
+def _factors(framework: Framework) -> tuple[Row, ...]:
+    """Return the rows of a table whose sizes are factors of a batch."""
+    return tuple(row for row in framework.rows if row.name not in _NO_FACTORS)
+
+
+@cache
+def _lengths(name: str) -> frozenset[int]:
+    """Return how long a slip of key `name` may be."""
+    return frozenset(range(len(name) - slips(name), len(name) + slips(name) + 1))
+
+
 def _missing(document: Document, framework: Framework) -> dict[KeyPath, dict[str, Row]]:
     """Return the rows of factors that `document` gives by none of their keys, by last key, for each mapping they belong to."""
     keyed = document.keyed
-    given = {row.name for row in framework.rows if row.key in keyed}
+    given = {row.name for row in _factors(framework) if row.key in keyed}
     found: dict[KeyPath, dict[str, Row]] = {}
-    for row in framework.rows:
+    for row in _factors(framework):
         parent = row.key[:-1]
-        if row.name not in _NO_FACTORS and row.name not in given and (not parent or parent in keyed):
+        if row.name not in given and (not parent or parent in keyed):
             found.setdefault(parent, {})[str(row.key[-1])] = row
     return found
 

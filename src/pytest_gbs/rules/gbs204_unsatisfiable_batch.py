@@ -35,23 +35,23 @@ def check(run: Run) -> Iterator[Outcome]:
     constraints = [c for c in run.framework.constraints if c.code in _ABOUT_GPUS and applies(c, run)]
     if not constraints:
         return
-    from pytest_gbs.core.feasible import feasible_world_sizes
+    from pytest_gbs.core.feasible import runs_somewhere
 
-    feasible = feasible_world_sizes(run)
-    if feasible.get("all") or feasible.get("sizes"):
+    somewhere = runs_somewhere(run)
+    if somewhere:
         yield Verified(CODE, place(run, _names(constraints[:1])), decides=False)
-    elif "sizes" in feasible:
+    elif somewhere is False:
         yield _finding(run, _core(run, constraints) or constraints)
 
 
 def _core(run: Run, constraints: list[Constraint]) -> list[Constraint]:
     """Return checks that no number of GPUs passes together, none of them needless, the first in preference; or none at all."""
-    from pytest_gbs.core.feasible import feasible_world_sizes
+    from pytest_gbs.core.feasible import runs_somewhere
 
     core = list(constraints)
     for constraint in reversed(constraints):
         others = [other for other in core if other is not constraint]
-        if feasible_world_sizes(run._replace(framework=run.framework._replace(constraints=tuple(others)))).get("sizes") == []:
+        if runs_somewhere(run._replace(framework=run.framework._replace(constraints=tuple(others)))) is False:
             core = others
     return core
 
