@@ -38,7 +38,6 @@ EXCEPTIONS = {
     "levanter-0043": _PHASES,
     "levanter-0049": _PHASES,
     "levanter-0073": _PHASES,
-    "levanter-0087": "one of two sizes must divide the other, whichever is larger: no constraint of ours says that yet",
     "litgpt-0083": _HARDWARE,
     "litgpt-0100": _HARDWARE,
     "litgpt-0114": _HARDWARE,

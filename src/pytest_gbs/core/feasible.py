@@ -35,7 +35,7 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
     forms[Name.WORLD_SIZE] = Form(1, power=1)
     bounds, undecided = _equations(run.framework.equations, forms)
     for constraint in run.framework.constraints:
-        if constraint.enforcement not in _STOPS or not applies(constraint, run):
+        if constraint.enforcement not in _STOPS or constraint.either or not applies(constraint, run):
             continue
         dividend, divisor = _product(constraint.dividend, forms), _product(constraint.divisor, forms)
         quotient = dividend.over(divisor) if dividend and divisor else None
