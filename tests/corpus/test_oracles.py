@@ -25,26 +25,40 @@ WITHOUT_SIZES = {"hydra"}
 # Programs that may take whatever GPUs they find, so that their command does not say how many.
 ON_ANY_GPUS = {"axolotl", "levanter", "litgpt"}
 
-_BASE = "what the file leaves out came from the oracle's own base recipe, which is not in the folder"
-_COMMENT = "the row's comment is wrong on purpose, and a false claim is an error to us"
-_EXPERTS = (
-    "megatron/core/parallel_state.py (initialize_model_parallel), which was not executed, asks for GPUs that divide among the experts"
+# What the framework says in code that the oracles did not execute, by file and function; commits are those of the oracles.
+_AUTO = (
+    "transformers integrations/deepspeed.py (fill_match): an argument of the Trainer takes the place of `auto` before DeepSpeed reads it,"
+    " and nobody gives such a file to DeepSpeed itself"
 )
-_CONTEXT = "trainer/parallel_dims.py, which was not executed for RL, asks for as many GPUs as context ranks"
-_TRAINER = "the Trainer fills in `auto`; nobody gives such a file to DeepSpeed itself"
+_EXPERTS = (
+    "megatron/core/parallel_state.py:880-884 (initialize_model_parallel): RuntimeError where the GPUs are no multiple of expert x tensor x"
+    " pipeline ranks, 2 x 1 x 8 and 16 x 1 x 1 on 8 GPUs"
+)
+_BASE = (
+    "megatron/bridge/training/utils/omegaconf_utils.py:105 (process_config_with_overrides): what the file leaves out is that of the Python"
+    " recipe it overrides (32 or 128 in recipes/common.py); 512 is that of the oracle's own, which is not in the folder"
+)
+_COMMENT = "no framework reads comments: 2 x 16 x 32 is 1024, and 1 x 2 x 8 / 8 is 2, where the row's comment claims 128, an error to us"
+_CONTEXT = (
+    "prime_rl/trainer/rl/train.py:126, trainer/parallel_dims.py:63-65 (_validate): one process // context ranks is no shard, and it asserts"
+    " that there is one"
+)
+_PLAN = (
+    "torchtune recipes/full_finetune_distributed.py:158-161 (__init__): ValueError, tensor parallelism without a plan; the row executed the"
+    " launch alone"
+)
 EXCEPTIONS = {
-    "deepspeed-0021": _TRAINER,
-    "deepspeed-0153": _TRAINER,
+    "deepspeed-0021": _AUTO,
+    "deepspeed-0153": _AUTO,
     "megatron-0103": _EXPERTS,
     "megatron-0142": _EXPERTS,
     "megatron-bridge-0011": _BASE,
     "megatron-bridge-0102": _BASE,
-    "nemo-0030": "Lightning before 2.6, which is what NeMo asks for, takes int() of num_nodes",
     "open-instruct-0092": _COMMENT,
     "open-instruct-0112": _COMMENT,
     "prime-rl-0020": _CONTEXT,
     "prime-rl-0038": _CONTEXT,
-    "shell-0063": "a plan for tensor parallelism is missing, and torchtune stops; the row executed the launch alone",
+    "shell-0063": _PLAN,
 }
 
 
@@ -149,4 +163,4 @@ def test_exceptions_are_few_and_of_known_tables() -> None:
     total = sum(1 for table in tables() for _ in cases(table))
     assert {name.rpartition("-")[0] for name in EXCEPTIONS} <= set(tables())
     assert total > 2000
-    assert len(EXCEPTIONS) < total / 50
+    assert len(EXCEPTIONS) < total / 200

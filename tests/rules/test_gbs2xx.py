@@ -70,10 +70,17 @@ def test_gpus_that_divide_are_silent(tmp_path: Path, tensor: int, world: int | N
     assert checked(tmp_path, SFT, given=Given(world_size=world), a_yaml=parallel(tensor, 4)).codes == []
 
 
-@pytest.mark.parametrize(("world", "severity"), [(9, "warning"), (1, "error")], ids=["one is left over", "too few"])
-def test_gpus_that_do_not_divide_are_found(tmp_path: Path, world: int, severity: str) -> None:
+@pytest.mark.parametrize(
+    ("world", "severity", "message"),
+    [
+        pytest.param(9, "warning", "9 GPUs do not divide among tensor 2", id="one is left over"),
+        pytest.param(1, "error", "1 GPU does not divide among tensor 2", id="too few"),
+    ],
+)
+def test_gpus_that_do_not_divide_are_found(tmp_path: Path, world: int, severity: str, message: str) -> None:
     result = checked(tmp_path, SFT, given=Given(world_size=world), a_yaml=parallel(2, 4))
     assert (result.codes, result.severities) == (["GBS201"], [severity])
+    assert result.findings[0].message == message
 
 
 LEVANTER = """\

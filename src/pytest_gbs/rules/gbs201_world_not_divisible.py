@@ -50,7 +50,8 @@ def _finding(run: Run, world: Quantity, degrees: list[Quantity], at: Location, s
     divisor = prod(size.value for size in degrees)
     taken = " x ".join(f"{short(size.name)} {size.value}" for size in degrees if size.value > 1)
     total = f" = {divisor}" if sum(size.value > 1 for size in degrees) > 1 else ""
-    message = f"{count(world.value, Name.WORLD_SIZE)} do not divide among {taken}{total}"
+    verb = "does" if world.value == 1 else "do"
+    message = f"{count(world.value, Name.WORLD_SIZE)} {verb} not divide among {taken}{total}"
     related = beside(degrees, at)
     severity = Severity.ERROR if stops else Severity.WARNING
     holds = f"holds where the number of GPUs is a multiple of {divisor}"
