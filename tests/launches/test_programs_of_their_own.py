@@ -79,6 +79,17 @@ def test_the_batch_is_that_of_the_launch(files: dict[str, str], batch: int, tmp_
     assert (batches(report), codes(report)) == ([batch], [])
 
 
+def test_what_one_file_lacks_another_gives(tmp_path: Path) -> None:
+    model = MODEL.replace('"train-micro-batch-size-per-gpu": 2, ', "")
+    report = checked(tmp_path, neox(configs_model_yml=model, configs_setup_yml=f"{SETUP}train_micro_batch_size_per_gpu: 3\n"))
+    assert (batches(report), codes(report)) == ([48], [])  # 3 x 4 x (16 / 4)
+
+
+def test_what_no_file_gives_is_missing(tmp_path: Path) -> None:
+    model = MODEL.replace('"train-micro-batch-size-per-gpu": 2, ', "")
+    assert codes(checked(tmp_path, neox(configs_model_yml=model))) == ["GBS209"]
+
+
 def test_the_hostfile_says_how_many_processes_there_are(tmp_path: Path) -> None:
     (run,) = launched(checked(tmp_path, neox()))
     names = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, Name.DATA_PARALLEL_SIZE)
