@@ -51,6 +51,7 @@ def test_nothing_is_launched(files: dict[str, str], tmp_path: Path) -> None:
     "files",
     [
         pytest.param(neox(hostfile="worker-0 slots=8\nworker-1\n"), id="a host without slots"),
+        pytest.param(neox(hostfile="worker-0 slots=0\n"), id="a host with no GPU"),
         pytest.param(neox(configs_setup_yml=f"{SETUP}num_gpus: 2\n"), id="some GPUs of each host"),
         pytest.param(neox(configs_setup_yml=SETUP.replace("hostfile: hostfile", "hostfile: /job/hostfile")), id="a hostfile elsewhere"),
     ],

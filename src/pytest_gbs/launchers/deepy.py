@@ -81,7 +81,7 @@ def _sizes(
 def _slots(hostfile: Document) -> tuple[int, ...]:
     """Return the slots of each host, in order; nothing where a line is none (deepspeed 2d991ba, launcher/runner.py _parse_hostfile)."""
     lines = [line.partition("#")[0].strip() for line in hostfile.source.text.splitlines()]
-    found = [re.fullmatch(r"\S{1,300}\s+slots=([0-9]{1,6})", line) for line in lines if line]
+    found = [re.fullmatch(r"\S{1,300}\s+slots=([1-9][0-9]{0,5})", line) for line in lines if line]
     return tuple(int(match[1]) for match in found if match is not None) if all(found) else ()
 
 
