@@ -257,6 +257,10 @@ class Judgement(NamedTuple):
     launched: tuple[Launched, ...] = ()
 
 
+# The rule about keys that are missing, which other files may hold that a launch reads together with the recipe.
+_LACKS: Final = "GBS209"
+
+
 def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[Rule]) -> Judgement:
     """Return what file and run rules say of a recipe and its runs."""
     collected = _Collector()
@@ -265,11 +269,12 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
     for rule in rules:
         if rule.scope == Scope.FILE and view is not None:
             collected.collect(rule, view)
+    partial = any(run.launch and run.launch.start and run.launch.start.together for run in runs)
     for run in runs:
         of_run = _Collector()
         scopes = (Scope.RUN,) if run.launch is None else (Scope.RUN, Scope.LAUNCH)
         for rule in rules:
-            if rule.scope in scopes and _concerns(rule, run):
+            if rule.scope in scopes and _concerns(rule, run) and not (partial and run.launch is None and rule.code == _LACKS):
                 of_run.collect(rule, run)
         if run.launch is not None and run.places is not None:
             _collect_given(of_run, rules, run)

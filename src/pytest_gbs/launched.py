@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembered, Resolvers, compose, inherit, with_settings
+from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembered, Resolvers, combine, compose, inherit, with_settings
 from pytest_gbs.core.arguments import Setting, settings
 from pytest_gbs.core.command import Word, below
 from pytest_gbs.core.composed import Composed, Override
@@ -217,11 +217,24 @@ class Runner:
 
     def running(self, found: Found) -> Running | None:
         """Return what `found` runs; None where nothing that any table knows."""
+        if found.start.together and not found.template:
+            return self._together(found)
         for path, word in found.recipes:
             running = self._file(found, path, word)
             if running is not None:
                 return running
         return self._template(found) if found.template else self._hydra(found) or self._alone(found)
+
+    def _together(self, found: Found) -> Running | None:
+        """Return what a program runs that reads its files as one configuration; None where it stops, or one of them is missing."""
+        if found.missing or not found.recipes:
+            return None
+        composed = combine(self._tree, self._tree.documents, [path for path, _ in found.recipes])
+        framework = self._recognise(composed.document, "") if not composed.problems else None
+        if framework is None or framework.companion:
+            return None
+        path = composed.sources[0]
+        return Running(found, path, composed.document, framework, places=_places(composed), sources=composed.sources)
 
     def _file(self, found: Found, path: str, word: Word) -> Running | None:
         for document in self._documents(path):

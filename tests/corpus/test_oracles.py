@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import cache
 from io import StringIO
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,46 +22,65 @@ from tests.support import oracles
 
 # Tables of composed values rather than sizes; tests/composition holds composition against them.
 WITHOUT_SIZES = {"hydra"}
+# Programs that may take whatever GPUs they find, so that their command does not say how many.
+ON_ANY_GPUS = {"axolotl", "levanter", "litgpt"}
 
-_HARDWARE = "the file asks for other hardware than the row, which we are given on the command line: that answers what would be"
-_BASE = "what the file leaves out came from the oracle's own base recipe, which is not in the folder"
-_COMMENT = "the row's comment is wrong on purpose, and a false claim is an error to us"
-_PHASES = "a schedule has no one batch; the row expects that of its first phase"
-_EXPERTS = (
-    "megatron/core/parallel_state.py (initialize_model_parallel), which was not executed, asks for GPUs that divide among the experts"
+# What the framework says in code that the oracles did not execute, by file and function; commits are those of the oracles.
+_AUTO = (
+    "transformers integrations/deepspeed.py (fill_match): an argument of the Trainer takes the place of `auto` before DeepSpeed reads it,"
+    " and nobody gives such a file to DeepSpeed itself"
 )
-_CONTEXT = "trainer/parallel_dims.py, which was not executed for RL, asks for as many GPUs as context ranks"
-_TRAINER = "the Trainer fills in `auto`; nobody gives such a file to DeepSpeed itself"
+_EXPERTS = (
+    "megatron/core/parallel_state.py:880-884 (initialize_model_parallel): RuntimeError where the GPUs are no multiple of expert x tensor x"
+    " pipeline ranks, 2 x 1 x 8 and 16 x 1 x 1 on 8 GPUs"
+)
+_BASE = (
+    "megatron/bridge/training/utils/omegaconf_utils.py:105 (process_config_with_overrides): what the file leaves out is that of the Python"
+    " recipe it overrides (32 or 128 in recipes/common.py); 512 is that of the oracle's own, which is not in the folder"
+)
+_COMMENT = "no framework reads comments: 2 x 16 x 32 is 1024, and 1 x 2 x 8 / 8 is 2, where the row's comment claims 128, an error to us"
+_CONTEXT = (
+    "prime_rl/trainer/rl/train.py:126, trainer/parallel_dims.py:63-65 (_validate): one process // context ranks is no shard, and it asserts"
+    " that there is one"
+)
+_PLAN = (
+    "torchtune recipes/full_finetune_distributed.py:158-161 (__init__): ValueError, tensor parallelism without a plan; the row executed the"
+    " launch alone"
+)
 EXCEPTIONS = {
-    "deepspeed-0021": _TRAINER,
-    "deepspeed-0153": _TRAINER,
-    "gpt-neox-0075": "two files hold one key, and nothing in the folder says in which order they are read together",
-    "levanter-0043": _PHASES,
-    "levanter-0049": _PHASES,
-    "levanter-0073": _PHASES,
-    "levanter-0087": "one of two sizes must divide the other, whichever is larger: no constraint of ours says that yet",
-    "litgpt-0083": _HARDWARE,
-    "litgpt-0100": _HARDWARE,
-    "litgpt-0114": _HARDWARE,
-    "litgpt-0140": _HARDWARE,
-    "megatron-0066": _PHASES,
+    "deepspeed-0021": _AUTO,
+    "deepspeed-0153": _AUTO,
     "megatron-0103": _EXPERTS,
-    "megatron-0111": _PHASES,
     "megatron-0142": _EXPERTS,
     "megatron-bridge-0011": _BASE,
     "megatron-bridge-0102": _BASE,
-    "nemo-0030": "Lightning before 2.6, which is what NeMo asks for, takes int() of num_nodes",
-    "nemo-0088": _PHASES,
     "open-instruct-0092": _COMMENT,
     "open-instruct-0112": _COMMENT,
     "prime-rl-0020": _CONTEXT,
     "prime-rl-0038": _CONTEXT,
-    "shell-0063": "a plan for tensor parallelism is missing, and torchtune stops; the row executed the launch alone",
+    "shell-0063": _PLAN,
 }
 
 
 def ask(_gbs: object, verb: str, case: dict[str, Any], folder: str) -> dict[str, Any]:
-    """Return what `gbs VERB` says of the current folder, as JSON."""
+    """Return what `gbs VERB` says of a folder, as JSON; beside a schedule an entry for its first stage, of which the rows tell."""
+    answer = _answer(verb, case, folder)
+    entries = answer.get("recipes", [])
+    entries += [_at_first(entry) for entry in entries if _schedules(entry)]
+    return answer
+
+
+def _schedules(entry: dict[str, Any]) -> dict[str, list[int | None]]:
+    """Return the stages of the sizes that change while training runs."""
+    return {name: size["stages"] for name, size in entry["quantities"].items() if "stages" in size}
+
+
+def _at_first(entry: dict[str, Any]) -> dict[str, Any]:
+    first = {name: {"status": "known", "value": stages[0]} for name, stages in _schedules(entry).items()}
+    return {**entry, "quantities": {**entry["quantities"], **first}}
+
+
+def _answer(verb: str, case: dict[str, Any], folder: str) -> dict[str, Any]:
     told, complained = StringIO(), StringIO()
     with redirect_stdout(told), redirect_stderr(complained), chdir(folder):
         code = main([verb, "--format", "json", *_flags(case["launch"]), "."])
@@ -94,9 +114,13 @@ def cases(table: str) -> Iterator[dict[str, Any]]:
         case: dict[str, Any] = json.loads(line)
         if "accepted" not in case["expect"]:
             continue
-        # A command line that stands in no file of the folder is nothing to find; its hardware goes on ours instead.
-        if case["launch"].get("command") not in case["files"]:
-            case["launch"].pop("command", None)
+        command = case["launch"].get("command")
+        # A command line that stands in no file of the folder gets a script of its own.
+        if command is not None and command not in case["files"]:
+            case["files"]["run.sh"] = f"{command}\n"
+            case["launch"]["command"] = "run.sh"
+        if table in ON_ANY_GPUS:
+            del case["launch"]["command"]
         yield case
 
 
@@ -117,9 +141,26 @@ def test_every_case_agrees_with_the_framework(table: str) -> None:
     assert known - wrong.keys() == set(), "these agree now: take them off the exceptions"
 
 
+def test_every_phase_of_a_schedule_agrees(tmp_path: Path) -> None:
+    oracles()
+    told = 0
+    for case in cases("levanter"):
+        if "batch_schedule" not in case["expect"]:
+            continue
+        told += 1
+        (tmp_path / case["id"]).mkdir()
+        for name, text in case["files"].items():
+            (tmp_path / case["id"] / name).write_text(text, encoding="utf-8")
+        stages = _schedules(_answer("show", case, str(tmp_path / case["id"]))["recipes"][0])
+        accumulation = case["expect"]["schedule_gradient_accumulation_steps"]
+        assert stages["global_batch_size"] == [batch for _, batch in case["expect"]["batch_schedule"]]
+        assert stages.get("gradient_accumulation_steps", [None] * len(accumulation)) == accumulation
+    assert told
+
+
 def test_exceptions_are_few_and_of_known_tables() -> None:
     oracles()
     total = sum(1 for table in tables() for _ in cases(table))
     assert {name.rpartition("-")[0] for name in EXCEPTIONS} <= set(tables())
     assert total > 2000
-    assert len(EXCEPTIONS) < total / 50
+    assert len(EXCEPTIONS) < total / 200

@@ -292,6 +292,8 @@ def test_kto_needs_two_samples_in_a_micro_batch() -> None:
         pytest.param(AUTOMODEL.replace("64", "'64'"), {}, id="Automodel: a number in quotes"),
         pytest.param(GRPO.replace("128", "128.0"), {}, id="NeMo RL: a whole float"),
         pytest.param(PRETRAINING.replace("256", "'${my.batch}'"), {}, id="NeMo: an interpolation"),
+        pytest.param(PRETRAINING.replace("num_nodes: 2", "num_nodes: '${oc.decode:${oc.env:NODES}}'"), {}, id="NeMo: nodes, decoded"),
+        pytest.param(PRETRAINING.replace("num_nodes: 2", "num_nodes: '???'"), {}, id="NeMo: nodes to be filled in"),
         pytest.param(
             NANOTRON.replace("replica: 5", "replica: 5.0"), {"batch_accumulation_per_replica": Treatment.STOPS}, id="nanotron: float"
         ),
@@ -300,6 +302,10 @@ def test_kto_needs_two_samples_in_a_micro_batch() -> None:
             NEOX + "train_micro_batch_size_per_gpu: '4'\n", {"train_micro_batch_size_per_gpu": Treatment.STOPS}, id="NeoX: quotes"
         ),
         pytest.param(PRETRAINING.replace("256", "'256'"), {"global_batch_size": Treatment.STOPS}, id="NeMo: quotes"),
+        pytest.param(
+            PRETRAINING.replace("num_nodes: 2", "num_nodes: '${oc.env:NODES,1}'"), {"num_nodes": Treatment.STOPS}, id="NeMo: nodes are text"
+        ),
+        pytest.param(PRETRAINING.replace("num_nodes: 2", "num_nodes: 0"), {"num_nodes": Treatment.STOPS}, id="NeMo: no nodes"),
         pytest.param(AUTOMODEL.replace("64", "0"), {"global_batch_size": Treatment.STOPS}, id="Automodel: zero"),
         pytest.param(TESTED.replace("size: 2", "size: 2.0"), {"--micro-batch-size": Treatment.STOPS}, id="Megatron: float"),
         pytest.param(GRPO.replace("128", "null"), {"train_global_batch_size": Treatment.STOPS}, id="NeMo RL: null"),

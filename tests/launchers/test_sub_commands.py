@@ -1,4 +1,4 @@
-"""trl, llamafactory-cli, axolotl, tune, swift: each with its own grammar, and what nobody can know unknown."""
+"""trl, llamafactory-cli, axolotl, tune, swift, litgpt: each with its own grammar, and what nobody can know unknown."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ NOTHING = {
     "tune-evaluate": "tune run --nproc_per_node 1 eleuther_eval --config x",
     "swift-infer": "NPROC_PER_NODE=8 swift infer --model x",
     "swift-compiler": "swift build",
+    "litgpt-download": "litgpt download EleutherAI/pythia-160m",
+    "litgpt-serve": "litgpt serve out/final",
+    "litgpt-bare": "litgpt",
     "bare": "trl",
 }
 
@@ -160,6 +163,14 @@ def test_a_recipe_of_one_device_takes_no_options_of_torchrun() -> None:
     message = "lora_finetune_single_device does not support distributed training; tune run stops at --nproc_per_node"
     assert problems(start) == [(message, True)]
     assert problems(start_of("tune run lora_finetune_single_device --config x.yaml")) == []
+
+
+def test_litgpt_leaves_the_processes_to_what_it_reads() -> None:
+    start = start_of("litgpt finetune_lora checkpoints/x --config lora.yaml --devices 4")
+    assert (start.name, sizes(start)) == ("litgpt finetune_lora", {Name.WORLD_SIZE: "missing"})
+    assert [word.text for word in start.recipes] == ["lora.yaml"]
+    assert program(start) == ["finetune_lora", "checkpoints/x", "--config", "lora.yaml", "--devices", "4"]
+    assert start_of("litgpt pretrain pythia-14m").recipes == ()
 
 
 SWIFT = {

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs.api import check
 from pytest_gbs.core.given import Given
+from pytest_gbs.core.preferences import Settings
+from pytest_gbs.trees.worktree import WorkTree
 from tests.rules.claimed import checked, launcher
 
 
@@ -67,7 +70,53 @@ def test_gpus_that_divide_are_silent(tmp_path: Path, tensor: int, world: int | N
     assert checked(tmp_path, SFT, given=Given(world_size=world), a_yaml=parallel(tensor, 4)).codes == []
 
 
-@pytest.mark.parametrize(("world", "severity"), [(9, "warning"), (1, "error")], ids=["one is left over", "too few"])
-def test_gpus_that_do_not_divide_are_found(tmp_path: Path, world: int, severity: str) -> None:
+@pytest.mark.parametrize(
+    ("world", "severity", "message"),
+    [
+        pytest.param(9, "warning", "9 GPUs do not divide among tensor 2", id="one is left over"),
+        pytest.param(1, "error", "1 GPU does not divide among tensor 2", id="too few"),
+    ],
+)
+def test_gpus_that_do_not_divide_are_found(tmp_path: Path, world: int, severity: str, message: str) -> None:
     result = checked(tmp_path, SFT, given=Given(world_size=world), a_yaml=parallel(2, 4))
     assert (result.codes, result.severities) == (["GBS201"], [severity])
+    assert result.findings[0].message == message
+
+
+LEVANTER = """\
+data: {{id: my/data}}
+model: {{type: llama}}
+trainer: {{mp: bfloat16, train_batch_size: 480, model_axis_size: {axis}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("axis", "given"),
+    [
+        pytest.param(1, Given(num_nodes=1, gpus_per_node=8), id="no model axis"),
+        pytest.param(4, Given(num_nodes=1, gpus_per_node=8), id="the axis divides the devices"),
+        pytest.param(16, Given(num_nodes=2, gpus_per_node=8), id="the devices divide the axis"),
+        pytest.param(3, Given(world_size=48), id="GPUs per node unknown"),
+        pytest.param(3, Given(), id="nothing known"),
+    ],
+)
+def test_a_model_axis_of_which_one_divides_the_other_is_silent(tmp_path: Path, axis: int, given: Given) -> None:
+    assert checked(tmp_path, LEVANTER.format(axis=axis), given=given).codes == []
+
+
+def test_a_process_for_each_gpu_has_one_device(tmp_path: Path) -> None:
+    tasks = "#!/bin/bash\n#SBATCH --nodes=6\n#SBATCH --ntasks-per-node=8\n"
+    (tmp_path / "run.sh").write_text(f"{tasks}srun python -m levanter.main.train_lm --config_path a.yaml\n")
+    (tmp_path / "a.yaml").write_text(LEVANTER.format(axis=3))
+    report = check(WorkTree(tmp_path), (), Settings(), Given(), keep_runs=True)
+    assert [run.launch is not None for file in report.files for run in file.runs] == [False, True]
+    assert [finding for file in report.files for finding in file.findings] == []
+
+
+def test_a_model_axis_of_which_neither_divides_the_other_is_found(tmp_path: Path) -> None:
+    result = checked(tmp_path, LEVANTER.format(axis=3), given=Given(num_nodes=6, gpus_per_node=8))  # 48 / 3 is whole, 8 / 3 is not
+    assert (result.codes, result.severities) == (["GBS201"], ["error"])
+    (finding,) = result.findings
+    assert finding.message == "neither trainer.model_axis_size 3 nor 8 GPUs per node is divisible by the other; Levanter stops at start"
+    assert finding.assumptions == ("one process has all GPUs of its node",)
+    assert finding.holds == "holds with trainer.model_axis_size 2 or 4"

@@ -15,8 +15,11 @@ from pytest_gbs.core.quantity import RANKS, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.schedules import RAMP_UP, at_stage, changing
-from pytest_gbs.core.typed import Final
+from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.wording import beside, called, computed, count, leaves, listing, short
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _DOES = {
     Enforcement.STOPS: "stops at start",
@@ -26,6 +29,9 @@ _DOES = {
 }
 # A size that somebody states for this run, rather than one that follows.
 _STATED: Final = (Origin.FILE, Origin.LAUNCH)
+# The one command that starts a single process, which then has all GPUs of its node.
+_ONE_PROCESS: Final = "python"
+_ALL_OF_ITS_NODE: Final = "one process has all GPUs of its node"
 
 
 def holds(condition: Condition, document: Document, loader: str) -> bool:
@@ -66,6 +72,10 @@ def _judge_stages(run: Run, constraint: Constraint, changes: Quantity) -> Outcom
 def applies(constraint: Constraint, run: Run) -> bool:
     """Return whether the framework would look at `constraint` in this run."""
     sizes = run.geometry.stated
+    if constraint.either and not all(isinstance(sizes.get(name), Quantity) for name in (*constraint.dividend, *constraint.divisor)):
+        return False
+    if constraint.local and run.launch is not None and run.launch.start is not None and run.launch.command != _ONE_PROCESS:
+        return False
     return all(holds(condition, run.document, run.framework.loader) for condition in constraint.when) and all(
         isinstance(size := sizes.get(name), Quantity) and size.origin in _STATED for name in constraint.needs
     )
@@ -74,12 +84,14 @@ def applies(constraint: Constraint, run: Run) -> bool:
 def _judge_one(run: Run, constraint: Constraint) -> Outcome:
     names = (*constraint.dividend, *constraint.divisor)
     at = place(run, names)
-    if constraint.at_least is None and (divides := _divides(constraint, run.geometry.stated)) is not None:
+    if constraint.at_least is None and not constraint.either and (divides := _divides(constraint, run.geometry.stated)) is not None:
         return _decided(run, constraint, at) if divides else _violated(run, constraint, at)
     dividend = _law(constraint.dividend, run)
     divisor = _law(constraint.divisor, run)
     if constraint.at_least is not None:
         return _judge_least(run, constraint, dividend, divisor, at)
+    if constraint.either and dividend is not None and divisor is not None:
+        return _judge_either(run, constraint, dividend.coefficient, divisor.coefficient, at)
     answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
     if answer is True or (isinstance(answer, Multiples) and answer.everything):
         return _decided(run, constraint, at)
@@ -130,6 +142,29 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
     return Finding(constraint.code, message, _severity(constraint), at, related=related, holds=holds_with, fixes=fixes)
 
 
+def _judge_either(run: Run, constraint: Constraint, one: Fraction, other: Fraction, at: Location) -> Outcome:
+    """Return the outcome of two sizes that are known, of which one must divide the other."""
+    assumptions = (*run.assumptions, _ALL_OF_ITS_NODE) if constraint.local else run.assumptions
+    if one and other and 1 in ((one / other).denominator, (other / one).denominator):
+        return Verified(constraint.code, at, assumptions)
+    names = (*constraint.dividend, *constraint.divisor)
+    both = f"{_stated(run, constraint.dividend)} nor {_stated(run, constraint.divisor)}"
+    message = f"neither {both} is divisible by the other; {_does(run, constraint)}"
+    related, mends = _related(run, names, at), _either_way(run, constraint)
+    return Finding(constraint.code, message, _severity(constraint), at, _label(run, names), related, (), mends, assumptions)
+
+
+def _either_way(run: Run, constraint: Constraint) -> str:
+    """Return with which values nearest to its own the dividend would divide the divisor: `holds with model_axis_size 2 or 4`."""
+    from pytest_gbs.core.repairs import divisors
+
+    sizes = [size for name in (*constraint.dividend, *constraint.divisor) if isinstance(size := run.geometry.get(name), Quantity)]
+    if len(sizes) != 2 or min(size.value for size in sizes) < 1:
+        return ""
+    values = divisors(sizes[1].value, sizes[0].value)
+    return f"holds with {sizes[0].key or called(sizes[0].name)} {listing(map(str, values))}"
+
+
 def _quotient(run: Run, constraint: Constraint) -> str:
     """Return the sizes of a least size for people: `micro_batch_size 1`, `model.batch_size 8 / accumulation 8 = 1`."""
     text = f"{_stated(run, constraint.dividend)}{_over(_stated(run, constraint.divisor))}"
@@ -151,11 +186,15 @@ def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     details = tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name), run)))
     related = _related(run, names, at)
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
-    nearest = _nearest(run, names)
-    label = short(nearest.name if nearest else names[-1])
+    label = _label(run, names)
     fixes = _fixes(run, constraint)
     mends = _mends(run, constraint) or _nearest_words(fixes)
     return Finding(constraint.code, message, _severity(constraint), at, label, related, details, mends, assumptions, fixes)
+
+
+def _label(run: Run, names: tuple[str, ...]) -> str:
+    nearest = _nearest(run, names)
+    return short(nearest.name if nearest else names[-1])
 
 
 def _nearest_words(fixes: tuple[Fix, ...]) -> str:

@@ -49,7 +49,7 @@ def _bounds(run: Run) -> tuple[Bounds, list[str], Form | None]:
     forms[Name.WORLD_SIZE] = Form(1, power=1)
     bounds, undecided = _equations(run.framework.equations, forms)
     for constraint in run.framework.constraints:
-        if constraint.enforcement not in _STOPS or not applies(constraint, run):
+        if constraint.enforcement not in _STOPS or constraint.either or not applies(constraint, run):
             continue
         dividend, divisor = _product(constraint.dividend, forms), _product(constraint.divisor, forms)
         quotient = dividend.over(divisor) if dividend and divisor else None

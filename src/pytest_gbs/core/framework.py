@@ -98,11 +98,13 @@ class Condition(NamedTuple):
 class Constraint(NamedTuple):
     """A relation that the framework checks: `dividend` product is a multiple of the `divisor` product, or `at_least` holds.
 
-    With `at_least` it is the quotient of both, or the `dividend` alone, that must be so large.
+    With `at_least` it is the quotient of both, or the `dividend` alone, that must be so large; with `either` it is enough that one of
+    the two is a multiple of the other, and nothing is said where one of them is not known.
 
     `code` is the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
     stated in the file (rather than follow). `label` names the relation for people, `source` cites it. `since` and `until` bound the
-    versions that check it. With `fixed` nothing is checked where one of the sizes changes while training runs.
+    versions that check it. With `fixed` nothing is checked where one of the sizes changes while training runs. With `local` the GPUs
+    per node are those of one process: it holds wherever a launcher starts a process for each GPU.
     """
 
     code: str
@@ -117,6 +119,8 @@ class Constraint(NamedTuple):
     since: str | None = None
     until: str | None = None
     fixed: bool = False
+    either: bool = False
+    local: bool = False
 
 
 class Exclusion(NamedTuple):

@@ -57,6 +57,7 @@ class Start(NamedTuple):
     nobody can know is `Unknown`. `program` is the program and its arguments (`train.py --config sft.yaml`), `-m` in front of a
     module. `recipes` are the recipes that the launcher's own grammar names, at whatever place (`llamafactory-cli train X`).
     `files` are the launcher files that it reads. `allocated` is the number of GPUs of the job that it runs in, training or not.
+    With `together` the program reads its recipes as one configuration, in their order.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Start(NamedTuple):
     files: tuple[LauncherFile, ...] = ()
     allocated: Quantity | None = None
     problems: tuple[Problem, ...] = ()
+    together: bool = False
 
 
 class Surroundings(NamedTuple):

@@ -101,7 +101,7 @@ def dividing(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity]) -> l
             found += [(0, abs(v - leaf.value), leaf, v) for v in _multiples(dividend // leaf.value, divisor, leaf.value)]
     for name, leaf in lower.items():
         if name not in upper and divisor % leaf.value == 0 and dividend % (divisor // leaf.value) == 0:
-            found += [(1, abs(v - leaf.value), leaf, v) for v in _divisors(dividend // (divisor // leaf.value), leaf.value)]
+            found += [(1, abs(v - leaf.value), leaf, v) for v in divisors(dividend // (divisor // leaf.value), leaf.value)]
     found.sort(key=lambda each: (each[0], _rank(each[2]), each[1], each[3]))
     return [fix for _, apart, leaf, value in found if apart and (fix := _repair(run, ((leaf, value),)).fix) is not None]
 
@@ -149,7 +149,7 @@ def _multiples(rest: int, divisor: int, value: int) -> list[int]:
     return [number for number in (below, below + step) if 0 < number <= _LARGEST]
 
 
-def _divisors(number: int, value: int) -> list[int]:
+def divisors(number: int, value: int) -> list[int]:
     """Return the divisors of `number` nearest to `value`, below and above."""
     below = next((each for each in range(min(value, number, 100_000), 0, -1) if number % each == 0), 0)
     above = next((each for each in range(value, min(number, 4 * value) + 1) if number % each == 0), 0)

@@ -74,15 +74,17 @@ def changing(sizes: Mapping[str, Size]) -> Quantity | None:
     return next((size for size in sizes.values() if type(size) is Quantity and size.stages), None)
 
 
-def stages_of(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation]) -> tuple[int, ...]:
-    """Return the values that size `name` has one after the other; nothing where it does not change."""
+def stages_of(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation]) -> tuple[int | None, ...]:
+    """Return the values that size `name` has one after the other, None where a stage gives no whole number.
+
+    Nothing where it does not change.
+    """
     size, source = sizes.get(name), changing(sizes)
     if source is None or not isinstance(size, Quantity) or not any(leaf.name == source.name for leaf in leaves(size)):
         return size.stages if isinstance(size, Quantity) else ()
     equations = tuple(equations)
     found = (at_stage(sizes, source._replace(value=value, stages=()), equations).get(name) for value in source.stages)
-    values = tuple(each.value for each in found if isinstance(each, Quantity))
-    return values if len(values) == len(source.stages) else ()
+    return tuple(each.value if isinstance(each, Quantity) else None for each in found)
 
 
 def at_stage(sizes: Mapping[str, Size], stage: Quantity, equations: Iterable[Equation]) -> dict[str, Size]:

@@ -23,8 +23,8 @@ _REASONS: Final = {
     Reason.VERSION: "depends on the version",
     Reason.NOT_WHOLE: "the division leaves a remainder",
 }
-# How to tell what nothing tells.
 _MOST_STAGES: Final = 6
+# How to tell what nothing tells.
 _TELL: Final = {
     Name.WORLD_SIZE: "--world-size N, or num-nodes and gpus-per-node in [tool.gbs]",
     Name.NUM_NODES: "--nodes N, or num-nodes in [tool.gbs]",
@@ -36,7 +36,7 @@ def origin(size: Quantity, places: Places, here: str) -> str:
     """Return where `size` comes from, for somebody who reads about file `here`: `max_length, line 214`."""
     place = places.line(size.at, here) if size.at else ""
     if size.origin in (Origin.FILE, Origin.LAUNCH):
-        return ", ".join(filter(None, (escape(size.key), place))) + _changes(size)
+        return ", ".join(filter(None, (escape(size.key), place))) + changes(size.stages)
     if size.origin == Origin.DEFAULT:
         if size.because:
             return f"as {escape(size.because[0].key or called(size.because[0].name))} by default"
@@ -48,13 +48,13 @@ def origin(size: Quantity, places: Places, here: str) -> str:
     return escape(size.note if size.origin == Origin.SETTINGS and size.note else size.key)
 
 
-def _changes(size: Quantity) -> str:
+def changes(stages: tuple[int | None, ...]) -> str:
     """Return the stages of a size that changes while training runs: `: first 16, 32, then 64`; nothing where it does not."""
-    if not size.stages:
+    if not stages:
         return ""
-    most = size.stages if len(size.stages) <= _MOST_STAGES else (*size.stages[: _MOST_STAGES - 1], 0)
-    between = ", ".join(map(number, most[:-1])) + (", ..." if len(most) < len(size.stages) else "")
-    return f": first {between}, then {number(size.stages[-1])}"
+    told = ["-" if value is None else number(value) for value in stages]
+    between = told[:-1] if len(told) <= _MOST_STAGES else [*told[: _MOST_STAGES - 1], "..."]
+    return f": first {', '.join(between)}, then {told[-1]}"
 
 
 def unknown(size: Size, name: str, places: Places, here: str) -> str:

@@ -15,9 +15,9 @@ from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import called, count, fraction, law_text, listing, several, short
 from pytest_gbs.formats._arithmetic import arithmetic, number
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._origins import origin, unknown
+from pytest_gbs.formats._origins import changes, origin, unknown
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._show_steps import Line, batch_text, steps
+from pytest_gbs.formats._show_steps import Line, batch_text, stages, steps
 
 _EXAMPLES: Final = {Name.GPUS_PER_NODE: (4, 8), Name.NUM_NODES: (1, 8)}
 _LISTED: Final = 8
@@ -64,8 +64,7 @@ def _batch(run: Run, feasible: dict[str, Any], places: Places) -> Line:
     label = called(Name.GLOBAL_BATCH_SIZE)
     declared = "; ".join(_declared(run, claim, places) for claim in run.claims)
     if isinstance(size, Quantity):
-        computed = arithmetic(size, run.framework.equations)
-        text = f"= {computed}" if computed else origin(size, places, run.path)
+        text = _whence(run, size, places)
         return Line(label, number(size.value), f"{text:<35} {declared}" if declared else text)
     found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     if found is None or not found.free or not isinstance(size, Unknown):
@@ -110,8 +109,13 @@ def _stated(run: Run, name: str, places: Places) -> Line:
     size = run.geometry.get(name)
     if not isinstance(size, Quantity):
         return Line(called(name), _law(run, name) or "-", unknown(size, name, places, run.path))
+    return Line(called(name), number(size.value), _whence(run, size, places))
+
+
+def _whence(run: Run, size: Quantity, places: Places) -> str:
+    """Return how `size` was computed, or where it comes from, with its stages where it changes: `= 64 / (2 x 4): first 2, 4, then 8`."""
     computed = arithmetic(size, run.framework.equations)
-    return Line(called(name), number(size.value), f"= {computed}" if computed else origin(size, places, run.path))
+    return f"= {computed}{changes(stages(run, size.name))}" if computed else origin(size, places, run.path)
 
 
 def _law(run: Run, name: str) -> str:

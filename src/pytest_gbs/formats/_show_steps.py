@@ -8,6 +8,7 @@ from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.schedules import stages_of
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.core.wording import called, law_text
 from pytest_gbs.formats._arithmetic import arithmetic, number
@@ -33,11 +34,22 @@ def steps(run: Run, places: Places) -> Iterator[Line]:
         yield from _interval(run, name, label)
 
 
+def stages(run: Run, name: str) -> tuple[int | None, ...]:
+    """Return the values that size `name` has one after the other; nothing where it does not change."""
+    return stages_of(name, run.geometry.stated, run.framework.equations)
+
+
+def span(run: Run, size: Quantity) -> str:
+    """Return the number of `size`, or the first and the last where it changes while training runs: `32 to 128`."""
+    first = next((value for value in stages(run, size.name) if value is not None), size.value)
+    return number(size.value) if first == size.value else f"{number(first)} to {number(size.value)}"
+
+
 def batch_text(run: Run) -> str:
-    """Return the global batch size: `128`, `16 x GPUs`, or `unknown`."""
+    """Return the global batch size: `128`, `32 to 128`, `16 x GPUs`, or `unknown`."""
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     if isinstance(size, Quantity):
-        return number(size.value)
+        return span(run, size)
     found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     return law_text(found) if found and found.free else "unknown"
 
@@ -54,7 +66,9 @@ def _tokens(run: Run, places: Places) -> Iterator[Line]:
     if isinstance(size, Quantity):
         batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
         factors = f"{number(batch.value)} x {each}" if isinstance(batch, Quantity) else arithmetic(size, run.framework.equations)
-        yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {factors}{sequences}")
+        first = next(iter(stages(run, size.name)), None)
+        at_first = "" if first is None else f", first {number(first)}"
+        yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {factors}{sequences}{at_first}")
     else:
         yield Line(called(Name.TOKENS_PER_STEP), "", f"at most: {batch_text(run)} x {each}{sequences}")
 
@@ -94,6 +108,8 @@ def _samples(run: Run, steps: int) -> str:
     if found is None or (found.coefficient * steps).denominator != 1:
         return ""
     samples = f" = {number(int(found.coefficient * steps))} {run.framework.unit}"
+    if stages(run, Name.GLOBAL_BATCH_SIZE):
+        return f"{samples} in the last stage"
     if found.free == (Name.WORLD_SIZE,):
         return f"{samples} per GPU"
     return "" if found.free else samples

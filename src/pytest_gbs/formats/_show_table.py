@@ -9,9 +9,8 @@ from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.report import FileReport, Report
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Final
-from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._show_steps import batch_text
+from pytest_gbs.formats._show_steps import batch_text, span
 
 HEAD: Final = ("global batch", "micro", "accumulation", "GPUs", "tokens per step", "verdict", "framework", "recipe")
 RIGHT: Final = 5  # columns of numbers
@@ -46,4 +45,4 @@ def _launched(name: str, launch: Launch, places: Places) -> str:
 
 def _number(run: Run, name: str) -> str:
     size = run.geometry.get(name)
-    return number(size.value) if isinstance(size, Quantity) else "-"
+    return span(run, size) if isinstance(size, Quantity) else "-"

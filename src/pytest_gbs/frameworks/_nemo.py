@@ -32,10 +32,21 @@ _DEGREE: Final = OPTIONAL
 # -1, "auto", a list of device numbers.
 _DEVICES: Final = OPTIONAL._replace(zero=Treatment.STOPS, why="Lightning takes no devices of which there are none")
 
+# NeMo asks for lightning above 2.2.1, and from 2.1 on (_check_device_config_and_set_final_flags) nothing is converted.
+_NODES: Final = OPTIONAL._replace(
+    quoted=Treatment.STOPS,
+    text=Treatment.STOPS,
+    whole_float=Treatment.STOPS,
+    fraction=Treatment.STOPS,
+    zero=Treatment.STOPS,
+    negative=Treatment.STOPS,
+    why="Lightning takes nothing but a whole number above 0, and what oc.env gives is text",
+)
+
 # `devices: 1` is what configurations hold until somebody says on which machine they run, and all there are is no number either.
 _NO_PLACEHOLDER: Final = Condition(path("trainer.devices"), (1, -1, "-1", "auto", None), negated=True)
 HARDWARE: Final = (
-    Row(path("trainer.num_nodes"), Name.NUM_NODES, None, OPTIONAL, _TRAINER, when=(_NO_PLACEHOLDER,)),
+    Row(path("trainer.num_nodes"), Name.NUM_NODES, None, _NODES, _TRAINER, when=(_NO_PLACEHOLDER,)),
     Row(path("trainer.devices"), Name.GPUS_PER_NODE, None, _DEVICES, _TRAINER, when=(_NO_PLACEHOLDER,)),
 )
 WORLD: Final = world(_TRAINER)

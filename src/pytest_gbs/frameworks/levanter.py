@@ -80,6 +80,16 @@ _CONSTRAINTS: Final = (
         label="slices hold whole replicas",
         source="LV trainer.py:831 (an assert)",
     ),
+    Constraint(
+        "GBS201",
+        (Name.TENSOR_PARALLEL_SIZE,),
+        (Name.GPUS_PER_NODE,),
+        when=(Condition(("trainer", "model_axis_size"), (1,), negated=True, default=1),),
+        label="a model axis lies within one process, or takes whole ones",
+        source="LV trainer.py:916-920 (jax.local_device_count(); LV distributed.py:90-117: under Slurm the GPUs of a node / its tasks)",
+        either=True,
+        local=True,
+    ),
 )
 
 

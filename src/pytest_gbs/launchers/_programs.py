@@ -18,6 +18,8 @@ SUB_COMMAND_MODULES: Final = {
     "swift": ("swift.cli.main",),
     "megatron": ("swift.cli._megatron.main",),
 }
+# The same of a file.
+DEEPY: Final = "deepy.py"
 _VALUED: Final = ("-W", "-X", "--check-hash-based-pycs")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_gbs.core.command import Command
 from pytest_gbs.core.launch import Launcher, Start, Surroundings
 from pytest_gbs.core.quantity import Name, Quantity, Reason, Unknown
-from pytest_gbs.launchers._programs import is_launcher, module_of, python_program
+from pytest_gbs.launchers._programs import DEEPY, is_launcher, module_of, name_of, python_program
 from pytest_gbs.launchers._slurm import within
 from pytest_gbs.launchers._words import devices
 
@@ -15,6 +15,8 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     index = python_program(command)
     module = module_of(command)
     if index is None or (module is not None and is_launcher(module[0])):
+        return None
+    if name_of(command.words[index]) == DEEPY:
         return None
     if any(wrapper.name == "srun" for wrapper in command.wrappers):
         return None

@@ -3,6 +3,10 @@
 Tensor, pipeline, context and sequence parallelism each take whole groups of GPUs, and what is left over is the data-parallel size.
 Where the number of GPUs is not a multiple of their product, frameworks stop, or round down and leave GPUs without work.
 
+Some frameworks ask for more: with Levanter the model axis must divide the devices of one process, or be a multiple of them (`either
+model_axis_size or local_device_count must be divisible by the other`). One process has all GPUs of its node, unless a launcher starts one
+for each GPU.
+
 How to mend it: use a number of GPUs that is a multiple of the product, which the finding states, or change a parallel size.
 """
 
@@ -11,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from pytest_gbs.core.constraints import judge
 from pytest_gbs.core.equation import Enforcement, Rounding
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
@@ -23,7 +28,8 @@ CODE = "GBS201"
 
 
 def check(run: Run) -> Iterator[Outcome]:
-    """Yield an outcome where the GPUs are known and some parallel size is more than one."""
+    """Yield an outcome where the GPUs are known and some parallel size is more than one, and for what else the framework checks."""
+    yield from judge(run, CODE)
     for equation in run.framework.equations:
         if equation.result != Name.DATA_PARALLEL_SIZE or equation.product != (Name.WORLD_SIZE,):
             continue
@@ -44,7 +50,8 @@ def _finding(run: Run, world: Quantity, degrees: list[Quantity], at: Location, s
     divisor = prod(size.value for size in degrees)
     taken = " x ".join(f"{short(size.name)} {size.value}" for size in degrees if size.value > 1)
     total = f" = {divisor}" if sum(size.value > 1 for size in degrees) > 1 else ""
-    message = f"{count(world.value, Name.WORLD_SIZE)} do not divide among {taken}{total}"
+    verb = "does" if world.value == 1 else "do"
+    message = f"{count(world.value, Name.WORLD_SIZE)} {verb} not divide among {taken}{total}"
     related = beside(degrees, at)
     severity = Severity.ERROR if stops else Severity.WARNING
     holds = f"holds where the number of GPUs is a multiple of {divisor}"
