@@ -19,7 +19,8 @@ from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Ve
 from pytest_gbs.core.preferences import Expectation, Settings
 from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.report import Verdict
-from pytest_gbs.core.rule import Needs, Rule, Scope
+from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.core.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.core.run import Claim, Judged, Policy, Run, World
 from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_gbs.core.wording import leaves
@@ -261,19 +262,18 @@ class Judgement(NamedTuple):
 _LACKS: Final = "GBS209"
 
 
-def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[Rule]) -> Judgement:
+def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) -> Judgement:
     """Return what file and run rules say of a recipe and its runs."""
     collected = _Collector()
-    rules = tuple(rules)
     launched: list[Launched] = []
-    for rule in rules:
-        if rule.scope == Scope.FILE and view is not None:
+    if view is not None:
+        for rule in rules.of(Scope.FILE):
             collected.collect(rule, view)
     partial = any(run.launch and run.launch.start and run.launch.start.together for run in runs)
     for run in runs:
         of_run = _Collector()
         scopes = (Scope.RUN,) if run.launch is None else (Scope.RUN, Scope.LAUNCH)
-        for rule in rules:
+        for rule in rules.about(run.framework):
             if rule.scope in scopes and _concerns(rule, run) and not (partial and run.launch is None and rule.code == _LACKS):
                 of_run.collect(rule, run)
         if run.launch is not None and run.places is not None:
@@ -294,23 +294,8 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Iterable[R
 
 
 def _concerns(rule: Rule, run: Run) -> bool:
-    """Return whether `rule` may have anything to say of `run`."""
-    if rule.frameworks and run.framework.name not in rule.frameworks:
-        return False
-    if not rule.needs:
-        return True
-    if rule.needs == Needs.CHECKED:
-        return rule.code in _checked_by(run.framework)
-    return bool(getattr(run.framework if rule.needs in _OF_FRAMEWORK else run, rule.needs))
-
-
-_OF_FRAMEWORK: Final = frozenset((Needs.CONSTRAINTS, Needs.SWITCHES, Needs.REQUIREMENTS))
-
-
-@by_identity
-def _checked_by(framework: Framework) -> frozenset[str]:
-    """Return the codes of the rules that report what a framework checks itself."""
-    return frozenset(constraint.code for constraint in framework.constraints)
+    """Return whether `rule`, which may have something to say of the table, may have anything to say of `run`."""
+    return not rule.needs or rule.needs in OF_TABLE or bool(getattr(run, rule.needs))
 
 
 # Rules that may fail for want of GPUs alone.
@@ -354,12 +339,12 @@ def _warning(outcome: Outcome) -> Outcome:
 _OF_VALUES: Final = ("GBS003", "GBS004")
 
 
-def _collect_given(collected: _Collector, rules: Iterable[Rule], run: Run) -> None:
+def _collect_given(collected: _Collector, rules: Rulebook, run: Run) -> None:
     """Add what rules about values say of those that the command line of a launch gives."""
     assert run.launch is not None
     view = FileView(run.document, run.framework, {}, None, False)
     told = _Collector()
-    for rule in rules:
+    for rule in rules.all:
         if rule.code in _OF_VALUES:
             told.collect(rule, view)
     collected.internal.extend(told.internal)
@@ -368,12 +353,11 @@ def _collect_given(collected: _Collector, rules: Iterable[Rule], run: Run) -> No
         collected.outcomes.setdefault(code, []).extend(given)
 
 
-def _compare_launches(runs: tuple[Run, ...], rules: Iterable[Rule], collected: _Collector, launched: list[Launched]) -> None:
+def _compare_launches(runs: tuple[Run, ...], rules: Rulebook, collected: _Collector, launched: list[Launched]) -> None:
     """Add what rules say of all runs of a recipe together: in a launching file, each to the launch that it is about."""
     together = _Collector()
-    for rule in rules:
-        if rule.scope == Scope.RECIPE:
-            together.collect(rule, runs)
+    for rule in rules.of(Scope.RECIPE):
+        together.collect(rule, runs)
     collected.internal.extend(together.internal)
     for code, outcomes in together.outcomes.items():
         for outcome in outcomes:
@@ -403,12 +387,11 @@ def _without_decided(outcomes: dict[str, list[Outcome]], launched: Iterable[Laun
     return {code: each for code, each in outcomes.items() if each}
 
 
-def judge_file(view: object, rules: Iterable[Rule], scope: str) -> Judgement:
+def judge_file(view: object, rules: Rulebook, scope: str) -> Judgement:
     """Return what the rules of one scope say about something that is no recipe."""
     collected = _Collector()
-    for rule in rules:
-        if rule.scope == scope:
-            collected.collect(rule, view)
+    for rule in rules.of(scope):
+        collected.collect(rule, view)
     return Judgement(collected.outcomes, tuple(collected.internal))
 
 

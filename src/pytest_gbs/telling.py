@@ -12,6 +12,7 @@ from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Ve
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.report import FileReport, Role, Verdict
 from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.core.rulebook import Rulebook
 from pytest_gbs.core.run import Judged, Run
 from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.core.wording import leaves
@@ -71,14 +72,15 @@ class Telling:
 
     def __init__(self, repository: Repository, settings: Settings, keep_runs: bool) -> None:
         self._repository, self._settings, self._keep_runs = repository, settings, keep_runs
-        self.rules = active_rules(settings)
+        active = active_rules(settings)
+        self.rules = Rulebook(active)
         self.sources: dict[str, Source] = {}
         self.launches: LaunchIndex | None = None
         self._severity = dict(settings.severity)
         self._names = {rule.code: rule.name for rule in (*rules(), *settings.rules)}
         # What did not run, or runs only when all files are known, can't make a suppression unused; nor can GBS901 itself.
-        late = {rule.code for rule in self.rules if rule.scope in (Scope.REPOSITORY, Scope.SUPPRESSIONS)}
-        self._inactive = (self._names.keys() - {rule.code for rule in self.rules}) | late
+        late = {rule.code for rule in active if rule.scope in (Scope.REPOSITORY, Scope.SUPPRESSIONS)}
+        self._inactive = (self._names.keys() - {rule.code for rule in active}) | late
         self._suppressions: dict[str, tuple[Suppression, ...]] = {}
         self._silences: set[str] = set()
 

@@ -139,32 +139,36 @@ def law(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation], kee
 
     Sizes in `keep` stay as letters even where an equation would resolve them further.
     """
-    by_result = {equation.result: equation for equation in equations}
-    return _expand(name, sizes, by_result, keep, depth=0)
-
-
-def _expand(name: str, sizes: Mapping[str, Size], by_result: dict[str, Equation], keep: tuple[str, ...], depth: int) -> Monomial | None:
     from fractions import Fraction  # it takes decimal along, which a recipe whose sizes are all known never needs
 
+    by_result = {equation.result: equation for equation in equations}
+    found = _expand(name, sizes, by_result, keep, depth=0)
+    return Monomial(Fraction(found[0], found[1]), found[2]) if found is not None else None
+
+
+def _expand(
+    name: str, sizes: Mapping[str, Size], by_result: dict[str, Equation], keep: tuple[str, ...], depth: int
+) -> tuple[int, int, tuple[str, ...]] | None:
+    """Return `name` as a fraction, its numerator and its denominator, times the sizes that are not known; None as for `law`."""
     size = sizes.get(name)
     if isinstance(size, Quantity):
-        return Monomial(Fraction(size.value), ())
+        return size.value, 1, ()
     equation = by_result.get(name)
     if equation is None or name in keep or depth > 8:
-        return Monomial(Fraction(1), (name,)) if depth else None
-    coefficient = Fraction(1)
+        return (1, 1, (name,)) if depth else None
+    top = bottom = 1
     free: list[str] = []
     for factor in equation.product:
         part = _expand(factor, sizes, by_result, keep, depth + 1)
         if part is None:
             return None
-        coefficient *= part.coefficient
-        free.extend(part.free)
+        top, bottom = top * part[0], bottom * part[1]
+        free.extend(part[2])
     for divisor in equation.divisors:
         known = sizes.get(divisor)
         if not isinstance(known, Quantity) or known.value == 0:
             return None
-        coefficient /= known.value
+        bottom *= known.value
     if depth and len(free) > 1:  # a product of two unknown sizes is best called by its own name
-        return Monomial(Fraction(1), (name,))
-    return Monomial(coefficient, tuple(sorted(free)))
+        return 1, 1, (name,)
+    return top, bottom, tuple(sorted(free))

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 
 from pytest_gbs.core.declaration import Declaration, Grammar
 from pytest_gbs.core.document import CommentBlock
-from pytest_gbs.core.location import KeyPath
+from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.plugins import modules
 from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._candidate import digit
@@ -36,15 +36,34 @@ def read_declarations(blocks: tuple[CommentBlock, ...], source: str) -> tuple[De
 
 def _read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """Return what the grammars find in one block."""
-    asked = _stating(block.text, block.owner, block.placement) if len(block.text) <= _LONG else _hinted(block.text)
-    return tuple(found for grammar in asked for found in grammar.read(block, source)) if asked else ()
+    if len(block.text) > _LONG:
+        return _found(block, source)
+    return tuple(_moved(each, block, source) for each in _stated(block.text, block.owner, block.placement))
 
 
 @lru_cache(maxsize=_MOST)
-def _stating(text: str, owner: KeyPath | None, placement: str) -> tuple[Grammar, ...]:
-    """Return the grammars that find something in a comment of this text. Recipes of one folder repeat each other's comments."""
-    asked = _hinted(text)
-    return tuple(grammar for grammar in asked if grammar.read(CommentBlock(text, ((0, 0),), owner, placement), "")) if asked else ()
+def _stated(text: str, owner: KeyPath | None, placement: str) -> tuple[Declaration, ...]:
+    """Return what a comment of this text states, at its places in the text: recipes of one folder repeat each other's comments."""
+    return _found(CommentBlock(text, ((0, 0),), owner, placement), "")
+
+
+def _found(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
+    return tuple(found for grammar in _hinted(block.text) for found in grammar.read(block, source))
+
+
+def _moved(declaration: Declaration, block: CommentBlock, source: str) -> Declaration:
+    """Return what the text of `block` states at its places in file `source`."""
+
+    def there(at: Location) -> Location:
+        start, stop = block.locate(source, at.start, at.start), block.locate(source, max(at.start, at.stop - 1), at.stop)
+        return start._replace(stop=stop.stop)
+
+    places = tuple(map(there, declaration.condition_places))
+    summed = declaration.sum
+    if summed is not None:
+        factors, divisors = (tuple(f._replace(at=there(f.at)) for f in each) for each in (summed.factors, summed.divisors))
+        summed = summed._replace(factors=factors, divisors=divisors, at=there(summed.at))
+    return declaration._replace(at=there(declaration.at), condition_places=places, sum=summed)
 
 
 def _hinted(text: str) -> tuple[Grammar, ...]:

@@ -8,7 +8,9 @@ from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Condition, Framework
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.typed import NamedTuple
+from pytest_gbs.core.typed import Final, NamedTuple
+
+_MOST_ALIKE: Final = 256
 
 
 class Entry(NamedTuple):
@@ -65,6 +67,7 @@ class Recogniser:
         self._load = load
         self._doors = 0
         self._behind: dict[int, tuple[Entry, ...]] = {}
+        self._alike: dict[int, tuple[Entry, ...]] = {}
         for entry in index.entries:
             self._doors |= entry.doors
 
@@ -83,7 +86,7 @@ class Recogniser:
         behind = self._behind.get(doors)
         if behind is None:  # documents of one framework come through the same doors
             behind = self._behind[doors] = tuple(entry for entry in self._entries if entry.doors & doors)
-        entries = [entry for entry in behind if entry.admits(seen) and entry.suits(document)]
+        entries = [entry for entry in self._admitted(seen, behind) if entry.suits(document)]
         if len(entries) > 1:
             best = max((entry.marks & seen).bit_count() for entry in entries)
             entries = [entry for entry in entries if (entry.marks & seen).bit_count() == best]
@@ -91,6 +94,15 @@ class Recogniser:
             words = [*_words(document.source.path), *_named_above(document, entries), *_words(program)]
             entries.sort(key=lambda entry: entry.nearness(words), reverse=True)
         return self._load(entries[0]) if entries else None
+
+    def _admitted(self, seen: int, behind: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        """Return those of the entries `behind` that a document with the keys `seen` may belong to; recipes of one folder are alike."""
+        found = self._alike.get(seen)
+        if found is None:
+            if len(self._alike) >= _MOST_ALIKE:
+                self._alike.clear()
+            found = self._alike[seen] = tuple(entry for entry in behind if entry.admits(seen))
+        return found
 
 
 def build(named: Iterable[tuple[str, int, Framework]]) -> Index:

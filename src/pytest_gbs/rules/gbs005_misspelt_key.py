@@ -17,7 +17,7 @@ which differ by a letter too easily: one slip is allowed from six letters on, tw
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cache
 
 from pytest_gbs.core.document import Document, Mapping, Scalar
@@ -45,10 +45,8 @@ def check(file: FileView) -> Iterator[Outcome]:
         return
     for parent, rows in _missing(file.document, framework).items():
         lengths = set[int]().union(*map(_lengths, rows))
-        for key in _keys(file.document, parent):
-            if len(key.text) not in lengths or (*parent, key.text) in _known(framework):
-                continue
-            meant = nearest(key.text, tuple(rows))
+        for key in _keys(file.document, parent, lengths):
+            meant = nearest(key.text, tuple(rows)) if (*parent, key.text) not in _known(framework) else None
             # The framework's other keys are asked last: the table may have to load them.
             if meant is not None and key.text not in framework.also:
                 yield _finding(file.document, framework, key, rows[meant])
@@ -84,13 +82,11 @@ def _missing(document: Document, framework: Framework) -> dict[KeyPath, dict[str
     return found
 
 
-def _keys(document: Document, parent: KeyPath) -> Iterator[Scalar]:
-    """Yield the keys that the mapping at `parent` holds itself."""
+def _keys(document: Document, parent: KeyPath, lengths: Set[int]) -> list[Scalar]:
+    """Return the keys of one of `lengths` that the mapping at `parent` holds itself."""
     node = document.get(*parent) if parent else document.root
-    if isinstance(node, Mapping):
-        for key, _ in node.entries:
-            if isinstance(key, Scalar):
-                yield key
+    entries = node.entries if isinstance(node, Mapping) else ()
+    return [key for key, _ in entries if type(key) is Scalar and len(key.text) in lengths]
 
 
 def _finding(document: Document, framework: Framework, key: Scalar, row: Row) -> Finding:
