@@ -117,7 +117,7 @@ _MOST_FOLLOWED: Final = 8
 def _followed(document: Document, framework: Framework) -> Document | None:
     """Return `document` with the values in the place of interpolations of a whole value (`${model.batch}`), at their own places.
 
-    None where one of those that the table looks at is of another kind, which takes composing.
+    None where one of those that the table looks at is of another kind, or stands behind an alias, which takes composing.
     """
     keyed = dict(document.keyed)
     for key in _looked_at(framework):
@@ -131,9 +131,8 @@ def _followed(document: Document, framework: Framework) -> Document | None:
             entry = (entry[0], target[1])
         if followed and entry is not None:
             keyed[key] = entry
-    if any(isinstance(node := document.get(*key), Scalar) and "${" in node.text for key in _above(framework)):
-        return None
-    return document._replace(keyed=keyed)
+    at_end = document._replace(keyed=keyed)
+    return None if _interpolates(at_end, framework) else at_end
 
 
 @cache
