@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, Written, below
-from pytest_gbs.core.document import CONFIGURATIONS, Document
+from pytest_gbs.core.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings
 from pytest_gbs.core.location import Location, Source
@@ -27,8 +27,6 @@ _RECIPES: Final = (".yaml", ".yml", ".toml")
 _NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
 _HYDRA: Final = frozenset(("--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd"))
 _TESTS: Final = frozenset(("tests", "test", "ci"))
-# Words of a script that starts another one.
-_STARTS_SCRIPTS: Final = (".sh", ".slurm", ".sbatch", ".bash")
 # How many scripts may start one another, and how many commands of one file are looked at.
 _DEEPEST: Final = 3
 _MOST_COMMANDS: Final = 400
@@ -80,7 +78,7 @@ class Scripts:
         """Return the launches of the script at `path`, in order."""
         if path not in self._found:
             source = self.tree.read(path)
-            words = (*command_words(), *_STARTS_SCRIPTS)
+            words = (*command_words(), *SCRIPTS)  # a script that starts another one names it
             worth = isinstance(source, Source) and any(word in source.text for word in words)
             self._found[path] = tuple(self._read(source)) if worth and isinstance(source, Source) else ()
         return self._found[path]

@@ -86,6 +86,22 @@ def test_a_readme_gives_the_arguments_of_a_script(tmp_path: Path) -> None:
     assert (run.geometry.global_batch_size, run.launch and run.launch.at.source) == (128, "README.md")
 
 
+@pytest.mark.parametrize("ending", ["txt", "job.txt", "jobs"])
+def test_a_file_that_is_no_script_is_not_started(ending: str, tmp_path: Path) -> None:
+    script = '#!/bin/bash\naccelerate launch --num_processes $1 train.py --config "$2"\n'
+    assert (
+        batches(checked(tmp_path, {"sft.yaml": recipe(), f"train.{ending}": script, "run.sh": f"sbatch train.{ending} 8 sft.yaml\n"})) == []
+    )
+
+
+@pytest.mark.parametrize("ending", ["sh", "bash", "zsh", "slurm", "sbatch", "sub", "job"])
+def test_a_script_that_another_starts_gets_its_arguments(ending: str, tmp_path: Path) -> None:
+    script = '#!/bin/bash\naccelerate launch --num_processes $1 train.py --config "$2"\n'
+    report = checked(tmp_path, {"sft.yaml": recipe(), f"train.{ending}": script, "run.sh": f"sbatch train.{ending} 8 sft.yaml\n"})
+    (run,) = (run for run in launched(report) if run.launch and run.launch.at.source == "run.sh")
+    assert run.geometry.global_batch_size == 128
+
+
 def test_a_launcher_file_that_the_script_writes_itself_counts(tmp_path: Path) -> None:
     script = f"mkdir -p tmp\ncat > tmp/acc.yaml <<EOF\n{accelerate(16, 2)}EOF\n"
     report = checked(
