@@ -12,7 +12,7 @@ from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.quantity import PARALLEL, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.run import Claim, Run
 from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.core.wording import Fraction, called, count, fraction, law_text, listing, several, short
+from pytest_gbs.core.wording import Fraction, called, count, degree, fraction, law_text, listing, several, short
 from pytest_gbs.formats._arithmetic import arithmetic, division, number, rounded, torn
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import origin, unknown
@@ -147,7 +147,7 @@ def _shared(found: Fraction) -> str:
 
 
 def _group(sizes: Iterable[Quantity]) -> str:
-    return f"({' x '.join(f'{short(q.name)} {q.value}' for q in sizes)})"
+    return f"({' x '.join(map(degree, sizes))})"
 
 
 def _world(run: Run, places: Places) -> Line:
