@@ -30,7 +30,7 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
     lists the numbers that give the global batch size a comment claims. Least sizes that hold or fail on any hardware are left
     to the rules about them, but for those that a table gives to the rule about recipes which run nowhere.
     """
-    sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := _without_hardware(name, size)) is not None}
+    sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := on_any_hardware(name, size)) is not None}
     forms = {name: Form(size.value) for name, size in sizes.items()}
     forms[Name.WORLD_SIZE] = Form(1, power=1)
     bounds, undecided = _equations(run.framework.equations, forms)
@@ -60,7 +60,7 @@ def _narrowed(bounds: Bounds, form: Form | None, constraint: Constraint) -> Boun
     return NOWHERE if fails and constraint.code == NOWHERE_RULE else bounds
 
 
-def _without_hardware(name: str, size: Size) -> Quantity | None:
+def on_any_hardware(name: str, size: Size) -> Quantity | None:
     """Return `size` where it is the same on any hardware, else None: what a file says of its own hardware may be changed with it."""
     if isinstance(size, Conflict):
         size = size.values[0]
