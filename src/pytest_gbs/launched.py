@@ -208,10 +208,11 @@ class Runner:
 
     def _file(self, found: Found, path: str, word: Word) -> Running | None:
         for document in self._documents(path):
-            table = self._recognise(document, _program_name(found))
-            parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, table)
-            base = parts.document if parts is not None else document
-            framework = self._recognise(base, _program_name(found))
+            base, program = document, _program_name(found)
+            framework = self._recognise(document, program)
+            parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, framework)
+            if parts is not None:
+                base, framework = parts.document, self._recognise(parts.document, program)
             if framework is not None and not framework.companion:
                 found = self._reading(found, word)
                 return _with_settings((found, path, word), base, framework, parts)

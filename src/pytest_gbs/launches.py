@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, Written, below
+from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, Written, below, upwards
 from pytest_gbs.core.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings
@@ -65,6 +65,8 @@ class Scripts:
         self._found: dict[str, tuple[Found, ...]] = {}
         self.scripts: dict[str, Script] = {}
         self._started = _MOST_STARTED
+        self._launcher_files: dict[str, LauncherFile | None] = {}
+        self._read_documents: dict[str, tuple[Document, ...]] = {}
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -134,8 +136,7 @@ class Scripts:
 
         def document(word: Word, command: Command) -> Document | None:
             path = self.find(word, command, script)
-            source = self._source(path) if path is not None else None
-            return next((each for each in read(source) if isinstance(each, Document)), None) if source is not None else None
+            return next(iter(self._documents(path)), None) if path is not None else None
 
         return Surroundings(script, launcher_file, document)
 
@@ -228,16 +229,28 @@ class Scripts:
 
     def _launcher_file(self, word: Word, command: Command, script: Script) -> LauncherFile | None:
         path = self.find(word, command, script)
-        source = self._source(path) if path is not None else None
-        written = None if source is not None else _written(word, script)
-        if written is not None:
-            text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
-            source = Source(script.path, text)
-        if source is None:
+        if path is not None and self._source(path) is not None:
+            if path not in self._launcher_files:
+                self._launcher_files[path] = _first_launcher_file(self._documents(path))
+            return self._launcher_files[path]
+        written = _written(word, script)
+        if written is None:
             return None
-        files = (read_launcher_file(document) for document in read(source) if isinstance(document, Document))
-        file = next((file for file in files if file is not None), None)
-        return file if file is None or written is None else _standing(file, written.at)
+        text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
+        file = _first_launcher_file(each for each in read(Source(script.path, text)) if isinstance(each, Document))
+        return _standing(file, written.at) if file is not None else None
+
+    def _documents(self, path: str) -> tuple[Document, ...]:
+        """Return the documents of the file at `path` that launchers look into, parsed once."""
+        if path not in self._read_documents:
+            source = self._source(path)
+            found = read(source) if source is not None else ()
+            self._read_documents[path] = tuple(document for document in found if isinstance(document, Document))
+        return self._read_documents[path]
+
+
+def _first_launcher_file(documents: Iterable[Document]) -> LauncherFile | None:
+    return next((file for document in documents if (file := read_launcher_file(document)) is not None), None)
 
 
 def _like(parts: Sequence[str | None]) -> re.Pattern[str]:
@@ -308,18 +321,12 @@ def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[st
     if started_in.path is None:
         return
     base = script.path.rpartition("/")[0]
-    bases = [""] if started_in.rooted else ["", base, *_parents(base)]
+    bases = [""] if started_in.rooted else ["", *upwards(base)]
     for each in bases:
         inside = below(each, started_in.path)
         found = below(inside, path) if inside is not None else None
         if found is not None:
             yield found
-
-
-def _parents(folder: str) -> Iterator[str]:
-    while "/" in folder:
-        folder = folder.rpartition("/")[0]
-        yield folder
 
 
 def _written(word: Word, script: Script) -> Written | None:

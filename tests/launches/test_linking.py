@@ -156,6 +156,16 @@ def test_an_override_without_effect_is_told_at_its_command(script: str, line: in
     assert (found.at.source, script.count("\n", 0, found.at.start) + 1) == ("run.sh", line)
 
 
+def test_files_that_several_launches_read_are_parsed_once(tmp_path: Path) -> None:
+    commands = "".join(f"accelerate launch --config_file zero2.yaml train.py --config {name}.yaml --seed 1\n" for name in "ab")
+    zero = accelerate(8).replace("MULTI_GPU", "DEEPSPEED") + "deepspeed_config:\n  deepspeed_config_file: ds.json\n"
+    files = {"a.yaml": recipe(), "b.yaml": recipe(), "zero2.yaml": zero, "ds.json": '{"train_micro_batch_size_per_gpu": 4}'}
+    one, other = launched(checked(tmp_path, {**files, "run.sh": commands}))
+    assert one.launch and other.launch and one.launch.start and other.launch.start
+    assert one.launch.start.files[0] is other.launch.start.files[0]
+    assert one.companions[0].document is other.companions[0].document
+
+
 def test_launches_of_a_loop_that_are_the_same_are_one(tmp_path: Path) -> None:
     loop = "for seed in 1 2 3; do\n  torchrun --nproc_per_node 8 train.py --config sft.yaml --seed $seed\ndone\n"
     assert batches(checked(tmp_path, {"sft.yaml": recipe(), "run.sh": loop})) == [128]

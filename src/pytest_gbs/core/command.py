@@ -122,6 +122,13 @@ class Word(NamedTuple):
         return Word(self.text[count:] if self.text is not None else None, self.raw, at, tuple(kept))
 
 
+def upwards(folder: str) -> Iterator[str]:
+    """Yield `folder` and each folder above it, but for the root."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+
+
 def below(folder: str, path: str) -> str | None:
     """Return `path` as seen from the folder above `folder`, without `.` and `..`; None where it is not below it."""
     steps: list[str] = []
