@@ -146,7 +146,7 @@ class Scripts:
         program = start.program[0] if start.program else None
         path = self._program(start.program, command, script) if program is not None else None
         quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
-        kind = Kind.TEMPLATE if template else kind_of(at.source)
+        kind = Kind.TEMPLATE if template else _kind(at.source)
         launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
         candidates = () if unknown is None else tuple(self._candidates(unknown))
         if unknown is not None and candidates:
@@ -344,11 +344,11 @@ def _standing(file: LauncherFile, at: Location) -> LauncherFile:
     return file._replace(quantities=tuple(size._replace(at=at) for size in file.quantities), problems=problems)
 
 
-def kind_of(path: str) -> str:
+def _kind(path: str) -> str:
     """Return the kind of the launches in the file at `path`."""
     if not _TESTS.isdisjoint(path.lower().split("/")[:-1]):
         return Kind.TEST
     return Kind.DOCUMENT if path.lower().endswith(".md") else Kind.SCRIPT
 
 
-__all__ = ["Found", "Scripts", "kind_of"]
+__all__ = ["Found", "Scripts"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.command import Command, Invocation, Word
+from pytest_gbs.core.command import Command, Invocation, Word, name_of
 from pytest_gbs.core.document import SCRIPTS
 from pytest_gbs.parsing.shell.slurm import read_options
-from pytest_gbs.parsing.shell.wrappers import SHELLS, name_of
+from pytest_gbs.parsing.shell.wrappers import SHELLS
 
 
 def started_script(command: Command) -> tuple[Word, Invocation] | None:
