@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from pytest_gbs.companions import with_companions
+from pytest_gbs.companions import Companions
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework, Loader
@@ -163,6 +163,7 @@ class _Check:
         self.holdings = self._holdings(base)
         self.shared: dict[str, list[Policy]] = {}
         self.launches: LaunchIndex | None = None
+        self.companions = Companions(repository.tree)
         self.parents: set[str] = set()
 
     def report(self, targets: Sequence[str], jobs: int) -> Report:
@@ -322,7 +323,7 @@ class _Check:
         assert self.launches is not None
         sizes = {name: running.size(size) for name, size in read_sizes(running.document, running.framework).items()}
         run = launch_run(running, sizes, own, self.launches.declared(running))
-        return with_companions(run, self.repository.tree, running.locate)
+        return self.companions.beside(run, running.locate)
 
     def _file(self, path: str, named: bool) -> Iterator[Pending]:
         source, documents = self.repository.documents(path, named)
@@ -408,7 +409,7 @@ class _Check:
         path = document.source.path
         sizes = self._sizes(recipe)
         own = build_runs(whole, framework, sizes, self._context(path))
-        runs = tuple(with_companions(run._replace(places=places), self.repository.tree) for run in own)
+        runs = tuple(self.companions.beside(run._replace(places=places)) for run in own)
         launched = (*launched, *self._shown(document, own[0]))
         runs = self._held((*runs, *_each_once(self._launch_run(running, own[0]) for running in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))

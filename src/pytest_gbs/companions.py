@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from pytest_gbs.core.command import below
+from pytest_gbs.core.command import below, upwards
 from pytest_gbs.core.document import Document, Mapping, Scalar
-from pytest_gbs.core.location import KeyPath, Location, Source
+from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.core.run import Companion, Run
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing import read
@@ -20,56 +20,61 @@ _LAUNCHED: Final[KeyPath] = ("deepspeed_config", "deepspeed_config_file")
 _SUFFIX: Final = ".json"  # accelerate 1.15.0 utils/deepspeed.py reads it with json.load
 
 
-def with_companions(run: Run, tree: Tree, locate: Callable[[Location], Location] | None = None) -> Run:
-    """Return `run` with the DeepSpeed configurations that its recipe names; where it names none, those of its launcher file.
+class Companions:
+    """Finds the DeepSpeed configurations of runs, each file of one tree read and parsed at most once."""
 
-    `locate` turns places in a document that is made up (a recipe with settings of the command line in it) into real ones.
-    """
-    found = [each for key in run.framework.companions for each in find_companions(run.document, key, tree)]
-    if locate is not None:
-        found = [each._replace(named=locate(each.named)) for each in found if each.document.source.path != run.path]
-    start = run.launch.start if run.launch else None
-    if not found and start is not None:
-        for file in start.files:
-            source = tree.read(file.path)
-            documents = read(source) if isinstance(source, Source) else ()
-            named = (each for d in documents if isinstance(d, Document) for each in find_companions(d, _LAUNCHED, tree))
-            found.extend(each._replace(of_launcher=True) for each in named)
-    return run._replace(companions=tuple(found)) if found else run
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._documents: dict[str, tuple[Document | Unreadable, ...] | None] = {}
 
+    def beside(self, run: Run, locate: Callable[[Location], Location] | None = None) -> Run:
+        """Return `run` with the DeepSpeed configurations that its recipe names; where it names none, those of its launcher file.
 
-def find_companions(document: Document, key: KeyPath, tree: Tree) -> Iterator[Companion]:
-    """Yield the DeepSpeed configuration that `document` holds or names at `key`; nothing where the tree has no such file.
+        `locate` turns places in a document that is made up (a recipe with settings of the command line in it) into real ones.
+        """
+        found = [each for key in run.framework.companions for each in self.named(run.document, key)]
+        if locate is not None:
+            found = [each._replace(named=locate(each.named)) for each in found if each.document.source.path != run.path]
+        start = run.launch.start if run.launch else None
+        if not found and start is not None:
+            for file in start.files:
+                documents = self._read(file.path) or ()
+                named = (each for d in documents if isinstance(d, Document) for each in self.named(d, _LAUNCHED))
+                found.extend(each._replace(of_launcher=True) for each in named)
+        return run._replace(companions=tuple(found)) if found else run
 
-    A path is looked up from the root of the tree, where people launch, then from the folder of the file that names it and those
-    above. It never leads out of the tree.
-    """
-    node = document.get(*key)
-    if node is None:
-        return
-    named = document.locate(key) or Location(document.source.path, node.start, node.stop, key)
-    if isinstance(node, Mapping):
-        yield Companion(_within(document, key, node), named)
-    elif isinstance(node, Scalar) and node.text.endswith(_SUFFIX):
-        folder = document.source.path.rpartition("/")[0]
-        for place in dict.fromkeys(filter(None, map(partial(_below, name=node.text), ("", *_upwards(folder))))):
-            source = tree.read(place)
-            if isinstance(source, Source):
-                found = read(source)
-                if found and isinstance(found[0], Document):
-                    yield Companion(found[0], named)
-                return
+    def named(self, document: Document, key: KeyPath) -> Iterator[Companion]:
+        """Yield the DeepSpeed configuration that `document` holds or names at `key`; nothing where the tree has no such file.
+
+        A path is looked up from the root of the tree, where people launch, then from the folder of the file that names it and
+        those above. It never leads out of the tree.
+        """
+        node = document.get(*key)
+        if node is None:
+            return
+        named = document.locate(key) or Location(document.source.path, node.start, node.stop, key)
+        if isinstance(node, Mapping):
+            yield Companion(_within(document, key, node), named)
+        elif isinstance(node, Scalar) and node.text.endswith(_SUFFIX):
+            folder = document.source.path.rpartition("/")[0]
+            for place in dict.fromkeys(filter(None, map(partial(_below, name=node.text), ("", *upwards(folder))))):
+                found = self._read(place)
+                if found is not None:
+                    if found and isinstance(found[0], Document):
+                        yield Companion(found[0], named)
+                    return
+
+    def _read(self, path: str) -> tuple[Document | Unreadable, ...] | None:
+        """Return the documents of the file at `path`, or None where the tree has no such file."""
+        if path not in self._documents:
+            source = self._tree.read(path)
+            self._documents[path] = read(source) if isinstance(source, Source) else None
+        return self._documents[path]
 
 
 def _below(folder: str, name: str) -> str | None:
     """Return the path of `name` as seen from `folder`; None where it leads out of the tree or is absolute."""
     return None if name.startswith(("/", "~")) or "\\" in name or "\0" in name else below(folder, name)
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
 
 
 def _within(document: Document, key: KeyPath, node: Mapping) -> Document:
@@ -79,4 +84,4 @@ def _within(document: Document, key: KeyPath, node: Mapping) -> Document:
     return document._replace(root=node, keyed=keyed, comments=(), duplicates=())
 
 
-__all__ = ["find_companions", "with_companions"]
+__all__ = ["Companions"]

@@ -13,7 +13,7 @@ from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.identity import by_identity
-from pytest_gbs.core.launch import Kind, Launch
+from pytest_gbs.core.launch import JUDGES_NOTHING, Kind, Launch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Expectation, Settings
@@ -135,10 +135,6 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
         yield run._replace(launch=start, geometry=seen, claims=claims, assumptions=())
 
 
-# Launches of these kinds judge no claim: nobody means their batch to be that of the recipe.
-_JUDGES_NOTHING: Final = (Kind.TEST, Kind.TEMPLATE)
-
-
 def launch_run(running: Running, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
     """Return the run of one launch, in its own world: what it really runs, held against the numbers that are claimed.
 
@@ -150,7 +146,7 @@ def launch_run(running: Running, sizes: dict[str, Size], own: Run | None, declar
     table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
     hardware = _started(running, sizes)
     seen = geometry(sizes, hardware, table, running.document)
-    judges = launch.kind not in _JUDGES_NOTHING
+    judges = launch.kind not in JUDGES_NOTHING
     claimed = [claim.declaration for claim in own.claims] if own is not None and judges else []
     stated = [d for d in declared if d.name in CLAIMED] if judges else []
     claims = tuple(Claim(d, (World(seen),)) for d in (*claimed, *stated))

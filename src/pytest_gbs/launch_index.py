@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CommentBlock, Document
-from pytest_gbs.core.launch import Kind
+from pytest_gbs.core.launch import JUDGES_NOTHING
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.core.typed import Final, NamedTuple
@@ -36,7 +36,7 @@ class LaunchIndex(NamedTuple):
         """Return the processes per machine with which scripts launch a recipe, where all agree; None where nobody knows."""
         found: list[Quantity] = []
         for running in self.of_recipe.get(recipe, ()):
-            if running.found.launch.kind in (Kind.TEST, Kind.TEMPLATE):
+            if running.found.launch.kind in JUDGES_NOTHING:
                 continue
             sizes = {size.name: size for size in running.found.start.sizes if isinstance(size, Quantity)}
             size = sizes.get(Name.GPUS_PER_NODE)

@@ -119,7 +119,7 @@ _MOST_FOLLOWED: Final = 8
 def _followed(document: Document, framework: Framework) -> Document | None:
     """Return `document` with the values in the place of interpolations of a whole value (`${model.batch}`), at their own places.
 
-    None where one of those that the table looks at is of another kind, which takes composing.
+    None where one of those that the table looks at is of another kind, or stands behind an alias, which takes composing.
     """
     keyed = dict(document.keyed)
     for key in _looked_at(framework):
@@ -133,9 +133,8 @@ def _followed(document: Document, framework: Framework) -> Document | None:
             entry = (entry[0], target[1])
         if followed and entry is not None:
             keyed[key] = entry
-    if any(isinstance(node := document.get(*key), Scalar) and "${" in node.text for key in _above(framework)):
-        return None
-    return document._replace(keyed=keyed)
+    at_end = document._replace(keyed=keyed)
+    return None if _interpolates(at_end, framework) else at_end
 
 
 @cache
@@ -238,10 +237,11 @@ class Runner:
 
     def _file(self, found: Found, path: str, word: Word) -> Running | None:
         for document in self._documents(path):
-            table = self._recognise(document, _program_name(found))
-            parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, table)
-            base = parts.document if parts is not None else document
-            framework = self._recognise(base, _program_name(found))
+            base, program = document, _program_name(found)
+            framework = self._recognise(document, program)
+            parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, framework)
+            if parts is not None:
+                base, framework = parts.document, self._recognise(parts.document, program)
             if framework is not None and not framework.companion:
                 found = self._reading(found, word)
                 return _with_settings((found, path, word), base, framework, parts)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, Written, below
-from pytest_gbs.core.document import CONFIGURATIONS, Document
+from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, Written, below, upwards
+from pytest_gbs.core.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings
 from pytest_gbs.core.location import Location, Source
@@ -27,8 +27,6 @@ _RECIPES: Final = (".yaml", ".yml", ".toml")
 _NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
 _HYDRA: Final = frozenset(("--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd"))
 _TESTS: Final = frozenset(("tests", "test", "ci"))
-# Words of a script that starts another one.
-_STARTS_SCRIPTS: Final = (".sh", ".slurm", ".sbatch", ".bash")
 # How many scripts may start one another, and how many commands of one file are looked at.
 _DEEPEST: Final = 3
 _MOST_COMMANDS: Final = 400
@@ -67,6 +65,8 @@ class Scripts:
         self._found: dict[str, tuple[Found, ...]] = {}
         self.scripts: dict[str, Script] = {}
         self._started = _MOST_STARTED
+        self._launcher_files: dict[str, LauncherFile | None] = {}
+        self._read_documents: dict[str, tuple[Document, ...]] = {}
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class Scripts:
         """Return the launches of the script at `path`, in order."""
         if path not in self._found:
             source = self.tree.read(path)
-            words = (*command_words(), *_STARTS_SCRIPTS)
+            words = (*command_words(), *SCRIPTS)  # a script that starts another one names it
             worth = isinstance(source, Source) and any(word in source.text for word in words)
             self._found[path] = tuple(self._read(source)) if worth and isinstance(source, Source) else ()
         return self._found[path]
@@ -136,8 +136,7 @@ class Scripts:
 
         def document(word: Word, command: Command) -> Document | None:
             path = self.find(word, command, script)
-            source = self._source(path) if path is not None else None
-            return next((each for each in read(source) if isinstance(each, Document)), None) if source is not None else None
+            return next(iter(self._documents(path)), None) if path is not None else None
 
         return Surroundings(script, launcher_file, document)
 
@@ -147,7 +146,7 @@ class Scripts:
         program = start.program[0] if start.program else None
         path = self._program(start.program, command, script) if program is not None else None
         quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
-        kind = Kind.TEMPLATE if template else kind_of(at.source)
+        kind = Kind.TEMPLATE if template else _kind(at.source)
         launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
         candidates = () if unknown is None else tuple(self._candidates(unknown))
         if unknown is not None and candidates:
@@ -230,16 +229,28 @@ class Scripts:
 
     def _launcher_file(self, word: Word, command: Command, script: Script) -> LauncherFile | None:
         path = self.find(word, command, script)
-        source = self._source(path) if path is not None else None
-        written = None if source is not None else _written(word, script)
-        if written is not None:
-            text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
-            source = Source(script.path, text)
-        if source is None:
+        if path is not None and self._source(path) is not None:
+            if path not in self._launcher_files:
+                self._launcher_files[path] = _first_launcher_file(self._documents(path))
+            return self._launcher_files[path]
+        written = _written(word, script)
+        if written is None:
             return None
-        files = (read_launcher_file(document) for document in read(source) if isinstance(document, Document))
-        file = next((file for file in files if file is not None), None)
-        return file if file is None or written is None else _standing(file, written.at)
+        text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
+        file = _first_launcher_file(each for each in read(Source(script.path, text)) if isinstance(each, Document))
+        return _standing(file, written.at) if file is not None else None
+
+    def _documents(self, path: str) -> tuple[Document, ...]:
+        """Return the documents of the file at `path` that launchers look into, parsed once."""
+        if path not in self._read_documents:
+            source = self._source(path)
+            found = read(source) if source is not None else ()
+            self._read_documents[path] = tuple(document for document in found if isinstance(document, Document))
+        return self._read_documents[path]
+
+
+def _first_launcher_file(documents: Iterable[Document]) -> LauncherFile | None:
+    return next((file for document in documents if (file := read_launcher_file(document)) is not None), None)
 
 
 def _like(parts: Sequence[str | None]) -> re.Pattern[str]:
@@ -310,18 +321,12 @@ def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[st
     if started_in.path is None:
         return
     base = script.path.rpartition("/")[0]
-    bases = [""] if started_in.rooted else ["", base, *_parents(base)]
+    bases = [""] if started_in.rooted else ["", *upwards(base)]
     for each in bases:
         inside = below(each, started_in.path)
         found = below(inside, path) if inside is not None else None
         if found is not None:
             yield found
-
-
-def _parents(folder: str) -> Iterator[str]:
-    while "/" in folder:
-        folder = folder.rpartition("/")[0]
-        yield folder
 
 
 def _written(word: Word, script: Script) -> Written | None:
@@ -339,11 +344,11 @@ def _standing(file: LauncherFile, at: Location) -> LauncherFile:
     return file._replace(quantities=tuple(size._replace(at=at) for size in file.quantities), problems=problems)
 
 
-def kind_of(path: str) -> str:
+def _kind(path: str) -> str:
     """Return the kind of the launches in the file at `path`."""
     if not _TESTS.isdisjoint(path.lower().split("/")[:-1]):
         return Kind.TEST
     return Kind.DOCUMENT if path.lower().endswith(".md") else Kind.SCRIPT
 
 
-__all__ = ["Found", "Scripts", "kind_of"]
+__all__ = ["Found", "Scripts"]

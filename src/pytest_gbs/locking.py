@@ -7,16 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.held import Held, Record, key, record
-from pytest_gbs.core.launch import Kind
+from pytest_gbs.core.launch import JUDGES_NOTHING
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.report import FileReport, Report, Role
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.core.typed import NamedTuple
 from pytest_gbs.parsing.lock import NAME, Line, read_lock
 from pytest_gbs.trees.files import MISSING
-
-# Nobody means the batch of these to be that of the recipe.
-_HELD_TO_NOTHING: Final = (Kind.TEST, Kind.TEMPLATE)
 
 
 class Base(NamedTuple):
@@ -78,7 +75,7 @@ def _numbered(name: str, number: int) -> str:
 
 def is_held(run: Run) -> bool:
     """Return whether the batch of `run` is one that people mean: that of no test and of no template."""
-    return run.launch is None or run.launch.kind not in _HELD_TO_NOTHING
+    return run.launch is None or run.launch.kind not in JUDGES_NOTHING
 
 
 def entries(report: Report) -> Iterator[tuple[str, Run, FileReport]]:

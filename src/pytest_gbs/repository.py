@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 
-from pytest_gbs.core.document import CONFIGURATIONS, Document
+from pytest_gbs.core.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.globs import matches_any
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_gbs.launches import Scripts
 
 # Files whose names say that they may hold command lines (parsing/shell, `reads`), told without importing it.
-SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher", ".md", ".mk")
+COMMANDS: Final = (*SCRIPTS, ".md", ".mk")
 MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
@@ -244,7 +244,7 @@ def _as_key(word: str) -> re.Pattern[str]:
 
 def _is_script(path: str) -> bool:
     """Return whether the name of a file says that it may hold command lines."""
-    return path.lower().endswith(SCRIPTS) or path.rpartition("/")[2] in MAKEFILES
+    return path.lower().endswith(COMMANDS) or path.rpartition("/")[2] in MAKEFILES
 
 
 def _evidence(launcher_file: LauncherFile, source: Source) -> str:

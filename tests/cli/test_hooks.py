@@ -8,7 +8,7 @@ import yaml
 
 from pytest_gbs.cli.init import SNIPPETS
 from pytest_gbs.core.document import CONFIGURATIONS
-from pytest_gbs.repository import MAKEFILES, SCRIPTS
+from pytest_gbs.repository import COMMANDS, MAKEFILES
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +29,7 @@ def test_the_hook_leaves_out_what_no_check_reads(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [*(f"recipes/a{suffix}" for suffix in (*CONFIGURATIONS, *SCRIPTS)), *MAKEFILES, *(f"sub/{name}" for name in MAKEFILES), "gbs.lock"],
+    [*(f"recipes/a{suffix}" for suffix in (*CONFIGURATIONS, *COMMANDS)), *MAKEFILES, *(f"sub/{name}" for name in MAKEFILES), "gbs.lock"],
 )
 def test_the_hook_sees_recipes_launches_and_the_lock(path: str) -> None:
     assert re.search(_offered()["gbs-check"], path)

@@ -46,7 +46,7 @@ class TestRecipes:
             "  back with: gbs scale sft.yaml --nodes 2 --gpus-per-node 8\n",
             "",
         )
-        assert _read(repo / "sft.yaml") == GOOD.replace("2 nodes", "1 nodes").replace("steps: 2", "steps: 4")
+        assert _read(repo / "sft.yaml") == GOOD.replace("2 nodes", "1 node").replace("steps: 2", "steps: 4")
         assert gbs("check", "sft.yaml").code == 0
 
     @pytest.mark.parametrize("nodes", [1, 2, 4])

@@ -169,6 +169,45 @@ def test_the_gpus_that_a_claim_needs_are_taken_for_granted() -> None:
     assert _back(result, before) == before
 
 
+def commented(comment: str, steps: int) -> str:
+    """Return a recipe of 4 x steps samples per GPU below a comment."""
+    return f"# {comment}\n{TRL.format(micro=4, steps=steps)}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "nodes"),
+    [
+        pytest.param("1 nodes of 8 GPUs with GBS 256", "8 nodes of 8 GPUs with GBS 256", 8, id="a plural of one"),
+        pytest.param("8 node of 8 GPUs with GBS 256", "1 node of 8 GPUs with GBS 256", 1, id="a singular of many"),
+        pytest.param("a 1 node setup, 8 GPUs per node, GBS 256", "a 8 node setup, 8 GPUs per node, GBS 256", 8, id="before another noun"),
+        pytest.param("2 nodes of 8 GPUs with GBS 256", "8 nodes of 8 GPUs with GBS 256", 8, id="many both times"),
+    ],
+)
+def test_a_word_that_does_not_change_with_its_number_stays(before: str, after: str, nodes: int) -> None:
+    steps = {1: 8, 2: 4, 8: 1}
+    old = next(number for number in steps if f"{number} node" in before)
+    text = commented(before, steps[old])
+    assert _text(scaled(text, Given(nodes, 8)), text) == commented(after, steps[nodes])
+
+
+@pytest.mark.parametrize(
+    ("one", "many", "gpus"),
+    [
+        pytest.param("1 node of 8 GPUs, GBS 256", "8 nodes of 8 GPUs, GBS 256", 8, id="nodes"),
+        pytest.param("for 1 node with GBS 256", "for 8 nodes with GBS 256", 8, id="nodes of what the claim needs"),
+        pytest.param("1 node x 8 GPUs: GBS 256", "8 nodes x 8 GPUs: GBS 256", 8, id="a product"),
+        pytest.param("GBS 256 on 1 GPU", "GBS 256 on 8 GPUs", 1, id="GPUs at the end"),
+    ],
+)
+def test_a_word_goes_with_its_number_there_and_back(one: str, many: str, gpus: int) -> None:
+    few, lots = commented(one, 64 // gpus), commented(many, 8 // gpus)
+    nodes = gpus > 1
+    for before, expected, to in ((few, lots, 8), (lots, few, 1)):
+        result = scaled(before, Given(to, gpus) if nodes else _on(to))
+        assert _text(result, before) == expected
+        assert _back(result, before) == before
+
+
 NANOTRON = """\
 parallelism:
   dp: {dp}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,13 @@ def _results(source: Source, world: int) -> Iterator[tuple[Bench, Scaled | Stuck
     yield from found
 
 
+def _but_for_a_word(back: Source | Stuck, source: Source) -> bool:
+    """Return whether only words that did not go with their number came back otherwise: `designed for 1 GPUs`."""
+    odd = re.search(r"\b(?:1 (?:node|GPU)s|(?!1 )\d+ (?:node|GPU))\b", source.text)
+    either = [re.sub(r"(\d (?:node|GPU))s\b", r"\1", each.text) for each in (back, source) if isinstance(each, Source)]
+    return odd is not None and either[0] == either[-1] and isinstance(back, Source)
+
+
 @pytest.mark.parametrize("world", SIZES)
 def test_real_recipes_keep_their_batch_or_say_why_not(world: int) -> None:
     kept = 0
@@ -55,6 +63,7 @@ def test_real_recipes_keep_their_batch_or_say_why_not(world: int) -> None:
             assert result.target in {effective(run.geometry) for run in there.runs()}, where
             if result.changes and not result.back:
                 continue  # it did not run as it was
-            assert and_back(result, bench.source) == source, where
+            back = and_back(result, bench.source)
+            assert back == source or _but_for_a_word(back, source), where
             kept += 1
     assert kept > 10

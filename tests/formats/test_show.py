@@ -9,7 +9,7 @@ import pytest
 
 from pytest_gbs.core.declaration import Declaration, Interval
 from pytest_gbs.core.document import Document, Scalar
-from pytest_gbs.core.equation import Equation, solve
+from pytest_gbs.core.equation import Equation, Rounding, solve
 from pytest_gbs.core.framework import Condition, Framework, Recognition, Row
 from pytest_gbs.core.launch import Kind, Launch, LauncherFile
 from pytest_gbs.core.location import Location, Source
@@ -196,6 +196,34 @@ def test_a_number_that_is_not_there_says_why(size: Size, expected: str) -> None:
 def test_a_claim_is_held_against_the_settings(gpus: int, expected: str) -> None:
     stated = sizes(world_size=Quantity(Name.WORLD_SIZE, gpus, Origin.COMMENT, at=place("8")))
     assert shown("text", report(run(stated))).splitlines()[1].endswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("rounding", "batch", "text", "entry"),
+    [
+        pytest.param(Rounding.FLOOR, 32, "2   = 32 / (2 x 8)", (2, "32 / (2 x 8)"), id="whole"),
+        pytest.param(Rounding.FLOOR, 24, "1   = 24 / (2 x 8), rounded down", (1, "24 / (2 x 8), rounded down"), id="rounded down"),
+        pytest.param(Rounding.CEIL, 24, "2   = 24 / (2 x 8), rounded up", (2, "24 / (2 x 8), rounded up"), id="rounded up"),
+        pytest.param(Rounding.EXACT, 24, "-   24 / (2 x 8) is no whole number", ("not-whole", "24 / (2 x 8)"), id="no number"),
+        pytest.param(Rounding.EXACT, 2, "-   2 / (2 x 8) is no whole number", ("not-whole", "2 / (2 x 8)"), id="less than one"),
+    ],
+)
+def test_a_division_that_leaves_a_remainder_says_so(rounding: str, batch: int, text: str, entry: tuple[int | str, str]) -> None:
+    factors = (Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE)
+    divides = Equation(Name.GRADIENT_ACCUMULATION_STEPS, (Name.GLOBAL_BATCH_SIZE,), factors, rounding)
+    given = {Name.GLOBAL_BATCH_SIZE: batch, Name.MICRO_BATCH_SIZE: 2, Name.DATA_PARALLEL_SIZE: 8}
+    stated: dict[str, Size] = {name: Quantity(name, number, Origin.FILE) for name, number in given.items()}
+    told = report(UNKNOWN._replace(framework=TOY._replace(equations=(divides,)), geometry=Geometry(solve(stated, (divides,)), {})))
+    line = next(line for line in shown("text", told).splitlines() if line.startswith("  accumulation"))
+    assert line.removeprefix("  accumulation").lstrip() == text
+    value = json.loads(shown("json", told))["recipes"][0]["quantities"]["gradient_accumulation_steps"]
+    assert (value.get("value", value.get("reason")), value["arithmetic"]) == entry
+
+
+def test_gpus_that_leave_a_rest_are_told_as_they_are_shared() -> None:
+    three = {Name.TENSOR_PARALLEL_SIZE: Quantity(Name.TENSOR_PARALLEL_SIZE, 3, Origin.FILE)}
+    told = shown("text", report(run(sizes(world_size=Quantity(Name.WORLD_SIZE, 8, Origin.FILE)) | three, claimed=False)))
+    assert "  data-parallel size         -   8 GPUs / (tensor 3 x context 1) is no whole number\n" in told
 
 
 def test_many_recipes_are_a_table() -> None:

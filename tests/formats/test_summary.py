@@ -24,6 +24,11 @@ def launchers(number: int) -> tuple[FileReport, ...]:
     return tuple(FileReport(f"l{n}.yaml", 1, Role.LAUNCHER, None, None) for n in range(number))
 
 
+def scripts(*launches: int) -> tuple[FileReport, ...]:
+    """Return a script for each number of launches, none of which is a recipe of its own."""
+    return tuple(FileReport(f"s{n}.sh", 1, Role.LAUNCHER, None, None, launches=number) for n, number in enumerate(launches))
+
+
 def report(*files: FileReport, advice: str = "") -> Report:
     """Return a report on files."""
     return Report(files, {}, {}, advice)
@@ -35,6 +40,12 @@ def report(*files: FileReport, advice: str = "") -> Report:
         pytest.param((), "no recipe in 0 files", id="nothing"),
         pytest.param(launchers(1), "no recipe in 1 file, 1 launcher", id="a launcher alone"),
         pytest.param(recipes(Verdict.VERIFIED), "1 recipe in 1 file: 1 verified", id="one"),
+        pytest.param(scripts(1), "1 launch in 1 file, no recipe", id="a script alone"),
+        pytest.param(scripts(2, 3), "5 launches in 2 files, no recipe", id="scripts alone"),
+        pytest.param((*scripts(2), *launchers(1)), "2 launches in 2 files, 1 launcher, no recipe", id="a script and its launcher file"),
+        pytest.param(
+            (*scripts(2), *recipes(Verdict.VERIFIED)), "1 recipe in 2 files, 2 launches: 1 verified", id="a script and its recipe"
+        ),
         pytest.param(
             (*recipes(*[Verdict.VERIFIED] * 2, Verdict.VIOLATED, *[Verdict.UNCLAIMED] * 19), *launchers(3)),
             "22 recipes in 25 files, 3 launchers: 2 verified, 1 violated, 19 unclaimed",

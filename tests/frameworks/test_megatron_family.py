@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from pytest_gbs.core.constraints import holds
-from pytest_gbs.core.equation import Enforcement
+from pytest_gbs.core.equation import Enforcement, Monomial, law
 from pytest_gbs.core.framework import Loader, Treatment
 from pytest_gbs.core.outcome import Finding
 from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason
@@ -218,8 +220,22 @@ def test_megatron_decreases_the_batch_where_it_is_told_to() -> None:
     realised = geometry.realised[Name.GLOBAL_BATCH_SIZE]
     assert isinstance(realised, Quantity)
     assert (realised.value, realised.origin) == (96, Origin.DERIVED)
-    assert geometry.value(Name.GRADIENT_ACCUMULATION_STEPS) == 6
+    steps = geometry.realised[Name.GRADIENT_ACCUMULATION_STEPS]
+    assert isinstance(steps, Quantity)
+    assert steps.value == 6
     assert sizes(TESTED + "  --global-batch-size: 100\n", world_size=8).realised == {}
+
+
+def test_megatron_has_no_accumulation_where_it_stops() -> None:
+    # 16 samples of all ranks in one micro batch.
+    assert sizes(TESTED + "  --global-batch-size: 32\n", world_size=8).value(Name.GRADIENT_ACCUMULATION_STEPS) == 2
+    for batch in ("100", "2"):
+        stated = sizes(TESTED + f"  --global-batch-size: {batch}\n", world_size=8).stated
+        assert value(stated[Name.GRADIENT_ACCUMULATION_STEPS]) == Reason.NOT_WHOLE
+    assert sizes(TESTED + "  --global-batch-size: 2\n" + DECREASED, world_size=8).realised == {}  # nothing is left of it
+    unknown = sizes(TESTED + "  --global-batch-size: $BATCH\n", world_size=8).stated
+    found = law(Name.GRADIENT_ACCUMULATION_STEPS, unknown, table("Megatron-LM (functional test)").equations)
+    assert found == Monomial(Fraction(1, 16), (Name.GLOBAL_BATCH_SIZE,))
 
 
 # Silent cases first: text, hardware.

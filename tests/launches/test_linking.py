@@ -86,6 +86,22 @@ def test_a_readme_gives_the_arguments_of_a_script(tmp_path: Path) -> None:
     assert (run.geometry.global_batch_size, run.launch and run.launch.at.source) == (128, "README.md")
 
 
+@pytest.mark.parametrize("ending", ["txt", "job.txt", "jobs"])
+def test_a_file_that_is_no_script_is_not_started(ending: str, tmp_path: Path) -> None:
+    script = '#!/bin/bash\naccelerate launch --num_processes $1 train.py --config "$2"\n'
+    assert (
+        batches(checked(tmp_path, {"sft.yaml": recipe(), f"train.{ending}": script, "run.sh": f"sbatch train.{ending} 8 sft.yaml\n"})) == []
+    )
+
+
+@pytest.mark.parametrize("ending", ["sh", "bash", "zsh", "slurm", "sbatch", "sub", "job"])
+def test_a_script_that_another_starts_gets_its_arguments(ending: str, tmp_path: Path) -> None:
+    script = '#!/bin/bash\naccelerate launch --num_processes $1 train.py --config "$2"\n'
+    report = checked(tmp_path, {"sft.yaml": recipe(), f"train.{ending}": script, "run.sh": f"sbatch train.{ending} 8 sft.yaml\n"})
+    (run,) = (run for run in launched(report) if run.launch and run.launch.at.source == "run.sh")
+    assert run.geometry.global_batch_size == 128
+
+
 def test_a_launcher_file_that_the_script_writes_itself_counts(tmp_path: Path) -> None:
     script = f"mkdir -p tmp\ncat > tmp/acc.yaml <<EOF\n{accelerate(16, 2)}EOF\n"
     report = checked(
@@ -138,6 +154,16 @@ def test_an_override_without_effect_is_told_at_its_command(script: str, line: in
     report = checked(tmp_path, {**_HALOS, "run.sh": script}, "run.sh")
     (found,) = (finding for file in report.files for finding in file.findings if finding.code == "GBS404")
     assert (found.at.source, script.count("\n", 0, found.at.start) + 1) == ("run.sh", line)
+
+
+def test_files_that_several_launches_read_are_parsed_once(tmp_path: Path) -> None:
+    commands = "".join(f"accelerate launch --config_file zero2.yaml train.py --config {name}.yaml --seed 1\n" for name in "ab")
+    zero = accelerate(8).replace("MULTI_GPU", "DEEPSPEED") + "deepspeed_config:\n  deepspeed_config_file: ds.json\n"
+    files = {"a.yaml": recipe(), "b.yaml": recipe(), "zero2.yaml": zero, "ds.json": '{"train_micro_batch_size_per_gpu": 4}'}
+    one, other = launched(checked(tmp_path, {**files, "run.sh": commands}))
+    assert one.launch and other.launch and one.launch.start and other.launch.start
+    assert one.launch.start.files[0] is other.launch.start.files[0]
+    assert one.companions[0].document is other.companions[0].document
 
 
 def test_launches_of_a_loop_that_are_the_same_are_one(tmp_path: Path) -> None:

@@ -67,15 +67,22 @@ def test_a_name_that_may_be_right_is_silent(tmp_path: Path, name: str, text: str
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "text", "holds"),
     [
-        pytest.param("sft-2n8g.yaml", recipe(header="4 nodes of 8 GPUs"), id="nodes"),
-        pytest.param("sft-bs100.yaml", recipe(4, 2), id="a batch that no number of GPUs gives"),
+        pytest.param(
+            "sft-2n8g.yaml",
+            recipe(header="4 nodes of 8 GPUs"),
+            "holds with 4 nodes in the name, or with 2 nodes in the recipe",
+            id="nodes",
+        ),
+        pytest.param("sft-bs100.yaml", recipe(4, 2), "holds with a multiple of 8 in the name", id="a batch that no number of GPUs gives"),
+        pytest.param("sft-bs100.yaml", recipe(4, 2, "2 nodes of 8 GPUs"), "holds with 128 in the name", id="another than on these GPUs"),
     ],
 )
-def test_a_name_that_is_wrong_warns(tmp_path: Path, name: str, text: str) -> None:
+def test_a_name_that_is_wrong_warns_and_says_what_would_be_right(tmp_path: Path, name: str, text: str, holds: str) -> None:
     result = checked(tmp_path, text, name=name)
     assert (result.codes, result.severities) == (["GBS106"], ["warning"])
+    assert [finding.holds for finding in result.findings] == [holds]
 
 
 def test_a_run_name_counts_too(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.core.constraints import judge
+from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Constraint, Framework
 from pytest_gbs.core.outcome import Finding, Verified
 from pytest_gbs.core.quantity import Name, Origin, Reason, Size, Unknown
 from pytest_gbs.rules import gbs204_unsatisfiable_batch as rule
 
-from .building import TABLE, accumulation, only, run, size, world
+from .building import TABLE, accumulation, only, place, run, size, world
 
 STEPS = (Name.GRADIENT_ACCUMULATION_STEPS,)
 DIVIDES = Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, *STEPS), label="it divides")
@@ -83,6 +84,59 @@ def test_checks_that_exclude_each_other_are_all_named() -> None:
     found = only(list(rule.check(run(*sizes, size(Name.NUM_ITERATIONS, 3, Origin.SETTINGS), table=table(one, other, GROUPS)))))
     assert found.message == "no number of GPUs fits: the checks of the framework exclude each other"
     assert len(found.details) == 2
+
+
+# The number of GPUs is a multiple of the tensor parallel size, and 12 / GPUs is whole on 1, 2, 3, 4, 6 and 12.
+SHARED = (Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE,), label="it divides"),)
+RANKS = Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.TENSOR_PARALLEL_SIZE,))
+
+
+@pytest.mark.parametrize("tensor", [1, 2, 12])
+def test_parallel_sizes_that_leave_a_number_take_no_part(tensor: int) -> None:
+    sizes = (batch(12), size(Name.TENSOR_PARALLEL_SIZE, tensor))
+    (outcome,) = rule.check(run(*sizes, table=table(*SHARED)._replace(equations=(RANKS,))))
+    assert isinstance(outcome, Verified)
+
+
+def test_a_parallel_size_that_excludes_the_rest_is_named() -> None:
+    tensor = size(Name.TENSOR_PARALLEL_SIZE, 8)._replace(at=place(120))
+    found = only(list(rule.check(run(batch(12), tensor, table=table(*SHARED)._replace(equations=(RANKS,))))))
+    assert found.details == ("global_batch_size 12 must be divisible by GPUs", "GPUs must be divisible by tensor_parallel_size 8")
+    assert [each.label for each in found.related] == ["global batch"]
+    assert found.at == tensor.at
+
+
+def test_a_stated_number_of_ranks_that_excludes_the_rest_is_named() -> None:
+    ranks = size(Name.DATA_PARALLEL_SIZE, 5)._replace(at=place(120))
+    found = only(list(rule.check(run(batch(12), ranks, table=table(*SHARED)._replace(equations=(RANKS,))))))
+    assert found.details[:2] == (
+        "global_batch_size 12 must be divisible by GPUs",
+        "data_parallel_size 5 must be GPUs / tensor_parallel_size 1",
+    )
+    assert {found.at, *(each.at for each in found.related)} == {ranks.at, place(90)}
+
+
+def test_checks_that_take_no_part_are_not_named() -> None:
+    # 8 holds no whole micro batches of 3 on any number of GPUs; that the batch is their product says the same once more.
+    whole = Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE), label="whole micro batches")
+    two = Constraint("GBS205", (Name.NUM_GENERATIONS,), at_least=2, label="an advantage needs two completions")
+    sizes = (batch(8), size(Name.MICRO_BATCH_SIZE, 3), size(Name.NUM_GENERATIONS, 8))
+    found = only(list(rule.check(run(*sizes, table=TABLE._replace(constraints=(whole, two))))))
+    assert found.message == ("no number of GPUs fits: global_batch_size 8 must be divisible by micro_batch_size 3 x data-parallel size")
+    assert found.details == ()
+
+
+def test_a_check_that_another_rule_reports_is_named_where_it_takes_part() -> None:
+    # A completion for each rank makes 4 GPUs the most, and whole groups make 8 the least.
+    least = Constraint("GBS207", (Name.GENERATION_BATCH_SIZE,), (Name.WORLD_SIZE,), at_least=1, label="a completion for each rank")
+    groups = Constraint("GBS205", (Name.WORLD_SIZE,), (Name.NUM_GENERATIONS,), label="whole groups")
+    sizes = (size(Name.GENERATION_BATCH_SIZE, 4), size(Name.NUM_GENERATIONS, 8))
+    found = only(list(rule.check(run(*sizes, table=table(groups, least)))))
+    assert found.details == (
+        "GPUs must be divisible by num_generations 8",
+        "generation_batch_size 4 / GPUs must be at least 1",
+        "a completion for each rank",
+    )
 
 
 def test_a_quotient_is_judged_against_the_least_size() -> None:

@@ -70,6 +70,34 @@ def test_gpus_that_divide_are_silent(tmp_path: Path, tensor: int, world: int | N
     assert checked(tmp_path, SFT, given=Given(world_size=world), a_yaml=parallel(tensor, 4)).codes == []
 
 
+NEMO = "trainer: {devices: 8, num_nodes: 1}\nmodel: {micro_batch_size: 1, global_batch_size: 64, tensor_model_parallel_size: %s}\n"
+CLAMPED = NEMO.replace("%s", "2, pipeline_model_parallel_size: 16")
+
+
+@pytest.mark.parametrize(
+    ("text", "world"),
+    [
+        pytest.param(NEMO % 16, 8, id="NeMo takes 8, which divides"),
+        pytest.param(CLAMPED, 32, id="NeMo takes what the file says where there are as many"),
+    ],
+)
+def test_a_size_that_is_clamped_is_in_order_where_it_divides(tmp_path: Path, text: str, world: int) -> None:
+    assert checked(tmp_path, text, given=Given(world_size=world)).codes == []
+
+
+@pytest.mark.parametrize(
+    ("world", "message"),
+    [
+        pytest.param(8, "8 GPUs do not divide among tensor 2 x pipeline 8 (16, clamped to the GPUs) = 16", id="clamped"),
+        pytest.param(16, "16 GPUs do not divide among tensor 2 x pipeline 16 = 32", id="as the file says"),
+    ],
+)
+def test_a_size_that_is_clamped_is_told_as_the_file_says_it(tmp_path: Path, world: int, message: str) -> None:
+    (finding,) = checked(tmp_path, CLAMPED, given=Given(world_size=world)).findings
+    assert (finding.message, finding.holds) == (message, "holds where the number of GPUs is a multiple of 32")
+    assert [CLAMPED[each.at.start : each.at.stop] for each in finding.related] == ["16"]
+
+
 @pytest.mark.parametrize(
     ("world", "severity", "message"),
     [

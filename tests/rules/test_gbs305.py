@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_gbs.companions import find_companions, with_companions
+from pytest_gbs.companions import Companions
 from pytest_gbs.core.launch import Kind, Launch, LauncherFile, Start
 from pytest_gbs.core.location import Location, Source, Unreadable
 from pytest_gbs.core.outcome import Finding, Outcome, Undetermined, Verified
@@ -57,7 +57,7 @@ def run(recipe: str, world: int | None = None, launch: Launch | None = None) -> 
 
 
 def outcomes(recipe: str, text: str, world: int | None = None) -> list[Outcome]:
-    return list(check(with_companions(run(recipe, world), Files(ds_config_json=text))))
+    return list(check(Companions(Files(ds_config_json=text)).beside(run(recipe, world))))
 
 
 def launched(*quantities: Quantity) -> Launch:
@@ -181,14 +181,14 @@ def test_a_configuration_within_the_recipe_counts(inline: str, codes: list[str])
 )
 def test_a_path_is_looked_up_from_the_root_then_upwards(named: str, files: dict[str, str], expected: str | None) -> None:
     document = parsed(f"deepspeed: {named}\n", "recipes/a/sft.yaml")
-    found = [each.document.source.path for each in find_companions(document, ("deepspeed",), Files(**files))]
+    found = [each.document.source.path for each in Companions(Files(**files)).named(document, ("deepspeed",))]
     assert found == ([expected] if expected else [])
 
 
 def of_launcher(recipe: str, text: str) -> list[Outcome]:
     """Return the outcomes where the launcher file names the configuration."""
     files = Files(zero2_yaml=LAUNCHER, ds_config_json=text)
-    return list(check(with_companions(run(recipe, 8, launched()), files)))
+    return list(check(Companions(files).beside(run(recipe, 8, launched()))))
 
 
 def test_a_launcher_file_names_one_where_the_recipe_does_not() -> None:
@@ -231,7 +231,7 @@ def given(value: int) -> Quantity:
     ],
 )
 def test_the_accumulation_of_a_launcher_file_is_compared(recipe: str, launch: Launch | None, severities: list[str]) -> None:
-    launched_run = with_companions(run(recipe, 8, launch), Files(ds_config_json=config("auto", "auto", "auto")))
+    launched_run = Companions(Files(ds_config_json=config("auto", "auto", "auto"))).beside(run(recipe, 8, launch))
     found = [each for each in check_launcher(launched_run) if isinstance(each, Finding)]
     assert [each.severity for each in found] == severities
     assert all(each.at.source == "zero2.yaml" for each in found)

@@ -15,12 +15,11 @@ class Default:
     """An entry of a defaults list at its place in the tree [ConfigDefault, GroupDefault]."""
 
     __slots__ = (
-        "appended", "at", "children", "deleted", "entry", "group", "header", "optional", "override", "package", "parent", "parent_group",
+        "appended", "at", "children", "deleted", "group", "header", "optional", "override", "package", "parent", "parent_group",
         "parent_package", "value",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, parent: Default | None, appended: bool = False) -> None:
-        self.entry = entry
         self.group = entry.group
         self.value = entry.value
         self.package = "" if entry.package == "_here_" else entry.package

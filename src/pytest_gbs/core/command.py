@@ -122,6 +122,13 @@ class Word(NamedTuple):
         return Word(self.text[count:] if self.text is not None else None, self.raw, at, tuple(kept))
 
 
+def upwards(folder: str) -> Iterator[str]:
+    """Yield `folder` and each folder above it, but for the root."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+
+
 def below(folder: str, path: str) -> str | None:
     """Return `path` as seen from the folder above `folder`, without `.` and `..`; None where it is not below it."""
     steps: list[str] = []
@@ -261,6 +268,14 @@ class Option(NamedTuple):
 NO_SWITCHES: Final[frozenset[str]] = frozenset()
 
 
+def name_of(word: Word) -> str:
+    """Return the program that a word names, without its folder; "" where nobody knows it."""
+    if word.text is not None:
+        return word.text.rpartition("/")[2]
+    last = word.parts[-1].text if word.parts else None
+    return last.rpartition("/")[2] if last and "/" in last else ""
+
+
 def spelled(name: str) -> str:
     """Return an option's name as we compare it: without dashes in front, underscores for the others."""
     return name.lstrip("-").replace("-", "_")
@@ -290,19 +305,6 @@ def _value(words: tuple[Word, ...], index: int) -> Word | None:
         return None
     known = words[index].starts_with
     return None if known.startswith("-") and not known[1:2].isdigit() else words[index]
-
-
-def flag(command: Command, *names: str, start: int = 0) -> Word | None:
-    """Return the value of an option, the last use winning; None where it is not used or has no value."""
-    last = None
-    for last in options(command.words, *names, start=start):  # noqa: B007
-        pass
-    return last.value if last else None
-
-
-def has(command: Command, *names: str, start: int = 0) -> bool:
-    """Return whether `command` uses an option of one of these names."""
-    return any(True for _ in options(command.words, *names, start=start))
 
 
 def positionals(words: tuple[Word, ...], start: int = 1, switches: Container[str] = NO_SWITCHES) -> Iterator[tuple[int, Word]]:

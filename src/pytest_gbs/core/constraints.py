@@ -7,7 +7,7 @@ from math import prod
 
 from pytest_gbs.core.admissible import Multiples, dividing
 from pytest_gbs.core.document import Alias, Document, Scalar
-from pytest_gbs.core.equation import Enforcement, Monomial, law
+from pytest_gbs.core.equation import Enforcement, Equation, Monomial, law
 from pytest_gbs.core.framework import Condition, Constraint
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
@@ -16,7 +16,7 @@ from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.schedules import RAMP_UP, at_stage, changing
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
-from pytest_gbs.core.wording import beside, called, computed, count, leaves, listing, short
+from pytest_gbs.core.wording import beside, called, computed, count, leaves, listing, quotient, short
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -329,8 +329,13 @@ def _rests_on_hardware(run: Run, names: tuple[str, ...]) -> bool:
     return any(leaf.name in RANKS for name in names for leaf in leaves(run.geometry.get(name)))
 
 
-def describe(run: Run, constraint: Constraint) -> str:
+def describe(run: Run, constraint: Constraint | Equation) -> str:
     """Return what `constraint` asks for, with the numbers that are known: `generation_batch_size 36 must be divisible by ...`."""
+    if isinstance(constraint, Equation):
+        result = run.geometry.stated.get(constraint.result)
+        parts = quotient([_stated(run, constraint.product)], [_stated(run, (name,)) for name in constraint.divisors])
+        name = (isinstance(result, Quantity) and result.key) or called(constraint.result)
+        return f"{name} {result.value:,} must be {parts}" if isinstance(result, Quantity) else f"{name} must be {parts}"
     if constraint.at_least is not None:
         return f"{_quotient(run, constraint)} must be at least {constraint.at_least}"
     return f"{_stated(run, constraint.dividend)} must be divisible by {_stated(run, constraint.divisor)}"

@@ -7,6 +7,8 @@ from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
 
 CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 """What the name of a configuration file ends with."""
+SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")
+"""What the name of a shell script ends with."""
 
 
 class Scalar(NamedTuple):

@@ -44,7 +44,7 @@ def runs_somewhere(run: Run) -> bool | None:
 
 def _bounds(run: Run) -> tuple[Bounds, list[str], Form | None]:
     """Return the numbers of GPUs that meet every relation, the names of sizes that would have to be known, and the batch."""
-    sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := _without_hardware(name, size)) is not None}
+    sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := on_any_hardware(name, size)) is not None}
     forms = {name: Form(size.value) for name, size in sizes.items()}
     forms[Name.WORLD_SIZE] = Form(1, power=1)
     bounds, undecided = _equations(run.framework.equations, forms)
@@ -74,7 +74,7 @@ def _narrowed(bounds: Bounds, form: Form | None, constraint: Constraint) -> Boun
     return NOWHERE if fails and constraint.code == NOWHERE_RULE else bounds
 
 
-def _without_hardware(name: str, size: Size) -> Quantity | None:
+def on_any_hardware(name: str, size: Size) -> Quantity | None:
     """Return `size` where it is the same on any hardware, else None: what a file says of its own hardware may be changed with it."""
     if isinstance(size, Conflict):
         size = size.values[0]

@@ -20,6 +20,10 @@ class Kind:
     TEMPLATE: Final = "template"
 
 
+# Launches of these kinds judge nothing and are held to nothing: nobody means their batch to be that of the recipe.
+JUDGES_NOTHING: Final = (Kind.TEST, Kind.TEMPLATE)
+
+
 class Problem(NamedTuple):
     """Something wrong inside one launcher file: what its launcher would do, where, and the places it is about.
 

@@ -75,6 +75,12 @@ def count(value: int, name: str) -> str:
     return f"{value:,} {words}"
 
 
+def degree(size: Quantity) -> str:
+    """Return a parallel size: `tensor 2`, or `pipeline 8 (16, clamped to the GPUs)` where the framework takes another than is stated."""
+    note = f" ({size.note})" if size.origin == Origin.DERIVED and size.note else ""
+    return f"{short(size.name)} {size.value}{note}"
+
+
 def product(size: Quantity) -> str:
     """Return the product of a derived size with what each factor is: `1 micro x 4 accumulation x 64 data-parallel (8 nodes x 8 GPUs)`."""
     return " x ".join(_factor(part) for part in size.because)

@@ -233,8 +233,29 @@ def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[Change, ..
             for factor in _factors(declaration, old, of_node):
                 at = _digits(factor.at, factor.value, read)
                 if at is not None and factor.name in new and new[factor.name] != factor.value:
-                    found.setdefault(at, Knob(factor.name, factor.value, at, "comment").to(new[factor.name], What.COMMENT))
+                    change = Knob(factor.name, factor.value, at, "comment").to(new[factor.name], What.COMMENT)
+                    found.setdefault(at, change._replace(edit=_with_noun(change, read)))
     return tuple(found.values())
+
+
+def _with_noun(change: Change, read: Read) -> Edit:
+    """Return the edit of a number in a comment that takes the word behind it along: `8 nodes`, `1 node`.
+
+    A word that does not go with its number as it stands stays as it is, and so does one with another noun behind it (`8 GPU node`):
+    scaling back could not tell what it was.
+    """
+    source = read(change.at.source)
+    match = _noun().match(source.text, change.at.stop) if isinstance(source, Source) else None
+    if match is None or not isinstance(source, Source) or bool(match.group(2)) != (change.old != 1):
+        return change.edit
+    at = change.at._replace(stop=match.end())
+    return Edit(at, source.text[at.start : at.stop], f"{change.new}{match.group(1)}{'s' if change.new != 1 else ''}")
+
+
+@cache
+def _noun() -> re.Pattern[str]:
+    behind = "and|are|as|at|by|each|for|from|gives?|in|is|of|on|or|per|so|to|total|using|via|was|were|with|x"
+    return re.compile(rf"(?m)([ \t](?:[Nn]ode|GPU|gpu|[Mm]achine|[Dd]evice))(s?)(?![\w-])(?=[ \t]*(?:$|[^\w \t]|(?:{behind})\b))")
 
 
 def _factors(declaration: Declaration, old: Values, of_node: bool) -> Iterator[Factor]:

@@ -3,20 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 
 from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.quantity import Quantity
-from pytest_gbs.core.wording import fraction, quotient
+from pytest_gbs.core.quantity import Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.run import Run
+from pytest_gbs.core.wording import Fraction, fraction, quotient
 
 
 def arithmetic(size: Quantity, equations: Iterable[Equation]) -> str:
-    """Return `1 x 2 x 64`, `64 / 2` or `512 / (4 x 8)`; nothing where the size was not computed."""
+    """Return `1 x 2 x 64`, `64 / 2` or `100 / (2 x 8), rounded down`; nothing where the size was not computed."""
     found = fraction(size, equations)
-    if found is None:
+    return f"{_bare(found)}{rounded(size, found)}" if found is not None else ""
+
+
+def rounded(size: Quantity, found: Fraction) -> str:
+    """Return how `size` comes of a division that leaves a remainder, to stand behind it; nothing where it leaves none."""
+    if not _leaves_a_remainder(found):
         return ""
-    return quotient((str(part.value) for part in found.top), (str(part.value) for part in found.bottom))
+    up = size.value * prod(part.value for part in found.bottom) > prod(part.value for part in found.top)
+    return ", rounded up" if up else ", rounded down"
+
+
+def torn(size: Size, run: Run) -> Fraction | None:
+    """Return the division that leaves `size` without a number, since it leaves a remainder; None where that is not why."""
+    if not isinstance(size, Unknown) or size.reason != Reason.NOT_WHOLE:
+        return None
+    for equation in run.framework.equations:
+        names = [equation.result, *equation.product, *equation.divisors]
+        others = [other for name in names if name != size.name and isinstance(other := run.geometry.get(name), Quantity)]
+        if size.name in names and len(others) == len(names) - 1:
+            found = fraction(Quantity(size.name, 0, Origin.DERIVED, because=tuple(others)), (equation,))
+            if found is not None and _leaves_a_remainder(found):
+                return found
+    return None
+
+
+def division(size: Size, run: Run) -> str:
+    """Return the division that leaves `size` without a number: `2 / (2 x 8)`; nothing where none does."""
+    found = torn(size, run)
+    return _bare(found) if found is not None else ""
 
 
 def number(value: int) -> str:
     """Return a number for people; from five digits on with commas."""
     return f"{value:,}" if abs(value) >= 10_000 else str(value)
+
+
+def _bare(found: Fraction) -> str:
+    return quotient((str(part.value) for part in found.top), (str(part.value) for part in found.bottom))
+
+
+def _leaves_a_remainder(found: Fraction) -> bool:
+    bottom = prod(part.value for part in found.bottom)
+    return bottom != 0 and prod(part.value for part in found.top) % bottom != 0

@@ -14,7 +14,7 @@ from pytest_gbs.core.run import Run
 from pytest_gbs.core.schedules import stages_of
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats import _entries as entries
-from pytest_gbs.formats._arithmetic import arithmetic
+from pytest_gbs.formats._arithmetic import arithmetic, division
 from pytest_gbs.formats._places import Places
 
 # The sizes that every entry has, known or not; the others only where something states them.
@@ -98,6 +98,7 @@ def _unknown(size: Unknown, run: Run, places: Places) -> dict[str, Any]:
         whole = found.coefficient.denominator == 1
         coefficient = str(found.coefficient.numerator) if whole else f"{found.coefficient.numerator}/{found.coefficient.denominator}"
         entry["law"] = " x ".join([coefficient, *found.free])
+    entry |= {"arithmetic": text} if (text := division(size, run)) else {}
     if size.at is not None:
         entry["location"] = entries.location(size.at, places)
     return entry

@@ -9,11 +9,11 @@ from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.equation import Monomial, law
 from pytest_gbs.core.feasible import feasible_world_sizes
 from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.quantity import PARALLEL, Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.core.quantity import PARALLEL, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.run import Claim, Run
 from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.core.wording import called, count, fraction, law_text, listing, several, short
-from pytest_gbs.formats._arithmetic import arithmetic, number
+from pytest_gbs.core.wording import Fraction, called, count, degree, fraction, law_text, listing, several, short
+from pytest_gbs.formats._arithmetic import arithmetic, division, number, rounded, torn
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import changes, origin, unknown
 from pytest_gbs.formats._places import Places
@@ -68,7 +68,7 @@ def _batch(run: Run, feasible: dict[str, Any], places: Places) -> Line:
         return Line(label, number(size.value), f"{text:<35} {declared}" if declared else text)
     found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     if found is None or not found.free or not isinstance(size, Unknown):
-        return Line(label, "", "; ".join(filter(None, (unknown(size, Name.GLOBAL_BATCH_SIZE, places, run.path), declared))))
+        return Line(label, "", "; ".join(filter(None, (_why(run, size, Name.GLOBAL_BATCH_SIZE, places), declared))))
     examples = _examples(found, feasible)
     return Line(label, "", "   ".join(filter(None, (law_text(found), f"({examples})" if examples else "", declared))))
 
@@ -108,7 +108,7 @@ def _declared(run: Run, claim: Claim, places: Places) -> str:
 def _stated(run: Run, name: str, places: Places) -> Line:
     size = run.geometry.get(name)
     if not isinstance(size, Quantity):
-        return Line(called(name), _law(run, name) or "-", unknown(size, name, places, run.path))
+        return Line(called(name), _law(run, name) or "-", _why(run, size, name, places))
     return Line(called(name), number(size.value), _whence(run, size, places))
 
 
@@ -116,6 +116,12 @@ def _whence(run: Run, size: Quantity, places: Places) -> str:
     """Return how `size` was computed, or where it comes from, with its stages where it changes: `= 64 / (2 x 4): first 2, 4, then 8`."""
     computed = arithmetic(size, run.framework.equations)
     return f"= {computed}{changes(stages(run, size.name))}" if computed else origin(size, places, run.path)
+
+
+def _why(run: Run, size: Size, name: str, places: Places) -> str:
+    """Return why a size has no number: `2 / (2 x 8) is no whole number`."""
+    found = division(size, run)
+    return f"{found} is no whole number" if found else unknown(size, name, places, run.path)
 
 
 def _law(run: Run, name: str) -> str:
@@ -128,17 +134,24 @@ def _data_parallel(run: Run, places: Places) -> Line:
     size = run.geometry.get(Name.DATA_PARALLEL_SIZE)
     label = called(Name.DATA_PARALLEL_SIZE)
     if not isinstance(size, Quantity):
+        if (found := torn(size, run)) is not None:
+            return Line(label, "-", f"{_shared(found)} is no whole number")
         split = [q for name in PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
         return Line(label, "", f"GPUs / {_group(split)}" if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.path))
     found = fraction(size, run.framework.equations)
     if found is None:
         return Line(label, number(size.value), origin(size, places, run.path))
+    return Line(label, number(size.value), f"= {_shared(found)}{rounded(size, found)}")
+
+
+def _shared(found: Fraction) -> str:
+    """Return the GPUs and what they are divided by: `64 GPUs / (tensor 1 x context 1)`."""
     top = " x ".join(count(q.value, q.name) for q in found.top)
-    return Line(label, number(size.value), f"= {top}" + (f" / {_group(found.bottom)}" if found.bottom else ""))
+    return f"{top} / {_group(found.bottom)}" if found.bottom else top
 
 
 def _group(sizes: Iterable[Quantity]) -> str:
-    return f"({' x '.join(f'{short(q.name)} {q.value}' for q in sizes)})"
+    return f"({' x '.join(map(degree, sizes))})"
 
 
 def _world(run: Run, places: Places) -> Line:
@@ -149,7 +162,7 @@ def _world(run: Run, places: Places) -> Line:
         if isinstance(nodes, Quantity) and isinstance(size, Unknown) and size.reason == Reason.MISSING:
             missing = unknown(run.geometry.get(Name.GPUS_PER_NODE), Name.GPUS_PER_NODE, places, run.path)
             return Line(label, "", f"{_part(nodes, places, run)} x GPUs per node, {missing}")
-        return Line(label, "", unknown(size, Name.WORLD_SIZE, places, run.path))
+        return Line(label, "", _why(run, size, Name.WORLD_SIZE, places))
     found = fraction(size, run.framework.equations)
     if found is None:
         comment = "comment, " if size.origin == Origin.COMMENT else ""

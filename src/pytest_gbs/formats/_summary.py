@@ -37,13 +37,15 @@ def launches(report: Report) -> int:
 
 
 def headline(report: Report, paint: Paint = _PLAIN) -> str:
-    """Return `22 recipes in 25 files, 3 launchers: 3 verified, 19 unclaimed`."""
-    recipes = len(report.recipes())
-    parts = [f"{count(recipes, 'recipe') if recipes else 'no recipe'} in {count(files(report), 'file')}"]
-    if number := launchers(report):
-        parts.append(count(number, "launcher"))
-    if number := launches(report):
-        parts.append(f"{number:,} launch{'' if number == 1 else 'es'}")
+    """Return `22 recipes in 25 files, 3 launchers: 3 verified, 19 unclaimed`; of scripts alone `26 launches in 25 files, no recipe`."""
+    recipes, number = len(report.recipes()), launches(report)
+    launched = f"{number:,} launch{'' if number == 1 else 'es'}"
+    first = count(recipes, "recipe") if recipes else launched if number else "no recipe"
+    parts = [f"{first} in {count(files(report), 'file')}"]
+    if beside := launchers(report):
+        parts.append(count(beside, "launcher"))
+    if number:
+        parts.append(launched if recipes else "no recipe")
     told = [paint(f"{number:,} {verdict}", verdict) for verdict in VERDICTS if (number := report.number(verdict))]
     told.extend(_others(report))
     if suppressed := sum(file.suppressed for file in report.files):

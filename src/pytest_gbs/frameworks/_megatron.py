@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Enforcement, Equation, Rounding
+from pytest_gbs.core.equation import Enforcement, Equation
 from pytest_gbs.core.framework import Condition, Constraint, Loader, Reading, Row, Treatment
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
@@ -65,6 +65,12 @@ def batch(source: str, unit: str = "samples") -> Equation:
     return Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source=source)
 
 
+def following_accumulation(source: str) -> Equation:
+    """Return the accumulation as what the global batch leaves of it; none where it holds no whole micro batches of all ranks."""
+    divisors = (Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE)
+    return Equation(Name.GRADIENT_ACCUMULATION_STEPS, (Name.GLOBAL_BATCH_SIZE,), divisors, mismatch=Enforcement.IGNORES, source=source)
+
+
 def whole_accumulation(source: str, when: tuple[Condition, ...] = (), enforcement: str = Enforcement.STOPS) -> Constraint:
     """Return the check that a stated global batch holds whole micro batches of all ranks."""
     return Constraint(
@@ -76,13 +82,6 @@ def whole_accumulation(source: str, when: tuple[Condition, ...] = (), enforcemen
         label="the global batch must hold whole micro batches of all data-parallel ranks",
         source=source,
     )
-
-
-def floored_accumulation(source: str) -> Equation:
-    """Return the accumulation as what is left of the global batch where it holds no whole micro batches of all ranks."""
-    divisors = (Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE)
-    name = Name.GRADIENT_ACCUMULATION_STEPS
-    return Equation(name, (Name.GLOBAL_BATCH_SIZE,), divisors, Rounding.FLOOR, Enforcement.IGNORES, source=source)
 
 
 def evaluation(source: str, key: KeyPath, when: tuple[Condition, ...] = ()) -> tuple[Constraint, ...]:
@@ -107,15 +106,15 @@ DECREASES: Final = tuple(
 
 
 def realise_running_batch(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the global batch that really runs where Megatron may decrease it to whole micro batches of all ranks, else nothing."""
+    """Return the batch and the accumulation that really run where Megatron may decrease them to whole micro batches, else nothing."""
     stated, micro, ranks = (sizes.get(n) for n in (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
     if not (isinstance(stated, Quantity) and isinstance(micro, Quantity) and isinstance(ranks, Quantity)):
         return {}
     if not any(holds(condition, document, Loader.PYYAML) for condition in DECREASES):
         return {}
     each = micro.value * ranks.value
-    if each < 1:
+    if each < 1 or stated.value < each:
         return {}
-    accumulation = Quantity(Name.GRADIENT_ACCUMULATION_STEPS, stated.value // each, Origin.DERIVED, because=(stated, micro, ranks))
-    because = (micro, accumulation, ranks)
-    return {stated.name: Quantity(stated.name, accumulation.value * each, Origin.DERIVED, stated.unit, because=because)}
+    steps = Quantity(Name.GRADIENT_ACCUMULATION_STEPS, stated.value // each, Origin.DERIVED, because=(stated, micro, ranks))
+    running = Quantity(stated.name, steps.value * each, Origin.DERIVED, stated.unit, because=(micro, steps, ranks))
+    return {running.name: running, steps.name: steps}

@@ -134,7 +134,8 @@ def _clamp_to_the_processes(sizes: dict[str, Size]) -> dict[str, Size]:
     for name in (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE):
         size = sizes.get(name)
         if isinstance(size, Quantity) and size.value > processes.value:
-            clamped[name] = Quantity(name, processes.value, Origin.DERIVED, because=(processes,))
+            note = f"{size.value}, clamped to the GPUs"
+            clamped[name] = Quantity(name, processes.value, Origin.DERIVED, at=size.at, key=size.key, because=(processes,), note=note)
         degree *= size.value if isinstance(size, Quantity) else 1
     nodes = sizes.get(Name.NUM_NODES)
     if not clamped and degree > processes.value and isinstance(nodes, Quantity) and nodes.origin == Origin.FILE and nodes.value == 1:

@@ -30,7 +30,7 @@ from pytest_gbs.frameworks._megatron import (
     batch,
     data_parallel,
     evaluation,
-    floored_accumulation,
+    following_accumulation,
     keys,
     present,
     realise_running_batch,
@@ -87,7 +87,7 @@ def _table(title: str, how: Recognition, parent: KeyPath, dashes: bool) -> Frame
             TORCHRUN,
             data_parallel(f"{_ARGUMENTS}:424-448"),
             batch(_CALCULATOR),
-            floored_accumulation(_CALCULATOR),
+            following_accumulation(_CALCULATOR),
         ),
         constraints=(
             whole_accumulation(f"{_ARGUMENTS}:708-720; {_CALCULATOR}", strict),

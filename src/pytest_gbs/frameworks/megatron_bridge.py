@@ -17,7 +17,7 @@ from pytest_gbs.frameworks._megatron import (
     batch,
     data_parallel,
     evaluation,
-    floored_accumulation,
+    following_accumulation,
     intervals,
     path,
     paths,
@@ -80,7 +80,7 @@ FRAMEWORK = Framework(
         TORCHRUN,
         data_parallel(_VALIDATED),
         batch(_CALCULATOR),
-        floored_accumulation(_CALCULATOR),
+        following_accumulation(_CALCULATOR),
     ),
     constraints=(
         whole_accumulation(f"{_VALIDATED}; {_CALCULATOR}", _STRICT),

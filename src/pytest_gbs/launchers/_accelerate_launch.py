@@ -11,7 +11,7 @@ from pytest_gbs.core.command import Command, Word
 from pytest_gbs.core.launch import LauncherFile, Problem, Surroundings
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.typed import Final, NamedTuple
-from pytest_gbs.launchers._words import Split, names, number, option, reason, size, uses
+from pytest_gbs.launchers._words import Split, fallback, names, number, option, reason, size, uses
 
 # ACC launch.py:156-870, the options with action="store_true"; the last ones are of older versions.
 SWITCHES: Final = names(
@@ -129,7 +129,7 @@ def _machines(of: Given) -> _Size | None:
         return found
     if (of.named is not None and of.file is None) or of.opaque is not None:
         return None
-    return Quantity(Name.NUM_NODES, 1, Origin.DEFAULT, key="--num_machines", note="default of accelerate")
+    return fallback(Name.NUM_NODES, 1, "--num_machines", "accelerate", None)
 
 
 def _parallel(of: Given) -> Iterator[_Size]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.command import Command, Word
+from pytest_gbs.core.command import Command, Word, name_of
 from pytest_gbs.core.typed import Final
 
 # Modules that are launchers themselves, so that plain Python leaves them alone.
@@ -21,14 +21,6 @@ SUB_COMMAND_MODULES: Final = {
 # The same of a file.
 DEEPY: Final = "deepy.py"
 _VALUED: Final = ("-W", "-X", "--check-hash-based-pycs")
-
-
-def name_of(word: Word) -> str:
-    """Return the program that a word names, without its folder; "" where nobody knows it."""
-    if word.text is not None:
-        return word.text.rpartition("/")[2]
-    last = word.parts[-1].text if word.parts else None
-    return last.rpartition("/")[2] if last and "/" in last else ""
 
 
 def is_python(word: Word) -> bool:
@@ -61,6 +53,14 @@ def module_of(command: Command) -> tuple[str, int] | None:
     if index is None or command.words[index].text != "-m":
         return None
     return command.words[index + 1].text or "", index + 2
+
+
+def own_program(command: Command) -> int | None:
+    """Return the index of what Python itself runs; None where it runs nothing, or a module or script that is a launcher."""
+    module, index = module_of(command), python_program(command)
+    if index is None or (module is not None and is_launcher(module[0])) or name_of(command.words[index]) == DEEPY:
+        return None
+    return index
 
 
 def behind(command: Command, names: tuple[str, ...], modules: tuple[str, ...] = ()) -> int | None:

@@ -13,7 +13,7 @@ from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.typed import Final
 from pytest_gbs.launchers._programs import DEEPSPEED_MODULES, behind
 from pytest_gbs.launchers._slurm import within
-from pytest_gbs.launchers._words import devices, names, note, number, option, reason, size, split, uses, world
+from pytest_gbs.launchers._words import devices, fallback, names, note, number, option, reason, size, split, uses, world
 
 # DS parse_args: the options without a value.
 _SWITCHES: Final = names(
@@ -58,7 +58,7 @@ def _nodes(own: tuple[Word, ...]) -> Quantity | Unknown:
     hostfile = option(own, "--hostfile", "-H")
     if hostfile is not None:
         return Unknown(Name.NUM_NODES, Reason.MISSING, hostfile[1].at)
-    return Quantity(Name.NUM_NODES, 1, Origin.DEFAULT, key="--num_nodes", note="default of deepspeed")
+    return fallback(Name.NUM_NODES, 1, "--num_nodes", "deepspeed", None)
 
 
 def _each(own: tuple[Word, ...], command: Command) -> Quantity | Unknown:

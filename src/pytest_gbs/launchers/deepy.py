@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_gbs.core.command import Command, Part, Word
+from pytest_gbs.core.command import Command, Part, Word, name_of
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.launch import Launcher, Start, Surroundings
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.typed import Final
 from pytest_gbs.launchers._in_recipe import document_of, word_at
-from pytest_gbs.launchers._programs import DEEPY, name_of, python_program
+from pytest_gbs.launchers._programs import DEEPY, python_program
 from pytest_gbs.launchers._slurm import within
 from pytest_gbs.launchers._words import option
 

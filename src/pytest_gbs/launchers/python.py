@@ -5,20 +5,15 @@ from __future__ import annotations
 from pytest_gbs.core.command import Command
 from pytest_gbs.core.launch import Launcher, Start, Surroundings
 from pytest_gbs.core.quantity import Name, Quantity, Reason, Unknown
-from pytest_gbs.launchers._programs import DEEPY, is_launcher, module_of, name_of, python_program
+from pytest_gbs.launchers._programs import own_program
 from pytest_gbs.launchers._slurm import within
 from pytest_gbs.launchers._words import devices
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
     """Return what a command of Python starts; None where `srun` starts several, or the module is a launcher itself."""
-    index = python_program(command)
-    module = module_of(command)
-    if index is None or (module is not None and is_launcher(module[0])):
-        return None
-    if name_of(command.words[index]) == DEEPY:
-        return None
-    if any(wrapper.name == "srun" for wrapper in command.wrappers):
+    index = own_program(command)
+    if index is None or any(wrapper.name == "srun" for wrapper in command.wrappers):
         return None
     return within(Start("python", command.at, (one_process(command),), command.words[index:]), command, surroundings)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.command import Command
+from pytest_gbs.core.command import Command, name_of
 from pytest_gbs.core.launch import Launcher, Start, Surroundings
 from pytest_gbs.core.quantity import Name, Reason, Unknown
-from pytest_gbs.launchers._programs import name_of, python_program
+from pytest_gbs.launchers._programs import python_program
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:  # noqa: ARG001

@@ -7,17 +7,15 @@ from collections.abc import Iterator
 from pytest_gbs.core.command import Command
 from pytest_gbs.core.launch import Launcher, Start, Surroundings
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Unknown
-from pytest_gbs.launchers._programs import is_launcher, module_of, python_program
+from pytest_gbs.launchers._programs import own_program
 from pytest_gbs.launchers._slurm import Value, count, step, tasks, within
 from pytest_gbs.launchers.python import one_process
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
     """Return what `srun python ...` starts."""
-    index = python_program(command)
-    module = module_of(command)
-    stated = step(command, surroundings)
-    if index is None or stated is None or (module is not None and is_launcher(module[0])):
+    index, stated = own_program(command), step(command, surroundings)
+    if index is None or stated is None:
         return None
     found = tasks(stated)
     if isinstance(found, Quantity) and found.value == 1:

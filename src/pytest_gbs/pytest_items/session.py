@@ -15,7 +15,7 @@ from pytest_gbs.pytest_items.checks import Checks
 from pytest_gbs.pytest_items.items import Crash, Failure, RecipeFile, RecipeItem
 from pytest_gbs.pytest_items.options import read_options
 from pytest_gbs.pytest_items.summary import Summary, summarise, write_summary
-from pytest_gbs.repository import MAKEFILES, SCRIPTS
+from pytest_gbs.repository import COMMANDS, MAKEFILES
 
 
 class RecipeSession:
@@ -54,7 +54,7 @@ class RecipeSession:
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
         """Add ours to what other plugins collect from a file below a root; alone, it is ours only."""
         others = yield
-        if not file_path.name.endswith((*CONFIGURATIONS, *SCRIPTS, *MAKEFILES)) or not any(
+        if not file_path.name.endswith((*CONFIGURATIONS, *COMMANDS, *MAKEFILES)) or not any(
             file_path.is_relative_to(root) for root in self.roots
         ):
             return others

@@ -50,10 +50,11 @@ def _batch(run: Run, declaration: Declaration) -> Finding | None:
         return None
     given = law(Name.GLOBAL_BATCH_SIZE, {n: s for n, s in run.geometry.stated.items() if n in _RECIPE_SIZES}, run.framework.equations)
     if isinstance(size, Quantity) and any(part.origin in _STATED for part in _hardware_of(run)):
-        return _finding(run, declaration, f"{size.value:,}")
+        return _finding(run, declaration, f"{size.value:,}", f"{size.value:,}")
     if given is None or reaching(given, declaration.holds) != ():
         return None
-    return _finding(run, declaration, law_text(given))
+    whole = given.coefficient.denominator == 1 and given.free
+    return _finding(run, declaration, law_text(given), f"a multiple of {given.coefficient}" if whole else law_text(given))
 
 
 _RECIPE_SIZES = (
@@ -71,11 +72,12 @@ def _hardware_of(run: Run) -> list[Quantity]:
     return [size for name in names if isinstance(size := run.geometry.get(name), Quantity)]
 
 
-def _finding(run: Run, declaration: Declaration, given: str) -> Finding:
+def _finding(run: Run, declaration: Declaration, given: str, fits: str) -> Finding:
     message = f"the name says batch size {declaration.value:,}, settings give {given}"
+    holds = f"holds with {fits} in the name"
     sizes = (run.geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
     related = tuple(Related(size.at, "") for size in sizes if isinstance(size, Quantity) and size.at)
-    return Finding(CODE, message, Severity.WARNING, declaration.at, declaration.text, related)
+    return Finding(CODE, message, Severity.WARNING, declaration.at, declaration.text, related, holds=holds)
 
 
 def _hardware(run: Run, declaration: Declaration) -> Finding | None:
@@ -83,9 +85,11 @@ def _hardware(run: Run, declaration: Declaration) -> Finding | None:
     size = run.geometry.get(declaration.name)
     if not isinstance(size, Quantity) or size.origin not in _STATED or size.value == declaration.value:
         return None
-    message = f"the name says {count(declaration.value, declaration.name)}, the recipe {count(size.value, size.name)}"
+    says, has = count(declaration.value, declaration.name), count(size.value, size.name)
+    message = f"the name says {says}, the recipe {has}"
     related = (Related(size.at, ""),) if size.at else ()
-    return Finding(CODE, message, Severity.WARNING, declaration.at, declaration.text, related)
+    holds = f"holds with {has} in the name, or with {says} in the recipe"
+    return Finding(CODE, message, Severity.WARNING, declaration.at, declaration.text, related, holds=holds)
 
 
 _RECIPE = """\

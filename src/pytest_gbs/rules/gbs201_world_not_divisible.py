@@ -19,10 +19,11 @@ from pytest_gbs.core.constraints import judge
 from pytest_gbs.core.equation import Enforcement, Rounding
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name, Quantity
+from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import beside, count, short
+from pytest_gbs.core.wording import beside, count, degree
 
 CODE = "GBS201"
 
@@ -48,14 +49,21 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _finding(run: Run, world: Quantity, degrees: list[Quantity], at: Location, stops: bool) -> Finding:
     divisor = prod(size.value for size in degrees)
-    taken = " x ".join(f"{short(size.name)} {size.value}" for size in degrees if size.value > 1)
+    taken = " x ".join(degree(size) for size in degrees if size.value > 1)
     total = f" = {divisor}" if sum(size.value > 1 for size in degrees) > 1 else ""
     verb = "does" if world.value == 1 else "do"
     message = f"{count(world.value, Name.WORLD_SIZE)} {verb} not divide among {taken}{total}"
     related = beside(degrees, at)
     severity = Severity.ERROR if stops else Severity.WARNING
-    holds = f"holds where the number of GPUs is a multiple of {divisor}"
+    holds = f"holds where the number of GPUs is a multiple of {_stated(run, degrees)}"
     return Finding(CODE, message, severity, at, "", related, holds=holds, assumptions=run.assumptions)
+
+
+def _stated(run: Run, degrees: list[Quantity]) -> int:
+    """Return the product of the sizes as the recipe states them, which more GPUs would not change any more."""
+    stated = read_sizes(run.document, run.framework)
+    own = (stated.get(size.name) if size.origin == Origin.DERIVED else size for size in degrees)
+    return prod(size.value if isinstance(size, Quantity) else 1 for size in own)
 
 
 _RECIPE = """\

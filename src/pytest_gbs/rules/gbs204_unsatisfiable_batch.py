@@ -17,17 +17,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_gbs.core.constraints import applies, describe, holds, judge, place
+from pytest_gbs.core.equation import Enforcement, Equation
 from pytest_gbs.core.framework import Constraint
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Verified
-from pytest_gbs.core.quantity import RANKS, Name, Quantity
+from pytest_gbs.core.quantity import RANKS, Name, Origin, Quantity, Size
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.typed import Final
+from pytest_gbs.core.typed import Final, TypeAlias
 from pytest_gbs.core.wording import count, leaves, short
 
 CODE = "GBS204"
 _ABOUT_GPUS: Final = ("GBS202", CODE, "GBS205")
+# What a number of GPUs has to pass.
+_Check: TypeAlias = Constraint | Equation
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -41,28 +44,51 @@ def check(run: Run) -> Iterator[Outcome]:
     if somewhere:
         yield Verified(CODE, place(run, _names(constraints[:1])), decides=False)
     elif somewhere is False:
-        yield _finding(run, _core(run, constraints) or constraints)
+        yield _finding(run, _core(run, constraints))
 
 
-def _core(run: Run, constraints: list[Constraint]) -> list[Constraint]:
-    """Return checks that no number of GPUs passes together, none of them needless, the first in preference; or none at all."""
+def _core(run: Run, constraints: list[Constraint]) -> list[_Check]:
+    """Return what no number of GPUs passes together, none of it needless: checks in preference, the first ones before the last.
+
+    The equations have a part in it where the checks alone leave a number, and so have the parallel sizes, of whose product the GPUs
+    are a multiple.
+    """
+    others = (c for c in run.framework.constraints if c not in constraints and applies(c, run))
+    core: list[_Check] = [*constraints, *others, *run.framework.equations]
+    for each in reversed(core):
+        without = [other for other in core if other is not each]
+        if _fits_nowhere(run, without):
+            core = without
+    world = (Name.WORLD_SIZE,)
+    degrees = [
+        q for e in run.framework.equations if e.product == world for n in e.divisors if isinstance(q := run.geometry.get(n), Quantity)
+    ]
+    partners = [q.name for q in degrees if q.value > 1 and not _fits_nowhere(_with_one(run, q.name), core)]
+    return [*core, Constraint(CODE, world, tuple(partners))] if partners else core
+
+
+def _fits_nowhere(run: Run, checks: list[_Check]) -> bool:
+    """Return whether no number of GPUs passes `checks` alone; the equations that are none of them still say what follows from what."""
     from pytest_gbs.core.feasible import runs_somewhere
 
-    core = list(constraints)
-    for constraint in reversed(constraints):
-        others = [other for other in core if other is not constraint]
-        if runs_somewhere(run._replace(framework=run.framework._replace(constraints=tuple(others)))) is False:
-            core = others
-    return core
+    equations = (e if e in checks else e._replace(mismatch=Enforcement.IGNORES) for e in run.framework.equations)
+    constraints = (each for each in checks if isinstance(each, Constraint))
+    framework = run.framework._replace(equations=tuple(equations), constraints=tuple(constraints))
+    return runs_somewhere(run._replace(framework=framework)) is False
 
 
-def _finding(run: Run, core: list[Constraint]) -> Finding:
+def _with_one(run: Run, name: str) -> Run:
+    """Return `run` with a size of one in the place of size `name`."""
+    return run._replace(geometry=run.geometry._replace(stated={**run.geometry.stated, name: Quantity(name, 1, Origin.FILE)}))
+
+
+def _finding(run: Run, core: list[_Check]) -> Finding:
     """Return the finding: the `core` that excludes each other, and what stops the run on the hardware at hand."""
     anywhere = _without_hardware(run)
-    said = [describe(anywhere, constraint) for constraint in core]
+    said = [describe(anywhere, each) for each in core]
     alone = len(said) == 1
     message = f"no number of GPUs fits: {said[0] if alone else 'the checks of the framework exclude each other'}"
-    reasons = [constraint.label for constraint in core if constraint.at_least is not None and constraint.label]
+    reasons = [each.label for each in core if isinstance(each, Constraint) and each.at_least is not None and each.label]
     stops = _stops(run)
     at = place(anywhere, _names(core))
     details = dict.fromkeys((*([] if alone else said), *reasons, *stops))
@@ -70,7 +96,7 @@ def _finding(run: Run, core: list[Constraint]) -> Finding:
     return Finding(CODE, message, Severity.ERROR, at, related=related, details=tuple(details), fixes=fixes)
 
 
-def _fixes(run: Run, anywhere: Run, core: list[Constraint]) -> Iterator[Fix]:
+def _fixes(run: Run, anywhere: Run, core: list[_Check]) -> Iterator[Fix]:
     """Yield the changes that give the batch that is claimed, then the nearest ones that pass a check on one process at least."""
     from pytest_gbs.core.repairs import dividing, reaching
 
@@ -80,7 +106,7 @@ def _fixes(run: Run, anywhere: Run, core: list[Constraint]) -> Iterator[Fix]:
             yield from (repair.fix for repair in reaching(run, size, declaration.value) if repair.fix is not None)
     if run.geometry.value(Name.WORLD_SIZE) is not None:
         yield from (fix for outcome in _failing(run) for fix in outcome.fixes)
-    for constraint in core:
+    for constraint in (each for each in core if isinstance(each, Constraint)):
         names = tuple(name for name in constraint.divisor if name not in RANKS)
         sides = [[s for name in side if isinstance(s := anywhere.geometry.get(name), Quantity)] for side in (constraint.dividend, names)]
         if constraint.at_least is None and [len(side) for side in sides] == [len(constraint.dividend), len(names)]:
@@ -89,8 +115,10 @@ def _fixes(run: Run, anywhere: Run, core: list[Constraint]) -> Iterator[Fix]:
 
 def _without_hardware(run: Run) -> Run:
     """Return `run` without the sizes that the number of GPUs at hand has a part in: none of them is to blame."""
+    from pytest_gbs.core.feasible import on_any_hardware
+
     sizes = run.geometry.stated.items()
-    free = {name: size for name, size in sizes if name not in RANKS and not any(leaf.name in RANKS for leaf in leaves(size))}
+    free: dict[str, Size] = {name: kept for name, size in sizes if (kept := on_any_hardware(name, size)) is not None}
     return run._replace(geometry=run.geometry._replace(stated=free))
 
 
@@ -108,14 +136,20 @@ def _failing(run: Run) -> list[Finding]:
     return [outcome for outcome in outcomes if isinstance(outcome, Finding)]
 
 
-def _names(constraints: Iterable[Constraint]) -> tuple[str, ...]:
-    return tuple(name for constraint in constraints for name in (*constraint.dividend, *constraint.divisor))
+def _names(checks: Iterable[_Check]) -> tuple[str, ...]:
+    return tuple(name for each in checks for name in _operands(each))
 
 
-def _related(run: Run, core: Iterable[Constraint], at: Location) -> Iterator[Related]:
+def _operands(check: _Check) -> tuple[str, ...]:
+    if isinstance(check, Equation):
+        return (check.result, *check.product, *check.divisors)
+    return (*check.dividend, *check.divisor)
+
+
+def _related(run: Run, core: Iterable[_Check], at: Location) -> Iterator[Related]:
     """Yield each other place that the sizes in `core` rest on, and the values that make this framework ask for a least size."""
     places = [(leaf.at, short(leaf.name)) for name in _names(core) for leaf in leaves(run.geometry.get(name))]
-    if any(constraint.at_least is not None for constraint in core):
+    if any(isinstance(each, Constraint) and each.at_least is not None for each in core):
         chosen = [each for each in run.framework.recognition.when if holds(each, run.document, run.framework.loader)]
         places += [(run.document.locate(each.key), str(each.key[-1])) for each in chosen]
     labels = {place: label for place, label in reversed(places) if place is not None and place != at}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.command import flag, has, options, positionals
+from pytest_gbs.core.command import options, positionals
+from pytest_gbs.launchers._words import option, uses
 from tests.parsing.shell.reading import only, written
 
 FOUND = {
@@ -23,9 +24,9 @@ FOUND = {
 
 @pytest.mark.parametrize(("text", "value"), FOUND.values(), ids=FOUND)
 def test_an_option_has_its_value(text: str, value: str | None) -> None:
-    word = flag(only(text), "--num_processes", "-n")
-    assert word is not None
-    assert word.text == value
+    found = option(only(text).words, "--num_processes", "-n")
+    assert found is not None
+    assert found[1].text == value
 
 
 ABSENT = {
@@ -41,13 +42,13 @@ ABSENT = {
 
 @pytest.mark.parametrize("text", ABSENT.values(), ids=ABSENT)
 def test_no_value_is_made_up(text: str) -> None:
-    assert flag(only(text), "--num_processes", "-n") is None
+    assert option(only(text).words, "--num_processes", "-n") is None
 
 
 def test_a_switch_is_there_without_a_value() -> None:
     command = only("foo --multi_gpu --x")
-    assert has(command, "--multi-gpu")
-    assert not has(command, "--cpu")
+    assert uses(command.words, "--multi-gpu")
+    assert not uses(command.words, "--cpu")
 
 
 def test_each_use_of_an_option_is_found() -> None:
@@ -57,9 +58,9 @@ def test_each_use_of_an_option_is_found() -> None:
 
 def test_the_place_of_a_value_behind_equals_is_its_own() -> None:
     text = "foo --num_processes=8"
-    word = flag(only(text), "--num_processes")
-    assert word is not None
-    assert written(text, word.at) == "8"
+    found = option(only(text).words, "--num_processes")
+    assert found is not None
+    assert written(text, found[1].at) == "8"
 
 
 @pytest.mark.parametrize(

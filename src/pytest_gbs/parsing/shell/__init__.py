@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_gbs.core.command import Invocation, Script
+from pytest_gbs.core.document import SCRIPTS
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.parsing.shell.limits import MOST_CHARACTERS
 
 __all__ = ["read_commands", "reads"]
 
-_SCRIPTS = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")
-
 
 def reads(path: str) -> bool:
     """Return whether the name of a file says that it may hold command lines."""
     name = path.rpartition("/")[2].lower()
-    return name.endswith((*_SCRIPTS, ".md", ".mk")) or name in ("makefile", "gnumakefile")
+    return name.endswith((*SCRIPTS, ".md", ".mk")) or name in ("makefile", "gnumakefile")
 
 
 def read_commands(source: Source, read: Callable[[str], Source | None] | None = None, started: Invocation | None = None) -> Script:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from pytest_gbs.core.command import Word, Wrapper, hull
+from pytest_gbs.core.command import Word, Wrapper, hull, name_of
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.parsing.shell import broken_quotes, slurm
@@ -13,7 +13,7 @@ from pytest_gbs.parsing.shell.limits import DEEPEST_CALL
 from pytest_gbs.parsing.shell.machine import Frame, Function, Machine, joined
 from pytest_gbs.parsing.shell.state import RETURN, State, Variable, join
 from pytest_gbs.parsing.shell.text import Parts, Text, parse
-from pytest_gbs.parsing.shell.wrappers import SHELLS, inner, name_of
+from pytest_gbs.parsing.shell.wrappers import SHELLS, inner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

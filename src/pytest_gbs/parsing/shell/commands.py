@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pytest_gbs.core.command import Word, Written, hull
+from pytest_gbs.core.command import Word, Written, hull, name_of
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.shell import builtins, calls
@@ -15,7 +15,6 @@ from pytest_gbs.parsing.shell.expansion import read_region, read_value, read_wor
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.state import Variable
 from pytest_gbs.parsing.shell.text import Parts
-from pytest_gbs.parsing.shell.wrappers import name_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.command import Command, Invocation, Word
-from pytest_gbs.core.typed import Final
+from pytest_gbs.core.command import Command, Invocation, Word, name_of
+from pytest_gbs.core.document import SCRIPTS
 from pytest_gbs.parsing.shell.slurm import read_options
-from pytest_gbs.parsing.shell.wrappers import SHELLS, name_of
-
-_ENDINGS: Final = (".sh", ".bash", ".slurm", ".sbatch", ".sub", ".job")
+from pytest_gbs.parsing.shell.wrappers import SHELLS
 
 
 def started_script(command: Command) -> tuple[Word, Invocation] | None:
@@ -20,7 +18,7 @@ def started_script(command: Command) -> tuple[Word, Invocation] | None:
             environment = ()
     else:
         directives, index = (), _index(name, words)
-    if index >= len(words) or not words[index].parts or not (words[index].text or words[index].parts[-1].text or "").endswith(_ENDINGS):
+    if index >= len(words) or not words[index].parts or not (words[index].text or words[index].parts[-1].text or "").endswith(SCRIPTS):
         return None
     if any(word.many for word in words[index + 1 :]):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.command import Word
+from pytest_gbs.core.command import Word, name_of
 from pytest_gbs.core.typed import Final, NamedTuple
 
 
@@ -85,14 +85,6 @@ _PROGRAMS: Final = words_of(
     "accelerate torchrun deepspeed python python3 bash sh trl tune axolotl llamafactory-cli apptainer singularity uv env"
 )
 SHELLS: Final = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
-
-
-def name_of(word: Word) -> str:
-    """Return the program that a word names, without its folder; nothing where it is unknown."""
-    if word.text is not None:
-        return word.text.rsplit("/", 1)[-1]
-    last = word.parts[-1].text
-    return last.rsplit("/", 1)[-1] if last and "/" in last else ""
 
 
 # Commands that run what stands behind `--`.
