@@ -33,6 +33,7 @@ VALUES: list[Any] = [
     *(0.0, 1.0, 8.0, -8.0, 0.05, 0.999, 8.5, -0.5, float("inf")),  # not-a-number compares with nothing, and JSON has none
     *(True, False, None),
     *("8", "08", "1_024", " 8 ", "+8", "8\n", "0", "00", "-0", "-8", "8.0", "1e1", "eight", "auto", "", "1" * 40, "_1", "1__0", "٨"),
+    *("-1", " -0_1"),
     *("${BATCH}", "$BATCH", "{{ batch }}", "{% if x %}8{% endif %}", "<BATCH>", "???", "$", "5$"),
     *([], [8], {}, {"a": 8}),
 ]

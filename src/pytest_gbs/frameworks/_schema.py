@@ -134,6 +134,7 @@ def _texts(row: Row) -> Iterator[Schema]:
             yield {**number, "pattern": _ZERO}
         if reading.negative not in WRONG:
             yield {**number, "pattern": _NEGATIVE}
+        yield from ({**number, "pattern": _spelling(word)} for word, found in reading.words if type(word) is int and found not in WRONG)
     elif reading.quoted not in WRONG:
         yield {**number, "pattern": _ANY}
     if reading.text in WRONG:
@@ -141,3 +142,9 @@ def _texts(row: Row) -> Iterator[Schema]:
     else:
         other = {"type": "string", "not": {"pattern": _ANY, "maxLength": LONGEST}}
         yield {"allOf": [other, stops]} if stops else other
+
+
+def _spelling(word: int) -> str:
+    """Return the pattern of texts that Python reads as `word`: `-1`, ` -0_1`."""
+    sign = "-" if word < 0 else r"\+?"
+    return rf"^\s*{sign}(?:0_?)*{'_?'.join(str(abs(word)))}\s*$"
