@@ -13,6 +13,7 @@ from pytest_gbs.core.location import KeyPath, Location, Source
 from pytest_gbs.core.scalar import Value
 from pytest_gbs.core.typed import Any, Final
 
+_new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
 _MOST_TEXT: Final = 2_000_000
 # What one interpolation may take in, and how deep it may all be then.
 _MOST_EXPANDED: Final = 10_000
@@ -108,10 +109,10 @@ class _Writer:
         """Return `key`, which `plain` says is no text, and the value of `leaf` as nodes of the document; note it in the values."""
         (self.interpolations.budget if self.expanding else self.budget).spend()
         value = leaf.value
-        self.values[path] = ComposedValue(value, leaf.at, leaf.text, overrode)
+        self.values[path] = _new(ComposedValue, (value, leaf.at, leaf.text, overrode, ()))
         text, bare = _spelled(value, leaf)
         start, stop = self.write(f"{key}: {text}\n")
-        return Scalar(start, start + len(key), key, plain), Scalar(stop - 1 - len(text), stop - 1, text, bare)
+        return _new(Scalar, (start, start + len(key), key, plain, None)), _new(Scalar, (stop - 1 - len(text), stop - 1, text, bare, None))
 
     def node(self, node: Node, path: KeyPath, depth: int, keyed: bool) -> tuple[Written, Any]:
         """Return `node`, what it refers to taken in, as a node of the document and as plain data."""
