@@ -1,4 +1,5 @@
-"""Writes the pages of the rules, `docs/rules/`, from the rules themselves: manual, examples, and what the tool says of them.
+"""Writes the pages of the rules, `docs/rules/`, from the rules themselves: manual, examples, and what the tool says of them; and that
+of the frameworks, `docs/frameworks.md`, from their tables.
 
 `python -m tools.generate_docs` writes them, with `--check` it only tells whether they are up to date. A test does that too.
 """
@@ -14,9 +15,10 @@ from pytest_gbs.core.rule import Example, Rule
 from pytest_gbs.formats import Options
 from pytest_gbs.formats.text import render
 from pytest_gbs.rules import manuals
+from tools import frameworks_page
 from tools.examples import check_example
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "rules"
+FOLDER = Path(__file__).resolve().parents[1] / "docs"
 FAMILIES = {
     "0": "The file can't be read or understood",
     "1": "A comment against the settings",
@@ -32,10 +34,9 @@ _LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml"}
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every page by its file name."""
-    found = {f"{rule.code.lower()}.md": page(rule) for rule in manuals()}
-    found["README.md"] = index()
-    return found
+    """Return the text of every page by its path below `docs`."""
+    found = {f"rules/{rule.code.lower()}.md": page(rule) for rule in manuals()}
+    return {**found, "rules/README.md": index(), "frameworks.md": frameworks_page.page()}
 
 
 def index() -> str:
@@ -93,9 +94,10 @@ def _fence(text: str, language: str) -> str:
 
 
 def outdated() -> list[str]:
-    """Return the names of the pages that differ from what they should be, are missing, or belong to no rule."""
+    """Return the paths of the pages that differ from what they should be, are missing, or belong to no rule."""
     wanted = pages()
-    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    paths = (*FOLDER.glob("rules/*.md"), *FOLDER.glob("frameworks.md"))
+    there = {path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in paths}
     return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
 
 
@@ -104,13 +106,13 @@ def main(arguments: list[str]) -> int:
     stale = outdated()
     if arguments != ["--check"]:
         wanted = pages()
-        FOLDER.mkdir(parents=True, exist_ok=True)
+        (FOLDER / "rules").mkdir(parents=True, exist_ok=True)
         for name in stale:
             target = FOLDER / name
             target.write_text(wanted[name], encoding="utf-8", newline="\n") if name in wanted else target.unlink()
         sys.stdout.write(f"wrote {len(stale)} of {len(wanted)} pages\n")
         return 0
-    sys.stdout.writelines(f"docs/rules/{name} is out of date\n" for name in stale)
+    sys.stdout.writelines(f"docs/{name} is out of date\n" for name in stale)
     return 1 if stale else 0
 
 
