@@ -9,7 +9,7 @@ from pytest_gbs.core.location import Source
 from pytest_gbs.declarations import read_declarations
 from pytest_gbs.parsing import read
 
-_SPREAD = "# effective batch size of\n# 128 on 8 nodes x 8 GPUs,\n# that is 8 * 8 * 1 * 2 = 128\n"
+_SPREAD = "# effective batch size of\n# 128 on 8 nodes x 8 GPUs.\n# GBS = 8 * 8 * 1 * 2 = 128\n"
 _RECIPES = {
     "first.yaml": f"{_SPREAD}a: 1\n",
     "below.yaml": f"x: 1\n\n{_SPREAD}a: 1\n",
@@ -37,7 +37,7 @@ def test_each_place_is_that_of_its_own_file(order: list[str]) -> None:
             for (_, value), at in zip(each.conditions, each.condition_places, strict=True):
                 assert (at.source, text[at.start : at.stop]) == (path, str(value))
             if each.sum is not None:
-                assert text[each.sum.at.start : each.sum.at.stop] == "8 * 8 * 1 * 2 = 128"
+                assert text[each.sum.at.start : each.sum.at.stop] == "8 * 8 * 1 * 2"
                 assert [text[factor.at.start : factor.at.stop] for factor in each.sum.factors] == ["8", "8", "1", "2"]
     assert len(told) == 1
 
