@@ -157,6 +157,16 @@ def test_an_unknown_is_a_law_and_says_how_to_make_it_known(hardware: dict[str, Q
     assert [line for line in lines if line.startswith(("  global", "  GPUs"))] == [batch, gpus]
 
 
+def test_a_law_in_what_is_no_hardware_has_no_examples_of_gpus() -> None:
+    world = Quantity(Name.WORLD_SIZE, 4, Origin.GIVEN, key="--world-size")
+    known = sizes(world_size=world)
+    micro = Unknown(Name.MICRO_BATCH_SIZE, Reason.AUTO)
+    (line,) = [
+        each for each in shown("text", report(run({**known, micro.name: micro}, claimed=False))).splitlines() if "global batch" in each
+    ]
+    assert line == "  global batch size     8 x micro batch size"
+
+
 def test_samples_are_counted_per_gpu_where_the_gpus_are_unknown() -> None:
     assert "  log lines             every 10 steps by default = 20 samples per GPU\n" in shown("text", report(UNKNOWN))
 
