@@ -60,6 +60,7 @@ SETTLING = {
     "accumulate_where_both_are_given",
     "clamp_to_the_processes",
     "fill_accumulation",
+    "count_the_devices",
     "leave_out_generation",
     "reduce_micro_batch",
     "schedule_accumulation",
