@@ -122,6 +122,7 @@ NAMES = {
     "megatron": {"megatron-lm"},
     "nemo": {"nemo", "automodel", "nemo-rl", "nemo-aligner", "megatron-bridge"},
     "other:llmstudio": {"h2o-llmstudio"},
+    "other:dolomite": {"dolomite-engine"},
     "other:ms-swift": {"ms-swift", "megatron-swift"},
     "other:oumi": {"oumi", "verl"},  # the defaults of verl lie in its tree
     "other:hyperpod": {"sagemaker-hyperpod", "nemo", "verl"},  # its launcher brings NeMo's configurations along
@@ -129,7 +130,7 @@ NAMES = {
 }
 # Frameworks of which there is no table; nothing of theirs may be taken for another's.
 WITHOUT_TABLE = {
-    *("other:align-anything", "other:dolomite", "other:fast-llm", "other:lavis", "other:llmstudio", "other:maxtext"),
+    *("other:align-anything", "other:fast-llm", "other:lavis", "other:llmstudio", "other:maxtext"),
     *("other:olmocr", "other:rl4lms", "other:roll", "other:hyperpod", "other", "accelerate-config", "not-a-recipe"),
 }
 # Recipes with another label than their own, by a part of their path.
