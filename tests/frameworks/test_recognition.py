@@ -122,6 +122,7 @@ NAMES = {
     "megatron": {"megatron-lm"},
     "nemo": {"nemo", "automodel", "nemo-rl", "nemo-aligner", "megatron-bridge"},
     "other:llmstudio": {"h2o-llmstudio"},
+    "other:dolomite": {"dolomite-engine"},
     "other:ms-swift": {"ms-swift", "megatron-swift"},
     "other:oumi": {"oumi", "verl"},  # the defaults of verl lie in its tree
     "other:hyperpod": {"sagemaker-hyperpod", "nemo", "verl"},  # its launcher brings NeMo's configurations along
@@ -129,9 +130,11 @@ NAMES = {
 }
 # Frameworks of which there is no table; nothing of theirs may be taken for another's.
 WITHOUT_TABLE = {
-    *("other:align-anything", "other:dolomite", "other:fairseq2", "other:fast-llm", "other:lavis", "other:llmstudio", "other:maxtext"),
+    *("other:align-anything", "other:fast-llm", "other:lavis", "other:llmstudio", "other:maxtext"),
     *("other:olmocr", "other:rl4lms", "other:roll", "other:hyperpod", "other", "accelerate-config", "not-a-recipe"),
 }
+# Recipes with another label than their own, by a part of their path.
+MISLABELLED = {"facebookresearch__fairseq2/recipes/lm/": "other:fairseq2"}  # `python -m recipes.lm.sft --config-file` trains on them
 # Files with a framework's label that are no recipes of it by themselves, by a part of their path.
 NO_RECIPES = {
     "HALOs/config/": "parts of a Hydra tree, a recipe once they are composed",
@@ -174,7 +177,8 @@ def _recognised(root: Path) -> list[tuple[str, str, Framework | None]]:
             text = file.read_bytes().decode("utf-8", "replace")
             documents = read(Source(row["path"].split("/", 2)[2], text))
             tables = [recognise(each) for each in documents if isinstance(each, Document)]
-            found.append((row["framework"], row["path"], next((each for each in tables if each), None)))
+            label = next((true for part, true in MISLABELLED.items() if part in row["path"]), row["framework"])
+            found.append((label, row["path"], next((each for each in tables if each), None)))
     return found
 
 
