@@ -132,3 +132,10 @@ def test_ranks_that_contradict_each_other_stop_it(tmp_path: Path) -> None:
     assert isinstance(sizes(text).stated[Name.DATA_PARALLEL_SIZE], Conflict)  # 64 is not 16 x 8
     assert [code for code, _ in _findings(text, tmp_path)] == ["GBS203"]
     assert isinstance(sizes(_recipe(more="  data_parallel_size: 64\n"), world_size=8).stated[Name.DATA_PARALLEL_SIZE], Conflict)
+
+
+def test_ranks_that_contradict_the_gpus_are_told_as_they_are_computed(tmp_path: Path) -> None:
+    text = _recipe(more="  tensor_parallel_size: 2\n  data_parallel_size: 64\n")
+    report = check_example(Example((("base.yml", text),), ("--world-size", "8")), tmp_path)
+    (finding,) = [each for file in report.files for each in file.findings]
+    assert (finding.code, finding.details) == ("GBS203", ("4 = 8 GPUs / 2 tensor",))

@@ -31,7 +31,7 @@ from pytest_gbs.core.rule import Example, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import is_set
 from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import beside, called, leaves, listing, product, short
+from pytest_gbs.core.wording import beside, called, computed, leaves, listing, short
 
 CODE = "GBS203"
 
@@ -66,14 +66,13 @@ def _exclusive(document: Document, exclusion: Exclusion, present: list[KeyPath])
 
 
 def _conflict(run: Run, size: Conflict) -> Finding:
-    stated, computed = size.values[0], size.values[-1]
-    arithmetic = f" = {product(computed)}" if computed.because else ""
-    message = f"{stated.key or called(stated.name)} {stated.value:,} is not the {computed.value:,} that its factors give"
-    details = (f"{computed.value:,}{arithmetic}",) if arithmetic else ()
+    stated, given = size.values[0], size.values[-1]
+    message = f"{stated.key or called(stated.name)} {stated.value:,} is not the {given.value:,} that its factors give"
+    details = (f"{given.value:,} = {computed(given, run.framework.equations)}",) if given.because else ()
     places = [leaf for value in size.values for leaf in leaves(value) if leaf.at is not None]
     at = _place(run, places)
     related = beside(places, at)
-    severity, fixes = _severity(run, size.name), tuple(_fixes(run, stated, computed))
+    severity, fixes = _severity(run, size.name), tuple(_fixes(run, stated, given))
     return Finding(CODE, message, severity, at, short(size.name), related, details, assumptions=run.assumptions, fixes=fixes)
 
 
