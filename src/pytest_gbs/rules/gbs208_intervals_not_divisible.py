@@ -13,8 +13,8 @@ on steps with a checkpoint, and where the best are kept, checkpoints on steps wi
 
 How to mend it: make `save_steps` a multiple of `eval_steps`, or switch `load_best_model_at_end` off.
 
-It stays silent, in recipes of transformers, without `load_best_model_at_end`, for intervals of whole epochs, and for fractions of the run (`save_steps:
-0.05`).
+It stays silent, in recipes of transformers, without `load_best_model_at_end`, for intervals of whole epochs, and for fractions of the
+run (`save_steps: 0.05`).
 """
 
 from __future__ import annotations
