@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pytest_gbs.cli import main
 from pytest_gbs.core.outcome import Finding, Undetermined, Verified
 from pytest_gbs.core.quantity import Name
 
@@ -212,3 +215,20 @@ def test_intervals_that_are_no_multiples_stop_it(text: str, expected: list[type]
 def test_undecided_is_no_finding() -> None:
     text = _filled().replace("publish_metrics_every_n_steps: 1\n", "publish_metrics_every_n_steps: ${env:EVERY:10}\n")
     assert {type(outcome) for outcome in outcomes("GBS208", text)} == {Undetermined, Verified}
+
+
+@pytest.mark.parametrize(
+    ("flags", "lines"),
+    [
+        pytest.param((), [], id="GPUs unknown"),
+        pytest.param(("--world-size", "8"), ["  tokens per step      65,536   at most: 8192 x 1 x 8"], id="known"),
+    ],
+)
+def test_the_tokens_that_fill_a_step_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], lines: list[str]
+) -> None:
+    (tmp_path / "sft.yaml").write_text(
+        "dataset:\n  chat_mode: true\n  max_num_tokens: 8192\n  max_seq_len: 4096\nregime:\n  num_steps: 10\n"
+    )
+    assert main(["show", *flags, str(tmp_path / "sft.yaml")]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if "tokens per step" in line] == lines

@@ -55,10 +55,11 @@ def batch_text(run: Run) -> str:
 
 
 def _tokens(run: Run, places: Places) -> Iterator[Line]:
-    length = run.geometry.get(Name.SEQUENCE_LENGTH)
+    length, size = run.geometry.get(Name.SEQUENCE_LENGTH), run.geometry.get(Name.TOKENS_PER_STEP)
     if not isinstance(length, Quantity):
+        if isinstance(size, Quantity) and size.because and run.framework.unit != "tokens":  # batches that are filled up to a number of them
+            yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {arithmetic(size, run.framework.equations)}")
         return
-    size = run.geometry.get(Name.TOKENS_PER_STEP)
     where = "the default" if length.origin == Origin.DEFAULT else places.line(length.at, run.path) if length.at else ""
     each = f"{escape(length.key) or called(length.name)} {number(length.value)}{f' ({where})' if where else ''}"
     samples = run.framework.sequences_per_sample
