@@ -221,13 +221,14 @@ def test_undecided_is_no_finding() -> None:
     ("flags", "lines"),
     [
         pytest.param((), [], id="GPUs unknown"),
-        pytest.param(("--world-size", "8"), ["  tokens per step      65,536   at most: 8192 x 1 x 8"], id="known"),
+        pytest.param(("--world-size", "8"), ["  tokens per step       65,536   at most: 8192 x 1 x 8"], id="known"),
     ],
 )
 def test_the_tokens_that_fill_a_step_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], lines: list[str]
 ) -> None:
-    (tmp_path / "sft.yaml").write_text(
+    text = "dataset:\n  chat_mode: true\n  max_num_tokens: 8192\n  max_seq_len: 4096\nregime:\n  num_steps: 10\n"
+    (tmp_path / "sft.yaml").write_text(text)
         "dataset:\n  chat_mode: true\n  max_num_tokens: 8192\n  max_seq_len: 4096\nregime:\n  num_steps: 10\n"
     )
     assert main(["show", *flags, str(tmp_path / "sft.yaml")]) == 0
