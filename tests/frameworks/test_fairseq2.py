@@ -229,7 +229,5 @@ def test_the_tokens_that_fill_a_step_are_shown(
 ) -> None:
     text = "dataset:\n  chat_mode: true\n  max_num_tokens: 8192\n  max_seq_len: 4096\nregime:\n  num_steps: 10\n"
     (tmp_path / "sft.yaml").write_text(text)
-        "dataset:\n  chat_mode: true\n  max_num_tokens: 8192\n  max_seq_len: 4096\nregime:\n  num_steps: 10\n"
-    )
     assert main(["show", *flags, str(tmp_path / "sft.yaml")]) == 0
     assert [line for line in capsys.readouterr().out.splitlines() if "tokens per step" in line] == lines
