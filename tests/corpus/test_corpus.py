@@ -117,6 +117,11 @@ STILL_TRUE = {
     ("examples/asr/conf/carnelinet/carnelinet_384.yaml", "world_size", 33): "1k, and 32 x 33 = 1,056 is about as much",
     ("text/pretraining/smollm1/config_smollm1_135M.yaml", "sequence_length", 2049): "1M tokens: 512 x 2,049 = 1,049,088",
     ("text/pretraining/smollm1/config_smollm1_1B.yaml", "sequence_length", 2049): "2.1M tokens: 1,024 x 2,049 = 2,098,176",
+    (
+        "fast_llm_external_models/apriel2/examples/train_supernet_qwen2.yaml",
+        "sequence_length",
+        4097,
+    ): "~65k tokens: 16 x 4,097 = 65,552",
     ("src/experimental/configs/projects/zephyr/sft/qlora_train.yaml", "micro_batch_size", 8): "64=4x2x(8), whose factors have no names",
 }
 

@@ -111,6 +111,11 @@ def test_schema_and_table_agree_on_whole_recipes(table: Framework, data: st.Data
     _agree(table, recipe)
 
 
+@pytest.mark.parametrize("devices", [1, 1.0, 8])
+def test_a_condition_tells_a_float_from_a_whole_number(devices: float) -> None:
+    _agree(building.table("NeMo-Aligner (PPO)"), {"trainer": {"num_nodes": 0, "devices": devices}})
+
+
 def test_an_editor_is_told_what_a_key_means() -> None:
     (grpo,) = (table for table in tables() if table.title == "TRL (GRPO)")
     told = schema(grpo)["properties"]["num_generations"]

@@ -71,11 +71,24 @@ def _nested(key: KeyPath, leaf: Schema, required: bool) -> Schema:
 
 def _condition(condition: Condition) -> Schema:
     """Return the schema of the documents of which `condition` is true."""
-    matches = [_nested(condition.key, {"enum": list(condition.values)}, required=True)]
+    matches = [_nested(condition.key, each, required=True) for each in _alike(condition.values)]
     if condition.default in condition.values:
         matches.append({"not": _nested(condition.key, {}, required=True)})
     found: Schema = {"anyOf": matches}
     return {"not": found} if condition.negated else found
+
+
+def _alike(values: tuple[object, ...]) -> Iterator[Schema]:
+    """Yield schemas of `values`, whole numbers and floats told apart as the loaders tell them: JSON Schema takes 1.0 for 1."""
+    numbers = [value for value in values if type(value) is int]
+    floats = [value for value in values if type(value) is float]
+    rest = [value for value in values if type(value) not in (int, float)]
+    if rest:
+        yield {"enum": rest}
+    if numbers:
+        yield {"type": "integer", "enum": numbers}
+    if floats:
+        yield {"not": {"type": "integer"}, "enum": floats}
 
 
 def _description(row: Row) -> Schema:
