@@ -129,10 +129,7 @@ NAMES = {
     "other": {"llamafactory", "deepspeed"},
 }
 # Frameworks of which there is no table; nothing of theirs may be taken for another's.
-WITHOUT_TABLE = {
-    *("other:align-anything", "other:fast-llm", "other:lavis", "other:llmstudio", "other:maxtext"),
-    *("other:olmocr", "other:rl4lms", "other:roll", "other:hyperpod", "other", "accelerate-config", "not-a-recipe"),
-}
+WITHOUT_TABLE = {"other:lavis", "other:rl4lms", "other", "accelerate-config", "not-a-recipe"}
 # Recipes with another label than their own, by a part of their path.
 MISLABELLED = {"facebookresearch__fairseq2/recipes/lm/": "other:fairseq2"}  # `python -m recipes.lm.sft --config-file` trains on them
 # Files with a framework's label that are no recipes of it by themselves, by a part of their path.
@@ -162,6 +159,12 @@ NO_RECIPES = {
     "kueue": "a Kubernetes manifest around a recipe",
     "benchmark/config/tuner.json": "a table of many runs",
     "tuning/135m/tune.yaml": "a search over many runs",
+    "fine-tuning/hydra_config/": "parts of a Hydra tree",
+    "llama-8b_hydra.yaml": "what a test compares with, once it has put a folder in the place of `{$results_dir}`: no YAML until then",
+    "nova-lite-ppo-cm_hydra.yaml": "what the launcher writes for the critic alone, out of a recipe of PPO",
+    "log_probs_lora_cmp_config.yaml": "a test of deepspeed_train, which ROLL has no longer",
+    "tests/pipeline/agentic_pipeline_config.yaml": "a test of deepspeed_train, which ROLL has no longer",
+    "log_probs_megatron_remove_padding_config.yaml": "a test in which no worker trains",
 }
 
 
@@ -187,10 +190,10 @@ def _called(label: str) -> set[str]:
 
 
 def test_every_labelled_recipe_is_recognised_as_one_of_its_framework() -> None:
-    found = _recognised(corpus())
-    missed = [(label, path) for label, path, table in found if table is None and label not in WITHOUT_TABLE]
-    assert [path for _, path in missed if not any(part in path for part in NO_RECIPES)] == []
-    assert len(found) - len(missed) > 2000
+    found = [(path, table) for label, path, table in _recognised(corpus()) if label not in WITHOUT_TABLE]
+    missed = [path for path, table in found if table is None]
+    assert [path for path in missed if not any(part in path for part in NO_RECIPES)] == []
+    assert len(found) - len(missed) > 2100
 
 
 def test_nothing_is_recognised_as_a_recipe_of_another_framework() -> None:

@@ -1,7 +1,11 @@
-"""SageMaker HyperPod recipes: Amazon's launcher around trainers of its own (LLMFT, Nova) and around verl.
+"""SageMaker HyperPod recipes: Amazon's launcher around trainers of its own (LLMFT, Nova), around NeMo 2 (checkpointless) and verl.
 
-HP is commit 26319955 of aws/sagemaker-hyperpod-recipes; `HP config_validator/...` is a file of launcher/. The trainers run in images that
-are not public: what is not said in the recipe or checked by the launcher, defaults and accumulation among it, is not known.
+HP is commit 26319955 of aws/sagemaker-hyperpod-recipes; `HP config_validator/...` is a file of launcher/. LLMFT and Nova run in images
+that are not public: what is not said in the recipe or checked by the launcher, defaults and accumulation among it, is not known.
+
+HC is commit 08c4ff60 of aws/sagemaker-hyperpod-checkpointless-training (1.0.1), whose programs the launcher starts (HP
+nemo/constants.py:28-31) and which asks for megatron-core 0.13.1, MC here (HC pyproject.toml:43). NL is nemo/lightning/ of commit 8cfedd72
+of NVIDIA/NeMo.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
+from pytest_gbs.frameworks._megatron import absent, batch, data_parallel, present, whole_accumulation, world
 
 _LLMFT: Final = (
     "HP config_validator/schema/llmft_schema_validation.py:12-34; recipe_templatization/llmft/llmft_recipe_template_parameters.json:91"
@@ -23,6 +28,14 @@ _LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
 # pydantic: an integer above 0; a number in quotes and a float without a fraction are taken.
 _POSITIVE: Final = _LENIENT._replace(
     text=Treatment.AUTO, zero=Treatment.STOPS, negative=Treatment.STOPS, why="the launcher's validator takes numbers above 0"
+)
+_CALCULATED: Final = Reading(
+    text=Treatment.AUTO,
+    whole_float=Treatment.STOPS_LATE,
+    boolean=Treatment.AUTO,
+    null=Treatment.AUTO,
+    collection=Treatment.AUTO,
+    why="the number of micro batches is computed from it at start, and neither a DataLoader nor a loop takes a float",
 )
 _ARGUMENTS: Final = ("training_config", "training_args")
 _SCALES: Final = Condition(("scale_config",), (None,))
@@ -80,8 +93,61 @@ _TUNING: Final = _table(
         ),
     )
 )
+
+_HANDED: Final = (
+    "HC examples/llama3/llama3_70b_pretrain_checkpointless.py:87-98, examples/dataloader/data_module.py:146-151, 278-281; "
+    "NL pytorch/strategies/megatron_strategy.py:624-626, pytorch/plugins/data_sampler.py:83, data.py:100-107"
+)
+_CALCULATOR: Final = "MC num_microbatches_calculator.py:339-350 (ConstantNumMicroBatchesCalculator)"
+_STRATEGY: Final = "HC examples/llama3/llama3_70b_pretrain_checkpointless.py:124-128; NL pytorch/strategies/megatron_strategy.py:239-250"
+_TRAINER: Final = "HP nemo/stages.py:1201-1202 (ntasksPerNode, nodes); HC examples/llama3/llama3_70b_pretrain_checkpointless.py:152-158"
+# Nobody has tried what Lightning's own accumulation does on top of Megatron's: every recipe turns it off.
+_ONE: Final = Condition(key("trainer.accumulate_grad_batches"), (1, None))
+_EXPERTS: Final = key("strategy.expert_model_parallel_size")
+
+_CHECKPOINTLESS: Final = _table(
+    "SageMaker HyperPod (checkpointless)",
+    Recognition(
+        all_of=(key("data.global_batch_size"), key("data.micro_batch_size"), key("run.model_type")),
+        when=(Condition(key("run.model_type"), ("hyperpod_checkpointless_nemo",)),),
+    ),
+    (
+        Row(key("data.global_batch_size"), Name.GLOBAL_BATCH_SIZE, None, _CALCULATED, _HANDED, when=(_ONE,)),
+        Row(key("data.micro_batch_size"), Name.MICRO_BATCH_SIZE, None, _CALCULATED, _HANDED),
+        Row(key("data.seq_length"), Name.SEQUENCE_LENGTH, None, _LENIENT, _HANDED),
+        Row(key("strategy.tensor_model_parallel_size"), Name.TENSOR_PARALLEL_SIZE, 1, _LENIENT, _STRATEGY),
+        Row(key("strategy.pipeline_model_parallel_size"), Name.PIPELINE_PARALLEL_SIZE, 1, _LENIENT, _STRATEGY),
+        Row(key("strategy.context_parallel_size"), Name.CONTEXT_PARALLEL_SIZE, 1, _LENIENT, _STRATEGY),
+        Row(_EXPERTS, Name.EXPERT_PARALLEL_SIZE, 1, _LENIENT, _STRATEGY),
+        Row(key("trainer.num_nodes"), Name.NUM_NODES, None, _LENIENT, _TRAINER),
+        Row(key("trainer.devices"), Name.GPUS_PER_NODE, None, _LENIENT, _TRAINER),
+        Row(key("trainer.max_steps"), Name.MAX_STEPS, None, _LENIENT, _TRAINER),
+    ),
+    _HANDED,
+)._replace(
+    equations=(
+        world(_TRAINER),
+        data_parallel("MC parallel_state.py:710-713; NL _strategy_lib.py:124-147 (data_parallel_size)"),
+        batch(f"{_HANDED}; {_CALCULATOR}"),
+    ),
+    constraints=(
+        whole_accumulation(f"{_CALCULATOR}; NL data.py:106 (decrease_batch_size_if_needed=False)", (_ONE,)),
+        Constraint(
+            "GBS202",
+            (Name.WORLD_SIZE,),
+            (Name.EXPERT_PARALLEL_SIZE, Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE),
+            when=(present(_EXPERTS), absent(key("strategy.expert_tensor_parallel_size"))),
+            label="the processes must divide among experts, tensor and pipeline ranks",
+            source="MC parallel_state.py:780-789 (expert_tensor_model_pipeline_parallel size)",
+        ),
+    ),
+    version="sagemaker-hyperpod-checkpointless-training 08c4ff60",
+)
+
+_PPO: Final = "HP recipe_templatization/nova/nova_recipe_template_parameters.json:1538-1539, 1592 (samples for each optimizer step)"
 FRAMEWORKS = (
     _TUNING,
+    _CHECKPOINTLESS,
     _table(
         "SageMaker HyperPod (Nova)",
         Recognition(all_of=(key("training_config.global_batch_size"), key("run.model_type")), one_of=(dotted("run.replicas run.name"),)),
@@ -91,6 +157,30 @@ FRAMEWORKS = (
             Row(key("run.replicas"), Name.NUM_NODES, None, _LENIENT, "HP recipes nova_1_0 (Number of compute instances for training)"),
         ),
         _NOVA,
+    ),
+    _table(
+        "SageMaker HyperPod (Nova, PPO)",
+        Recognition(all_of=(key("ppo_actor_train.model.global_batch_size"),), one_of=(dotted("run.actor_train_replicas run.name"),)),
+        (
+            # The validator looks at training_config alone (HP config_validator/schema/nova_schema_validation.py:38-54), which is not there.
+            Row(key("ppo_actor_train.model.global_batch_size"), Name.GLOBAL_BATCH_SIZE, None, _LENIENT, _PPO),
+            Row(
+                key("ppo_actor_train.max_length"),
+                Name.SEQUENCE_LENGTH,
+                None,
+                _LENIENT,
+                "HP recipe_templatization/nova/nova_recipe_template_processor.py:246",
+            ),
+            # The recipes' trainer.num_nodes, which the launcher reads, is an interpolation of it: ${recipes.run.actor_train_replicas}.
+            Row(
+                key("run.actor_train_replicas"),
+                Name.NUM_NODES,
+                None,
+                _LENIENT,
+                "HP nova/launchers.py:803, recipes nova_1_0/nova_lite/PPO/nova_lite_1_0_p5_gpu_ppo.yaml:9, 61",
+            ),
+        ),
+        _PPO,
     ),
     _table(
         "SageMaker HyperPod (verl, RL)",
