@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pytest_gbs.core.framework import Treatment
@@ -259,3 +261,17 @@ def test_what_roll_checks(code: str, text: str, expected: int) -> None:
 )
 def test_values_are_taken_as_they_are(text: str, expected: dict[str, str]) -> None:
     assert stumbles(text) == expected
+
+
+@pytest.mark.parametrize(
+    "devices",
+    [
+        pytest.param("+".join(["list(range(0,99999))"] * 400), id="more GPUs than there are"),
+        pytest.param("[0]" + "+[0]" * 5000, id="a text too long"),
+        pytest.param("[" * 9000, id="brackets"),
+        pytest.param("list(range(0,8,0))", id="no step"),
+        pytest.param("__import__('os').system('x')", id="a program"),
+    ],
+)
+def test_a_list_of_gpus_that_nobody_has_is_not_known(devices: str) -> None:
+    assert not isinstance(sizes(rlvr(devices=json.dumps(devices))).get(Name.WORLD_SIZE), Quantity)

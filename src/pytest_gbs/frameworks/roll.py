@@ -11,7 +11,9 @@ the same commit. `num_nodes` and `num_gpus_per_node` say nothing: the machine's 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
+from pytest_gbs.core.admissible import MOST_GPUS
 from pytest_gbs.core.document import Alias, Document, Scalar
 from pytest_gbs.core.equation import Enforcement, Equation
 from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Reading, Recognition, Row, Switch, Treatment
@@ -140,15 +142,19 @@ def _equations(unit: str, source: str) -> tuple[Equation, ...]:
 
 
 _TRAINS: Final = dotted("actor_train.device_mapping student_train.device_mapping sft_train.device_mapping student.device_mapping")
+_LONGEST: Final = 10_000  # characters; the list of a thousand GPUs is half as long
+_MOST_WORKERS: Final = 50
 _LIST: Final = r"(list\()?(?:range\((\d{1,5}(?:,\d{1,5}){0,2})\)|\[((?:\d{1,5}(?:,\d{1,5})*,?)?)\])(?(1)\))"
 
 
 def _devices(text: str) -> tuple[int, ...]:
     """Return the GPUs of a `device_mapping`, which ROLL evaluates: `list(range(0,8))`, `[0,1]`, or a sum of such; none of other text."""
     found: list[int] = []
+    if len(text) > _LONGEST:
+        return ()
     for part in "".join(text.split()).split("+"):
         listed = re.fullmatch(_LIST, part)
-        if listed is None:
+        if listed is None or len(found) > MOST_GPUS:
             return ()
         numbers = [int(number) for number in (listed[2] or listed[3]).split(",") if number]
         if listed[2] is None:
@@ -185,7 +191,8 @@ def count_the_devices(document: Document, sizes: dict[str, Size]) -> dict[str, S
     if world.value == training.value or not origins <= {Origin.COMMENT, Origin.SETTINGS}:
         return {}
     nodes = Unknown(Name.NUM_NODES, Reason.OVERRIDDEN, at)
-    everywhere = {device for each in document.keyed if each[-1:] == path[-1:] for device in _listed(document, each)}
+    workers = islice((each for each in document.keyed if each[-1:] == path[-1:]), _MOST_WORKERS)
+    everywhere = {device for each in workers for device in _listed(document, each)}
     if Origin.COMMENT in origins and world.value != len(everywhere):
         return {Name.WORLD_SIZE: Conflict(Name.WORLD_SIZE, (training, world)), Name.NUM_NODES: nodes}
     return {Name.WORLD_SIZE: training, Name.NUM_NODES: nodes}
