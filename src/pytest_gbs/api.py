@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pytest_gbs.launched import Running
     from pytest_gbs.locking import Base, Holdings
 
-_WORTH_SHARING: Final = 200  # files; fewer are checked before another process has started
+_WORTH_SHARING: Final = 200  # files a process; fewer are checked before another one has started
 _MANY: Final = 100_000  # objects made since the collector last ran; CPython has 700
 
 
@@ -209,7 +209,7 @@ class _Check:
             done = {path: each for path, each in told.items() if not (each.launched or each.waiting or each.suppressible)}
             return _Share(done, self.parents, self.telling.sources)
 
-        crew = Crew([path for path in chosen if path not in launched], share, jobs)
+        crew = Crew([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
         try:
             found = {path: self._tell(path, named) for path, named in chosen.items() if path in launched}
             found.update((path, self._tell(path, chosen[path])) for path in crew.taken())
