@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_gbs.cli.frameworks import formula
+from pytest_gbs.cli._table import write_table
+from pytest_gbs.cli.frameworks import HEAD, row
 from pytest_gbs.core.framework import Arguments, Exclusion, Framework, Requirement
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.rule import Rule
@@ -42,7 +43,7 @@ def page() -> str:
         f"{len(known)} tables, one for each kind of run whose batch is another. `gbs frameworks` prints the first of these lists, with"
         " the tables of your settings and plug-ins. Each row of a table names the file and function of the framework that it is from.",
         "## What a batch is",
-        table(("framework", "a batch counts", "global batch size", "ranks", "read from"), map(_batch, known)),
+        write_table(HEAD, [row(each) for each in known], "markdown").rstrip("\n"),
         "## What is checked",
         "Of every framework: what can't be read, doubled and misspelt keys, values that are no sizes (GBS00x), and every claim of a"
         " comment, a name or a policy against the batch (GBS1xx, GBS301, GBS5xx). Beside these, where its table says so:",
@@ -59,11 +60,6 @@ def page() -> str:
         "A trainer with data files of its own is [a few lines of TOML](own-framework.md).",
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _batch(framework: Framework) -> tuple[str, ...]:
-    batch, ranks = (formula(framework, name) for name in (Name.GLOBAL_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
-    return tuple(map(cell, (framework.title, framework.unit, batch, ranks, framework.version)))
 
 
 def _matrix(known: Iterable[Framework]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pytest_gbs.companions import Companions
-from pytest_gbs.core.document import Document
+from pytest_gbs.core.document import TAKES_IN, Document
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework, Loader
 from pytest_gbs.core.given import Given
@@ -373,8 +373,7 @@ class _Check:
 
     def _whole(self, document: Document) -> _Known:
         """Return `document` with what it takes in from other files and its interpolations."""
-        keyed = document.keyed
-        takes_in = ("defaults",) in keyed or ("_base_",) in keyed
+        takes_in = not TAKES_IN.isdisjoint(document.keyed)
         table = self.repository.recognise(document)
         if not takes_in and (table is None or table.loader != Loader.OMEGACONF or "${" not in document.source.text):
             return _Known(document, None, table)

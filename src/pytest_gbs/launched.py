@@ -10,7 +10,7 @@ from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembe
 from pytest_gbs.core.arguments import Setting, settings
 from pytest_gbs.core.command import Word, below
 from pytest_gbs.core.composed import Composed, Override
-from pytest_gbs.core.document import Document, Node, Scalar, Sequence
+from pytest_gbs.core.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.core.framework import Arguments, Framework, Loader
 from pytest_gbs.core.identity import by_identity
 from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
@@ -19,8 +19,6 @@ from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.launches import Found
 
-# Keys by which a file takes in others.
-TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))
 _MOST_CANDIDATES: Final = 200
 _COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)

@@ -9,13 +9,13 @@ from pytest_gbs.cli._table import write_table
 from pytest_gbs.core.equation import Equation, Rounding
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.typed import TYPE_CHECKING, Any
+from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final
 from pytest_gbs.core.wording import called, quotient, short
 
 if TYPE_CHECKING:
     import argparse
 
-_HEAD = ("framework", "a batch counts", "global batch size", "ranks", "read from")
+HEAD: Final = ("framework", "a batch counts", "global batch size", "ranks", "read from")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,11 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
 
         emit(json.dumps([_entry(table) for table in known], indent=2) + "\n")
     else:
-        emit(write_table(_HEAD, [_row(table) for table in known], arguments.format))
+        emit(write_table(HEAD, [row(table) for table in known], arguments.format))
     return 0
 
 
-def _row(table: Framework) -> tuple[str, ...]:
+def row(table: Framework) -> tuple[str, ...]:
+    """Return what the list says of one table, in the order of `HEAD`."""
     batch, ranks = formula(table, Name.GLOBAL_BATCH_SIZE), formula(table, Name.DATA_PARALLEL_SIZE)
     return (table.title, table.unit, batch, ranks, table.version)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, copy
 from pytest_gbs.composition._plant import Refused, plant
 from pytest_gbs.composition.remembered import Remembered
+from pytest_gbs.core.command import below
 from pytest_gbs.core.composed import ProblemKind
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Loader
@@ -87,14 +88,14 @@ class Folder:
 
     def is_group(self, name: str) -> bool:
         """Return whether `name` is a folder of options."""
-        path = within(self.folder, name)
+        path = below(self.folder, name)
         if path is None or name.startswith("/"):
             return False
         return path in self.folders
 
     def options(self, group: str) -> tuple[str, ...]:
         """Return the options of `group`, sorted."""
-        path = within(self.folder, group)
+        path = below(self.folder, group)
         prefix = f"{path}/" if path else ""
         inside = (each[len(prefix) :] for each in self.paths if each.startswith(prefix))
         return tuple(sorted(name.rpartition(".")[0] for name in inside if "/" not in name and name.endswith(".yaml")))
@@ -110,7 +111,7 @@ class Folder:
 
     def _load(self, config: str) -> Loaded | None:
         name = config if config.endswith((".yaml", ".yml") if self.legacy else ".yaml") else f"{config}.yaml"
-        path = None if config.startswith("/") else within(self.folder, name)
+        path = None if config.startswith("/") else below(self.folder, name)
         source = None if path is None else self.tree.read(path)
         if source is None or (isinstance(source, Unreadable) and source.source is None and not self._listed(path)):
             return None
@@ -202,19 +203,6 @@ def read_one(source: Source, read: Reader, budget: Budget, loader: str = Loader.
         kept.plant(document, loader, planted)
         return copy(planted, budget)
     return planted
-
-
-def within(folder: str, name: str) -> str | None:
-    """Return the path of `name` in `folder`, `.` and `..` worked out; None where it leads out of the tree."""
-    steps: list[str] = []
-    for step in f"{folder}/{name}".split("/"):
-        if step == "..":
-            if not steps:
-                return None
-            steps.pop()
-        elif step not in ("", "."):
-            steps.append(step)
-    return "/".join(steps)
 
 
 def _split_package(text: str) -> tuple[str, str | None]:

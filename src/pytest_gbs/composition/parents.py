@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_gbs.composition._apply import Rejected, apply
-from pytest_gbs.composition._folder import Reader, Stopped, read_one, within
+from pytest_gbs.composition._folder import Reader, Stopped, read_one
 from pytest_gbs.composition._merge import Clash
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, TooMuch, copy, place_of
 from pytest_gbs.composition._override_grammar import NotAnOverride, Sweep, parse_override
 from pytest_gbs.composition._present import present, without_values
 from pytest_gbs.composition._resolve import Interpolations, Resolver
 from pytest_gbs.composition.hydra import merger_of
+from pytest_gbs.core.command import below
 from pytest_gbs.core.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.location import Location, Source, Unreadable
@@ -107,13 +108,15 @@ class _Family:
         self.sources: list[str] = []
         self.loaded: dict[str, Branch] = {}
 
-    def load(self, path: str, at: Location, below: tuple[str, ...]) -> Branch:
-        """Return the file at `path` with its parents, empty where it can't be read; `at` names it, `below` are its descendants."""
+    def load(self, path: str, at: Location, descendants: tuple[str, ...]) -> Branch:
+        """Return the file at `path` with its parents, empty where it can't be read; `at` names it, `descendants` lead to it."""
         known = self.loaded.get(path)
         if known is not None:
             return known
-        if path in below or len(below) >= DEEPEST:
-            return self._without(ProblemKind.DEFAULTS, f"{path} leads back to itself" if path in below else "too many generations", at)
+        if path in descendants:
+            return self._without(ProblemKind.DEFAULTS, f"{path} leads back to itself", at)
+        if len(descendants) >= DEEPEST:
+            return self._without(ProblemKind.DEFAULTS, "too many generations", at)
         if len(self.loaded) >= MOST_FILES:
             return self._without(ProblemKind.LIMIT, f"more than {MOST_FILES} files", at)
         source = self.tree.read(path)
@@ -126,7 +129,7 @@ class _Family:
             return self._without(stopped.kind, stopped.message, stopped.at)
         if not isinstance(root, Branch):
             return self._without(ProblemKind.UNREADABLE, "no mapping", root.at)
-        found = self._with_parents(root, source, (*below, path))
+        found = self._with_parents(root, source, (*descendants, path))
         self.loaded[path] = found
         return found
 
@@ -134,18 +137,18 @@ class _Family:
         self.problems.append(ComposeProblem(kind, message, at))
         return Branch(at)
 
-    def _with_parents(self, root: Branch, source: Source, below: tuple[str, ...]) -> Branch:
+    def _with_parents(self, root: Branch, source: Source, descendants: tuple[str, ...]) -> Branch:
         named = root.content.pop(self.style.key, None)
         if named is None:
             return root
         base = Branch(root.at)
         folder = source.path.rpartition("/")[0]
         for leaf in self._parents(named):
-            path = None if leaf.text.startswith("/") else within(folder, leaf.text)
+            path = None if leaf.text.startswith("/") else below(folder, leaf.text)
             if path is None:
                 self._without(ProblemKind.NOT_FOUND, f"{leaf.text} lies outside the repository", leaf.at)
                 continue
-            parent = self.load(path, leaf.at, below)
+            parent = self.load(path, leaf.at, descendants)
             if self.style.exclusive:
                 self._check_exclusive(base, parent)
             fresh = copy(parent, self.budget)

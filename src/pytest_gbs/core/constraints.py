@@ -15,11 +15,8 @@ from pytest_gbs.core.quantity import RANKS, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.schedules import RAMP_UP, at_stage, changing
-from pytest_gbs.core.typed import TYPE_CHECKING, Final
+from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import beside, called, computed, count, leaves, listing, quotient, short
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 _DOES = {
     Enforcement.STOPS: "stops at start",
@@ -86,12 +83,12 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
     at = place(run, names)
     if constraint.at_least is None and not constraint.either and (divides := _divides(constraint, run.geometry.stated)) is not None:
         return _decided(run, constraint, at) if divides else _violated(run, constraint, at)
+    if constraint.either:
+        return _judge_either(run, constraint, at)
     dividend = _law(constraint.dividend, run)
     divisor = _law(constraint.divisor, run)
     if constraint.at_least is not None:
         return _judge_least(run, constraint, dividend, divisor, at)
-    if constraint.either and dividend is not None and divisor is not None:
-        return _judge_either(run, constraint, dividend.coefficient, divisor.coefficient, at)
     answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
     if answer is True or (isinstance(answer, Multiples) and answer.everything):
         return _decided(run, constraint, at)
@@ -106,18 +103,19 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
 
 def _divides(constraint: Constraint, sizes: Mapping[str, Size]) -> bool | None:
     """Return whether the division leaves no remainder; None where it takes a law, since a size is not known, or divides by zero."""
-    top = bottom = 1
-    for name in constraint.dividend:
+    top, bottom = _known(constraint.dividend, sizes), _known(constraint.divisor, sizes)
+    return top % bottom == 0 if top is not None and bottom else None
+
+
+def _known(names: tuple[str, ...], sizes: Mapping[str, Size]) -> int | None:
+    """Return the product of sizes `names`, None where one of them is not known."""
+    found = 1
+    for name in names:
         size = sizes.get(name)
         if type(size) is not Quantity:
             return None
-        top *= size.value
-    for name in constraint.divisor:
-        size = sizes.get(name)
-        if type(size) is not Quantity:
-            return None
-        bottom *= size.value
-    return top % bottom == 0 if bottom else None
+        found *= size.value
+    return found
 
 
 def _decided(run: Run, constraint: Constraint, at: Location) -> Verified:
@@ -142,10 +140,11 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
     return Finding(constraint.code, message, _severity(constraint), at, related=related, holds=holds_with, fixes=fixes)
 
 
-def _judge_either(run: Run, constraint: Constraint, one: Fraction, other: Fraction, at: Location) -> Outcome:
-    """Return the outcome of two sizes that are known, of which one must divide the other."""
+def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
+    """Return the outcome of two sizes of which one must divide the other; both are known, or the constraint does not apply."""
     assumptions = (*run.assumptions, _ALL_OF_ITS_NODE) if constraint.local else run.assumptions
-    if one and other and 1 in ((one / other).denominator, (other / one).denominator):
+    one, other = (_known(names, run.geometry.stated) for names in (constraint.dividend, constraint.divisor))
+    if one and other and 0 in (one % other, other % one):
         return Verified(constraint.code, at, assumptions)
     names = (*constraint.dividend, *constraint.divisor)
     both = f"{_stated(run, constraint.dividend)} nor {_stated(run, constraint.divisor)}"
@@ -234,8 +233,9 @@ def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None)
     from fractions import Fraction
 
     stated = run.geometry.stated if sizes is None else sizes
-    if all(type(stated.get(name)) is Quantity for name in names):
-        return Monomial(Fraction(prod(size.value for name in names if isinstance(size := stated[name], Quantity))), ())
+    known = _known(names, stated)
+    if known is not None:
+        return Monomial(Fraction(known), ())
     coefficient = Fraction(1)
     free: list[str] = []
     for name in names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import prod
 
-from pytest_gbs.core.quantity import Conflict, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class Equation(NamedTuple):
     since: str | None = None
     until: str | None = None
     source: str = ""
+
+
+def world(source: str) -> Equation:
+    """Return the number of processes that train as nodes times GPUs of each."""
+    return Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=source)
 
 
 class Monomial(NamedTuple):

@@ -57,6 +57,10 @@ class Reading(NamedTuple):
     why: str = ""
 
 
+# A value that says nothing about the batch whatever it is: never judged, taken only where it is a whole number.
+LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)
+
+
 class Row(NamedTuple):
     """One key that holds a size: where it stands, which size it is, its default, and what happens with odd values.
 

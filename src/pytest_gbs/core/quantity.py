@@ -67,6 +67,8 @@ class Name:
 # The sizes that say on how many GPUs a recipe runs; and with the size that follows from them, however it was stated.
 HARDWARE: Final = (Name.NUM_NODES, Name.GPUS_PER_NODE, Name.WORLD_SIZE)
 RANKS: Final = (*HARDWARE, Name.DATA_PARALLEL_SIZE)
+# What a global batch is the product of.
+FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 # The sizes that model parallelism divides the GPUs by.
 PARALLEL: Final = (
     Name.TENSOR_PARALLEL_SIZE,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.identity import by_identity
 from pytest_gbs.core.rule import Needs, Rule, Scope
 from pytest_gbs.core.typed import Final
 
 # What a rule may need of a table rather than of a run.
 OF_TABLE: Final = frozenset((Needs.CHECKED, Needs.CONSTRAINTS, Needs.SWITCHES, Needs.REQUIREMENTS))
-# Tables that live on are asked for again and again; those that were made for one document are not kept.
-_MOST: Final = 256
 
 
 class Rulebook:
@@ -19,25 +19,19 @@ class Rulebook:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.all = tuple(rules)
-        self._scopes: dict[str, tuple[Rule, ...]] = {}
-        self._tables: dict[int, tuple[Framework, tuple[Rule, ...]]] = {}
+        self._scopes: defaultdict[str, tuple[Rule, ...]] = defaultdict(tuple)
+        for rule in self.all:
+            self._scopes[rule.scope] += (rule,)
+        self.about = by_identity(self._about)
 
     def of(self, scope: str) -> tuple[Rule, ...]:
         """Return the rules of one scope."""
-        if scope not in self._scopes:
-            self._scopes[scope] = tuple(rule for rule in self.all if rule.scope == scope)
         return self._scopes[scope]
 
-    def about(self, framework: Framework) -> tuple[Rule, ...]:
+    def _about(self, framework: Framework) -> tuple[Rule, ...]:
         """Return the rules about runs and launches that may have something to say of a recipe of `framework`."""
-        known = self._tables.get(id(framework))
-        if known is None or known[0] is not framework:
-            if len(self._tables) >= _MOST:
-                self._tables.clear()
-            checked = frozenset(constraint.code for constraint in framework.constraints)
-            found = (rule for rule in self.all if rule.scope in (Scope.RUN, Scope.LAUNCH) and _fits(rule, framework, checked))
-            known = self._tables[id(framework)] = framework, tuple(found)
-        return known[1]
+        checked = frozenset(constraint.code for constraint in framework.constraints)
+        return tuple(rule for rule in self.all if rule.scope in (Scope.RUN, Scope.LAUNCH) and _fits(rule, framework, checked))
 
 
 def _fits(rule: Rule, framework: Framework, checked: frozenset[str]) -> bool:

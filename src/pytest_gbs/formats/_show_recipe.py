@@ -9,7 +9,7 @@ from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.equation import Monomial, law
 from pytest_gbs.core.feasible import feasible_world_sizes
 from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.quantity import HARDWARE, PARALLEL, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.quantity import PARALLEL, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.run import Claim, Run
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import Fraction, called, count, degree, fraction, law_text, listing, several, short
@@ -76,7 +76,7 @@ def _batch(run: Run, feasible: dict[str, Any], places: Places) -> Line:
 def _examples(found: Monomial, feasible: dict[str, Any]) -> str:
     """Return what a law gives for numbers of GPUs that people have: `128 on 8, 1024 on 64`."""
     name = found.free[0]
-    if len(found.free) != 1 or name not in (*RANKS, *HARDWARE):
+    if len(found.free) != 1 or name not in RANKS:
         return ""
     values: Iterable[int] = _EXAMPLES.get(name, (8, 64))
     if name == Name.WORLD_SIZE:

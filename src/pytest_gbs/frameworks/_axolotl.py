@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import (
+    LENIENT,
     Condition,
     Constraint,
     Exclusion,
@@ -20,7 +21,7 @@ from pytest_gbs.core.framework import (
     Treatment,
 )
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import WORLD, keys
 
@@ -43,9 +44,7 @@ _WHOLE: Final = Reading(
     why="at least two of micro_batch_size, gradient_accumulation_steps and batch_size must be whole numbers above 0",
 )
 OPTIONAL: Final = _WHOLE._replace(null=Treatment.UNSET, zero=Treatment.UNSET, negative=Treatment.STOPS, why="")
-_LOOSE: Final = Reading(*(Treatment.AUTO,) * 9)._replace(
-    quoted=Treatment.ACCEPTS, whole_float=Treatment.ACCEPTS, null=Treatment.UNSET, zero=Treatment.UNSET
-)
+_LOOSE: Final = LENIENT._replace(quoted=Treatment.ACCEPTS, whole_float=Treatment.ACCEPTS, null=Treatment.UNSET, zero=Treatment.UNSET)
 _ACCUMULATION: Final = _WHOLE._replace(negative=Treatment.NO_STEPS)
 # null hands the accumulation over to `batch_size // micro_batch_size`; without the key it is 1 and batch_size has no say.
 _LEFT_OPEN: Final = _ACCUMULATION._replace(null=Treatment.AUTO, zero=Treatment.AUTO)
@@ -140,7 +139,6 @@ _MESH: Final = (
 
 def _equations(unit: str) -> tuple[Equation, ...]:
     """Return the equations for batches counted in `unit`."""
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
     return (
         WORLD,
         Equation(
@@ -149,7 +147,7 @@ def _equations(unit: str) -> tuple[Equation, ...]:
             (Name.CONTEXT_PARALLEL_SIZE, Name.TENSOR_PARALLEL_SIZE),
             source="AX utils/config/__init__.py:223-230, docs/sequence_parallelism.qmd; a remainder stops: " + _FILLED,
         ),
-        Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source="AX utils/config/__init__.py:202-230, core/builders/base.py:639, 668"),
+        Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source="AX utils/config/__init__.py:202-230, core/builders/base.py:639, 668"),
         Equation(
             Name.EVAL_GLOBAL_BATCH_SIZE,
             (Name.EVAL_MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE),

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Condition, Constraint, Loader, Reading, Removal, Row, SameAs, Switch, Treatment
+from pytest_gbs.core.framework import LENIENT, Condition, Constraint, Loader, Reading, Removal, Row, SameAs, Switch, Treatment
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import FACTORS, Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 
 VERSION: Final = "transformers 5.23.0"
@@ -129,11 +129,10 @@ def interval_rows(interval: Reading, max_steps: Reading, logging_steps: int = 50
     )
 
 
-_LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)
 AUTOTP: Final = Row(
     ("deepspeed", "tensor_parallel", "autotp_size"),
     Name.TENSOR_PARALLEL_SIZE,
-    reading=_LENIENT,
+    reading=LENIENT,
     source="TF trainer.py:2598-2600 (get_tp_size)",
 )
 
@@ -153,12 +152,11 @@ ASSUMED: Final = ((Name.TENSOR_PARALLEL_SIZE, 1), (Name.CONTEXT_PARALLEL_SIZE, 1
 
 def equations(unit: str) -> tuple[Equation, ...]:
     """Return the equations of the Trainer for batches counted in `unit`."""
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
     evaluation = (Name.EVAL_MICRO_BATCH_SIZE, Name.WORLD_SIZE)
     return (
         WORLD,
         DATA_PARALLEL,
-        Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source="TF trainer.py:2573 (get_total_train_batch_size)"),
+        Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source="TF trainer.py:2573 (get_total_train_batch_size)"),
         Equation(Name.EVAL_GLOBAL_BATCH_SIZE, evaluation, unit=unit, source="TF trainer.py:2873 (evaluate)"),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.framework import Condition, Loader, Reading, Requirement, Row, Treatment
+from pytest_gbs.core.framework import LENIENT, Condition, Loader, Requirement, Row, Treatment
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
@@ -11,7 +11,7 @@ from pytest_gbs.frameworks._huggingface import TRAINS, keys
 VERSION: Final = "LLaMA-Factory ff6d4d12e"
 
 # A value that is judged nowhere: taken where it is a whole number.
-OPTIONAL: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
+OPTIONAL: Final = LENIENT._replace(null=Treatment.UNSET)
 
 # Keys of the Megatron backends, which have tables of their own.
 MEGATRON: Final = keys("""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Enforcement, Equation
-from pytest_gbs.core.framework import Condition, Constraint, Loader, Reading, Row, Treatment
+from pytest_gbs.core.equation import Enforcement, Equation, world
+from pytest_gbs.core.framework import LENIENT, Condition, Constraint, Loader, Reading, Row, Treatment
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import FACTORS, Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 
-# A value that says nothing about the batch whatever it is: never judged, taken only where it is a whole number.
-LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)
 OPTIONAL: Final = LENIENT._replace(null=Treatment.UNSET)
 
 
@@ -45,11 +43,6 @@ def intervals(source: str, reading: Reading = OPTIONAL, **names: str) -> tuple[R
     return tuple(Row(path(key), name, None, reading, source) for name, key in names.items())
 
 
-def world(source: str) -> Equation:
-    """Return the number of processes as nodes times GPUs of each."""
-    return Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=source)
-
-
 TORCHRUN: Final = world("torch 2.13.0 distributed/run.py (--nnodes x --nproc-per-node)")
 
 
@@ -61,8 +54,7 @@ def data_parallel(source: str, *, context: bool = True) -> Equation:
 
 def batch(source: str, unit: str = "samples") -> Equation:
     """Return the global batch as the product of its three factors."""
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
-    return Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source=source)
+    return Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source=source)
 
 
 def following_accumulation(source: str) -> Equation:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.document import Document, Scalar, Sequence
-from pytest_gbs.core.equation import Enforcement
+from pytest_gbs.core.equation import Enforcement, world
 from pytest_gbs.core.framework import Condition, Constraint, Reading, Row, Switch, Treatment
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.schedules import RAMP_UP, ramp
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._megatron import OPTIONAL, absent, path, paths, present, whole_accumulation, world
+from pytest_gbs.frameworks._megatron import OPTIONAL, absent, path, paths, present, whole_accumulation
 
 INITIALISED: Final = "NM modules/common/megatron/megatron_init.py:301-337 (fake_initialize_model_parallel)"
 CALCULATOR: Final = "MC num_microbatches_calculator.py (ConstantNumMicroBatchesCalculator); NM megatron_init.py:173-190"

@@ -66,7 +66,6 @@ class Recogniser:
         self._entries = index.entries
         self._load = load
         self._doors = 0
-        self._behind: dict[int, tuple[Entry, ...]] = {}
         self._alike: dict[int, tuple[Entry, ...]] = {}
         for entry in index.entries:
             self._doors |= entry.doors
@@ -83,10 +82,7 @@ class Recogniser:
         doors = seen & self._doors
         if not doors:
             return None
-        behind = self._behind.get(doors)
-        if behind is None:  # documents of one framework come through the same doors
-            behind = self._behind[doors] = tuple(entry for entry in self._entries if entry.doors & doors)
-        entries = [entry for entry in self._admitted(seen, behind) if entry.suits(document)]
+        entries = [entry for entry in self._admitted(seen, doors) if entry.suits(document)]
         if len(entries) > 1:
             best = max((entry.marks & seen).bit_count() for entry in entries)
             entries = [entry for entry in entries if (entry.marks & seen).bit_count() == best]
@@ -95,13 +91,13 @@ class Recogniser:
             entries.sort(key=lambda entry: entry.nearness(words), reverse=True)
         return self._load(entries[0]) if entries else None
 
-    def _admitted(self, seen: int, behind: tuple[Entry, ...]) -> tuple[Entry, ...]:
-        """Return those of the entries `behind` that a document with the keys `seen` may belong to; recipes of one folder are alike."""
+    def _admitted(self, seen: int, doors: int) -> tuple[Entry, ...]:
+        """Return the entries that a document with the keys `seen`, some of them `doors`, may belong to; recipes of one folder are alike."""
         found = self._alike.get(seen)
         if found is None:
             if len(self._alike) >= _MOST_ALIKE:
                 self._alike.clear()
-            found = self._alike[seen] = tuple(entry for entry in behind if entry.admits(seen))
+            found = self._alike[seen] = tuple(entry for entry in self._entries if entry.doors & doors and entry.admits(seen))
         return found
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Constraint, Reading, Row, Treatment
+from pytest_gbs.core.framework import LENIENT, Constraint, Reading, Row, Treatment
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 
-# A value that only the program knows says nothing, and is no mistake either.
-LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)
 # Hydra and OmegaConf convert nothing: a float fails where a tensor is split by it, true counts as 1.
 AS_LOADED: Final = Reading(
     whole_float=Treatment.STOPS_LATE,
@@ -18,11 +16,6 @@ AS_LOADED: Final = Reading(
     why="it is multiplied and divided as it is",
 )
 OPTIONAL: Final = AS_LOADED._replace(null=Treatment.UNSET)
-
-
-def world(source: str) -> Equation:
-    """Return the equation of the GPUs that train: the recipe's own nodes and GPUs per node."""
-    return Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=source)
 
 
 def rollout_equations(source: str) -> tuple[Equation, ...]:

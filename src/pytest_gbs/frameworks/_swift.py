@@ -5,7 +5,7 @@ SW is commit 3602360a5 (4.6.0.dev0) of modelscope/ms-swift; `SW cli/main.py:38` 
 
 from __future__ import annotations
 
-from pytest_gbs.core.framework import Condition, Reading, Row, Treatment
+from pytest_gbs.core.framework import LENIENT, Condition, Reading, Row, Treatment
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import keys
@@ -16,7 +16,7 @@ SOURCE: Final = "SW cli/main.py:38-71 (parse_yaml_args)"
 # str() writes the value as a word and int() reads it back: 8.0, true and null are none that int() takes.
 ARGUMENT: Final = Reading(quoted=Treatment.ACCEPTS, why="it becomes a word of the command line that int() reads")
 # A value that is judged nowhere: taken where it is a whole number.
-OPTIONAL: Final = Reading(*(Treatment.AUTO,) * 9)._replace(quoted=Treatment.ACCEPTS, null=Treatment.UNSET)
+OPTIONAL: Final = LENIENT._replace(quoted=Treatment.ACCEPTS, null=Treatment.UNSET)
 # What counts in steps may be off (0, -1), or a share of the run.
 INTERVAL: Final = OPTIONAL._replace(zero=Treatment.UNSET, negative=Treatment.UNSET)
 

@@ -9,7 +9,7 @@ from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Arguments, Condition, Exclusion, Framework, Loader, Reading, Recognition, Requirement, Row, SameAs
 from pytest_gbs.core.framework import Treatment as Does
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import keys
 
@@ -80,8 +80,7 @@ MESH_RANKS: Final = (
 
 def batch(unit: str, source: str = "TT full_finetune_distributed.py:94, 826, 920 (_gradient_accumulation_steps)") -> Equation:
     """Return the batch equation in `unit`."""
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
-    return Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source=source)
+    return Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source=source)
 
 
 def validation(unit: str) -> Equation:

@@ -7,7 +7,7 @@ and open-r1 build on TRL's configs and read their recipes with TRL's parser.
 from __future__ import annotations
 
 from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Condition, Constraint, Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.framework import LENIENT, Condition, Constraint, Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import (
@@ -48,7 +48,7 @@ INTERVAL: Final = INTERVAL_AS_LOADED._replace(quoted=Treatment.ACCEPTS, text=Tre
 _LENGTH: Final = MICRO._replace(
     null=Treatment.AUTO, zero=Treatment.AUTO, negative=Treatment.AUTO, why="sequences are cut to so many tokens"
 )
-_PLACEHOLDER: Final = Reading(*(Treatment.AUTO,) * 9)._replace(quoted=Treatment.ACCEPTS)
+_PLACEHOLDER: Final = LENIENT._replace(quoted=Treatment.ACCEPTS)
 
 # vLLM takes GPUs of its own unless both share them: one more in trl 0.14, a server's in 0.18 (vllm_mode "server" by default then,
 # "colocate" now: TRL grpo_config.py:584).

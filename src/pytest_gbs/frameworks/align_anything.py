@@ -9,10 +9,21 @@ line, so that no command names a recipe. Its steps, and with them `eval_interval
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Reading, Recognition, Requirement, Row, Treatment
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import (
+    LENIENT,
+    Arguments,
+    Condition,
+    Constraint,
+    Framework,
+    Reading,
+    Recognition,
+    Requirement,
+    Row,
+    Treatment,
+)
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
 
@@ -33,7 +44,7 @@ _SIZE: Final = Reading(
 _STEPS: Final = _SIZE._replace(quoted=Treatment.STOPS, why="the number of batches is divided by it, and DeepSpeed wants it above 0")
 _SPLIT: Final = _STEPS._replace(why="the prompts of a device are divided by it")
 _COUNT: Final = Reading(boolean=Treatment.AUTO, why="each prompt is repeated so many times")
-_OTHER: Final = Reading(*(Treatment.AUTO,) * 9)._replace(quoted=Treatment.ACCEPTS, whole_float=Treatment.ACCEPTS, null=Treatment.UNSET)
+_OTHER: Final = LENIENT._replace(quoted=Treatment.ACCEPTS, whole_float=Treatment.ACCEPTS, null=Treatment.UNSET)
 
 _CONFIG: Final = key("train_cfgs.ds_cfgs")
 _TRAIN: Final = key("train_cfgs.per_device_train_batch_size")
@@ -57,16 +68,15 @@ _PER_PASS: Final = Row(_TRAIN, Name.MICRO_BATCH_SIZE, None, _SPLIT, _SPLITS)
 _PER_ROLLOUT: Final = Row(_PROMPT, Name.RANK_ROLLOUT_SIZE, None, _SPLIT, _PROMPTS, "prompts")
 
 _RANKS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="DeepSpeed edaa7221 launcher/launch.py:170-189"),
+    world("DeepSpeed edaa7221 launcher/launch.py:170-189"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), source=f"{_PREPARES}; DistributedSampler in {_LOADS}"),
 )
-_FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 _ROLLOUT: Final = Equation(
     Name.PROMPTS_PER_ROLLOUT, (Name.RANK_ROLLOUT_SIZE, Name.DATA_PARALLEL_SIZE), unit="prompts", source=f"{_PROMPTS} (DistributedSampler)"
 )
 
 
-def _batch(unit: str, source: str, factors: tuple[str, ...] = _FACTORS) -> Equation:
+def _batch(unit: str, source: str, factors: tuple[str, ...] = FACTORS) -> Equation:
     return Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source=source)
 
 
@@ -77,7 +87,7 @@ def _evaluation(micro: str, unit: str, source: str) -> Equation:
 def _groups(source: str) -> tuple[Equation, ...]:
     """Return how completions follow from prompts, each of which has several in the same forward pass."""
     return (
-        Equation(Name.PROMPTS_PER_STEP, _FACTORS, unit="prompts", source=source),
+        Equation(Name.PROMPTS_PER_STEP, FACTORS, unit="prompts", source=source),
         _batch("completions", source, (Name.PROMPTS_PER_STEP, Name.NUM_GENERATIONS)),
     )
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._megatron import LENIENT, OPTIONAL, TORCHRUN, batch, data_parallel, intervals, path, paths, whole_accumulation
+from pytest_gbs.frameworks._megatron import OPTIONAL, TORCHRUN, batch, data_parallel, intervals, path, paths, whole_accumulation
 
 _SCHEDULER: Final = "AM components/training/step_scheduler.py:107-124, 379"
 _LOCAL: Final = "AM recipes/llm/train_ft.py:754, recipes/vlm/finetune.py:650"

@@ -7,7 +7,7 @@ the data-parallel size further; the file does not say so.
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
+from pytest_gbs.core.equation import Equation, world
 from pytest_gbs.core.framework import (
     Arguments,
     Condition,
@@ -21,7 +21,7 @@ from pytest_gbs.core.framework import (
     Treatment,
 )
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted
 
@@ -67,11 +67,10 @@ def _rows() -> tuple[Row, ...]:
     )
 
 
-_FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="DS launcher/launch.py:170-189"),
+    world("DS launcher/launch.py:170-189"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.SEQUENCE_PARALLEL_SIZE,), source="DS runtime/config.py:709-727"),
-    Equation(Name.GLOBAL_BATCH_SIZE, _FACTORS, unit="samples", source=_CHECK),
+    Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit="samples", source=_CHECK),
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Arguments, Condition, Framework, Loader, Reading, Recognition, Requirement, Row, Treatment
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
 
@@ -92,7 +92,7 @@ FRAMEWORK = Framework(
         Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.TENSOR_PARALLEL_SIZE,), source=_MESH),
         Equation(
             Name.GLOBAL_BATCH_SIZE,
-            (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+            FACTORS,
             unit="samples",
             source=_STEP,
         ),

@@ -6,9 +6,9 @@ of the recipes beside it. A file is merged into the recipe's own defaults, which
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
+from pytest_gbs.core.equation import Equation, world
 from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Reading, Recognition, Row, Treatment
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
 
@@ -64,14 +64,13 @@ def _shared(accumulation: int | None, steps: tuple[int | None, ...], source: str
 
 
 _WORLD: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="FS world_info.py:34-81 (WORLD_SIZE of the launcher)"),
+    world("FS world_info.py:34-81 (WORLD_SIZE of the launcher)"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.TENSOR_PARALLEL_SIZE,), source=_GANGS),
 )
 
 
 def _batch(unit: str) -> Equation:
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
-    return Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source=_STEP)
+    return Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source=_STEP)
 
 
 def _set(word: str, default: int | None) -> Condition:

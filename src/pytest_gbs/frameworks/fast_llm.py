@@ -7,10 +7,10 @@ recipe is written for shows in its keys.
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
+from pytest_gbs.core.equation import Equation, world
 from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Reading, Recognition, Removal, Row, Treatment
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
 
@@ -74,11 +74,10 @@ def _common(source: str) -> tuple[Row, ...]:
 
 def _equations(source: str, unit: str) -> tuple[Equation, ...]:
     model_parallel = (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.SEQUENCE_PARALLEL_SIZE)
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
     return (
-        Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="FL engine/distributed/config.py:299-301 (num_nodes)"),
+        world("FL engine/distributed/config.py:299-301 (num_nodes)"),
         Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), model_parallel, source=_REPLICAS),
-        Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source=source),
+        Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source=source),
     )
 
 

@@ -7,8 +7,8 @@ transformers 4.55 and trl 0.19.
 from __future__ import annotations
 
 from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Condition, Framework, Reading, Recognition, Row, Treatment
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.framework import LENIENT, Condition, Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import (
     EVALUATES,
@@ -25,7 +25,6 @@ from pytest_gbs.frameworks._known import Known
 
 # The script asks for an int above 0 before anything else is done; true is an int to Python.
 _ACCUMULATION: Final = Reading(boolean=Treatment.ACCEPTS, why="the script asks for a whole number of at least 1")
-_LOOSE: Final = Reading(*(Treatment.AUTO,) * 9)
 
 _OWN: Final = keys("training_data_path data_config_path")
 # Keys that a recipe for TRL may have as well stand here too, so that this table has more of its marks than TRL's have.
@@ -34,7 +33,6 @@ training_data_path data_config_path validation_data_path tokenizer_name_or_path 
 save_model_dir response_template instruction_template dataset_text_field data_formatter_template packing max_seq_length chat_template
 padding_free multipack trackers
 """)
-_FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 _FORMULA: Final = "FMS sft_trainer.py:360-460 (SFTTrainer); transformers 4.55.4 trainer.py (get_total_train_batch_size)"
 
 FRAMEWORK: Final = Framework(
@@ -64,13 +62,13 @@ FRAMEWORK: Final = Framework(
             "FMS config/configs.py:270; TF training_args.py:1128",
             when=(EVALUATES,),
         ),
-        Row(("max_seq_length",), Name.SEQUENCE_LENGTH, 4096, _LOOSE, "FMS config/configs.py:26, 200"),
+        Row(("max_seq_length",), Name.SEQUENCE_LENGTH, 4096, LENIENT, "FMS config/configs.py:26, 200"),
         Row(("max_steps",), Name.MAX_STEPS, None, MAX_STEPS_AS_LOADED, "FMS config/configs.py:196; TF training_args.py:779"),
     ),
     equations=(
         WORLD,
         Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), source=_FORMULA),
-        Equation(Name.GLOBAL_BATCH_SIZE, _FACTORS, unit="samples", source=_FORMULA),
+        Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit="samples", source=_FORMULA),
         Equation(
             Name.EVAL_GLOBAL_BATCH_SIZE,
             (Name.EVAL_MICRO_BATCH_SIZE, Name.WORLD_SIZE),

@@ -7,19 +7,17 @@ process on; on a command line torchrun says how many there are.
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Condition, Framework, Reading, Recognition, Row, SameAs, Treatment
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Framework, Recognition, Row, SameAs, Treatment
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import key
 
 _STEP: Final = "HS train.py:256-330 (run_train: a step after each grad_accumulation forward passes of a DataLoader's batch)"
 _RANKS: Final = "HS train.py:499 (one process for each GPU); src/utils/data_utils.py:405-442 (DistributedSampler over all of them)"
-_MICRO: Final = Reading(*(Treatment.AUTO,) * 9)._replace(
-    zero=Treatment.STOPS_LATE, negative=Treatment.STOPS_LATE, why="a DataLoader takes no batch of none"
-)
-_STEPS: Final = Reading(*(Treatment.AUTO,) * 9)._replace(zero=Treatment.STOPS_LATE, why="the number of the forward pass is divided by it")
-_OTHER: Final = Reading(*(Treatment.AUTO,) * 9)._replace(zero=Treatment.UNSET)
+_MICRO: Final = LENIENT._replace(zero=Treatment.STOPS_LATE, negative=Treatment.STOPS_LATE, why="a DataLoader takes no batch of none")
+_STEPS: Final = LENIENT._replace(zero=Treatment.STOPS_LATE, why="the number of the forward pass is divided by it")
+_OTHER: Final = LENIENT._replace(zero=Treatment.UNSET)
 _PAIRS: Final = Condition(("problem_type",), ("text_dpo_modeling",))
 
 _ROWS: Final = (
@@ -54,11 +52,11 @@ def _table(title: str, when: Condition, unit: str, sequences: int) -> Framework:
         unit=unit,
         rows=_ROWS,
         equations=(
-            Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="torch 2.13.0 distributed/run.py"),
+            world("torch 2.13.0 distributed/run.py"),
             Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), source=_RANKS),
             Equation(
                 Name.GLOBAL_BATCH_SIZE,
-                (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+                FACTORS,
                 unit=unit,
                 source=_STEP,
             ),

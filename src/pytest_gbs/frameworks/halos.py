@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Framework, Loader, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import WORLD, keys
@@ -24,7 +24,7 @@ _DIVIDED: Final = Reading(
     negative=Treatment.AUTO,
     why="launch.py divides with it before anything else",
 )
-_LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)._replace(whole_float=Treatment.ACCEPTS)
+_LENIENT: Final = LENIENT._replace(whole_float=Treatment.ACCEPTS)
 _EXAMPLES: Final = _DIVIDED._replace(fraction=Treatment.AUTO, null=Treatment.UNSET, zero=Treatment.AUTO, why="the plan of steps divides it")
 _INTERVAL: Final = _DIVIDED._replace(
     fraction=Treatment.AUTO,

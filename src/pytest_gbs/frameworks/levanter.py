@@ -6,9 +6,9 @@ LV is commit 9263f81e of stanford-crfm/levanter; `LV trainer.py:694` is a line o
 from __future__ import annotations
 
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Condition, Constraint, Framework, Reading, Recognition, Row, Treatment
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Condition, Constraint, Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.quantity import FACTORS, Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted
 
@@ -29,7 +29,7 @@ _GLOBAL: Final = Reading(
 _MICRO: Final = _GLOBAL._replace(collection=Treatment.STOPS, why="the global batch is divided by it; -1 means the whole batch at once")
 _AXIS: Final = _MICRO._replace(words=(), zero=Treatment.STOPS, why="the number of devices is divided by it")
 _REPLICAS: Final = _AXIS._replace(words=((-1, Treatment.AUTO),))
-_OTHER: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
+_OTHER: Final = LENIENT._replace(null=Treatment.UNSET)
 
 _WHOLE_BATCH_AT_ONCE: Final = Condition(_PER_DEVICE, (-1,), default=-1)
 
@@ -45,11 +45,11 @@ _ROWS: Final = (
     Row(("trainer", "steps_per_eval"), Name.EVAL_STEPS, 1000, _OTHER, "LV trainer.py:710"),
 )
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="jax.device_count() = processes x local devices"),
+    world("jax.device_count() = processes x local devices"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.TENSOR_PARALLEL_SIZE,), source="LV trainer.py:822-839, 912-915"),
     Equation(
         Name.GLOBAL_BATCH_SIZE,
-        (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+        FACTORS,
         unit="samples",
         source=f"{_CHECKS}; grad_accum.py:79-89",
     ),

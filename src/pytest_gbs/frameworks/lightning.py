@@ -6,10 +6,10 @@ PL is commit 7f0c343 of Lightning-AI/pytorch-lightning; `PL trainer/trainer.py:1
 from __future__ import annotations
 
 from pytest_gbs.core.document import Document, Mapping, Scalar, Sequence
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.quantity import Name, Reason, Size, Unknown
+from pytest_gbs.core.quantity import FACTORS, Name, Reason, Size, Unknown
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted
 
@@ -17,7 +17,7 @@ _BATCH: Final = "PL trainer/trainer.py:119, 242; docs/source-pytorch/accelerator
 _SCHEDULER: Final = "GradientAccumulationScheduler"
 
 # The key belongs to the user's own class; a DataLoader takes whole numbers above 0, whatever the class does with others.
-_MICRO: Final = Reading(*(Treatment.AUTO,) * 9)
+_MICRO: Final = LENIENT
 # jsonargparse 4.53 checks the type: it takes "8" for 8, and neither 8.0 nor true.
 _ACCUMULATION: Final = Reading(
     quoted=Treatment.ACCEPTS,
@@ -54,7 +54,7 @@ _ROWS: Final = (
     Row(("trainer", "max_steps"), Name.MAX_STEPS, None, _MICRO._replace(negative=Treatment.UNSET), "PL trainer/trainer.py:104"),
 )
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="PL strategies/ddp.py:227 (num_nodes x num_processes)"),
+    world("PL strategies/ddp.py:227 (num_nodes x num_processes)"),
     Equation(
         Name.DATA_PARALLEL_SIZE,
         (Name.WORLD_SIZE,),
@@ -63,7 +63,7 @@ _EQUATIONS: Final = (
     ),
     Equation(
         Name.GLOBAL_BATCH_SIZE,
-        (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+        FACTORS,
         unit="samples",
         source=_BATCH,
     ),

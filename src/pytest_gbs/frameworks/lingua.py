@@ -5,9 +5,9 @@ LI is commit 437d680 of facebookresearch/lingua; `LI apps/main/train.py:84` is a
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Reading, Recognition, Row, Treatment
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Framework, Loader, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted
 
@@ -24,7 +24,7 @@ _SIZE: Final = Reading(
 )
 _STEPS: Final = _SIZE._replace(negative=Treatment.AUTO, why="the steps are counted up to it")
 _DEGREE: Final = _SIZE._replace(zero=Treatment.STOPS, negative=Treatment.STOPS, why="the number of GPUs is divided by it")
-_OTHER: Final = Reading(*(Treatment.AUTO,) * 9)._replace(quoted=Treatment.ACCEPTS, null=Treatment.UNSET)
+_OTHER: Final = LENIENT._replace(quoted=Treatment.ACCEPTS, null=Treatment.UNSET)
 
 
 _ROWS: Final = (
@@ -39,11 +39,11 @@ _ROWS: Final = (
     Row(("logging", "freq"), Name.LOGGING_STEPS, 10, _OTHER, "LI lingua/metrics.py:49"),
 )
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="LI lingua/stool.py:25-26 (nodes x ngpu)"),
+    world("LI lingua/stool.py:25-26 (nodes x ngpu)"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.TENSOR_PARALLEL_SIZE,), source=f"{_WORLD}; {_TRAIN}:240-248"),
     Equation(
         Name.GLOBAL_BATCH_SIZE,
-        (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+        FACTORS,
         unit="samples",
         source=f"{_TRAIN}:83, 468-474",
     ),

@@ -6,8 +6,8 @@ LG is commit 26857050 of Lightning-AI/litgpt; `LG args.py:58` is a line of litgp
 from __future__ import annotations
 
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Constraint, Exclusion, Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.equation import Enforcement, Equation, Rounding, world
+from pytest_gbs.core.framework import LENIENT, Constraint, Exclusion, Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
@@ -28,7 +28,7 @@ _DEVICES: Final = Reading(
     why="devices must be 'auto' or a positive whole number",
 )
 _NODES: Final = _SIZE._replace(why="the global batch is divided by devices x num_nodes")
-_OTHER: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
+_OTHER: Final = LENIENT._replace(null=Treatment.UNSET)
 
 
 def _rows(script: str, batch: int, micro: int, devices: int | None, lines: tuple[int, int, int, int]) -> tuple[Row, ...]:
@@ -47,7 +47,7 @@ def _rows(script: str, batch: int, micro: int, devices: int | None, lines: tuple
 
 
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="LG finetune/full.py:118 (Fabric), pretrain.py:147"),
+    world("LG finetune/full.py:118 (Fabric), pretrain.py:147"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), source=_FLOORS),
     Equation(
         Name.GRADIENT_ACCUMULATION_STEPS,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Arguments, Condition, Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import (
     ACCUMULATION_AS_LOADED,
@@ -65,7 +65,6 @@ def _table(title: str, how: Recognition, experts: tuple[Row, ...], source: str) 
     """Return the table of one backend; `experts` are its rows for expert parallelism, none where that does not divide."""
     split = (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE)
     divisors = (*split, EXPERTS) if experts else split
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
     words = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
     return Framework(
         name="llamafactory",
@@ -83,7 +82,7 @@ def _table(title: str, how: Recognition, experts: tuple[Row, ...], source: str) 
         equations=(
             WORLD,
             Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), divisors, source=source),
-            Equation(Name.GLOBAL_BATCH_SIZE, factors, unit="samples", source=source),
+            Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit="samples", source=source),
         ),
         requirements=(STREAMS,),
         assumed=((EXPERTS, 1),) if experts else (),

@@ -18,7 +18,7 @@ from pytest_gbs.core.framework import (
     Switch,
     Treatment,
 )
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import WORLD, keys
 from pytest_gbs.frameworks._llamafactory import LOADER, OPTIONAL, VERSION
@@ -79,7 +79,7 @@ FRAMEWORK = Framework(
         Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.CONTEXT_PARALLEL_SIZE,), source=_RANKS),
         Equation(
             Name.GLOBAL_BATCH_SIZE,
-            (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+            FACTORS,
             unit="samples",
             source=_BATCHES,
         ),

@@ -8,8 +8,8 @@ LF is commit 8c8dd48 of mosaicml/llm-foundry; `LF config_utils.py:435` is a line
 from __future__ import annotations
 
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Arguments, Constraint, Framework, Loader, Reading, Recognition, Requirement, Row, Treatment
+from pytest_gbs.core.equation import Enforcement, Equation, Rounding, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Constraint, Framework, Loader, Reading, Recognition, Requirement, Row, Treatment
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
@@ -26,7 +26,7 @@ _MICRO: Final = Reading(
     words=(("auto", Treatment.AUTO),),
     why="the device's batch is divided by it, and split into parts of that size",
 )
-_EVALUATION: Final = Reading(*(Treatment.AUTO,) * 9)
+_EVALUATION: Final = LENIENT
 _LENGTH: Final = _EVALUATION._replace(null=Treatment.UNSET)
 
 _JOB: Final = ("parameters",)
@@ -45,7 +45,7 @@ def _rows(section: KeyPath) -> tuple[Row, ...]:
 
 
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="composer launcher: world_size = nodes x nproc"),
+    world("composer launcher: world_size = nodes x nproc"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), source=f"{_SPLITS}; 497 (no replication, whatever tp_config says)"),
     Equation(
         Name.GRADIENT_ACCUMULATION_STEPS,

@@ -11,8 +11,9 @@ is on (MT input_pipeline/hf_data_processing.py:314-317). Elsewhere an accumulati
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
+from pytest_gbs.core.equation import Equation, world
 from pytest_gbs.core.framework import (
+    LENIENT,
     Arguments,
     Condition,
     Constraint,
@@ -47,7 +48,7 @@ _MICRO: Final = _STEPS._replace(
     fraction=Treatment.AUTO, boolean=Treatment.AUTO, zero=Treatment.AUTO, negative=Treatment.AUTO, why="MaxText takes only a number"
 )
 _EVAL_MICRO: Final = _MICRO._replace(zero=Treatment.UNSET)
-_OTHER: Final = Reading(*(Treatment.AUTO,) * 9)._replace(quoted=Treatment.ACCEPTS, whole_float=Treatment.ACCEPTS)
+_OTHER: Final = LENIENT._replace(quoted=Treatment.ACCEPTS, whole_float=Treatment.ACCEPTS)
 _SOMETIMES: Final = _STEPS._replace(words=((-1, Treatment.UNSET),), why="Tunix takes only a whole number above 0")
 
 _OWN_DEFAULTS: Final = Condition(
@@ -107,7 +108,7 @@ _ROWS: Final = (
     *_axis("expert", Name.EXPERT_PARALLEL_SIZE, 1, 1258),
 )
 
-_WORLD: Final = Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="jax.device_count() = processes x local devices")
+_WORLD: Final = world("jax.device_count() = processes x local devices")
 
 
 def _equations(unit: str) -> tuple[Equation, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
 from pytest_gbs.core.framework import Condition, Framework, Recognition, Row, SameAs, Treatment
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import FACTORS, Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import AUTOTP, SHRINKS, WORLD, keys
 from pytest_gbs.frameworks._known import Known
@@ -71,13 +71,12 @@ _ACCUMULATION: Final = Row(("gradient_accumulation_steps",), Name.GRADIENT_ACCUM
 
 def _equations(unit: str) -> tuple[Equation, ...]:
     """Return the equations: ranks that share a sequence see the same samples, which the Trainer's own count leaves out."""
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
     ranks, shared = (Name.TENSOR_PARALLEL_SIZE,), (Name.SEQUENCE_PARALLEL_SIZE,)
     goes_on = Enforcement.IGNORES
     return (
         WORLD,
         Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), ranks, Rounding.FLOOR, goes_on, source="TF trainer.py:2572"),
-        Equation(Name.GLOBAL_BATCH_SIZE, factors, shared, Rounding.FLOOR, goes_on, unit, source=_SEQUENCE),
+        Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, shared, Rounding.FLOOR, goes_on, unit, source=_SEQUENCE),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.framework import Condition, Constraint, Framework, Reading, Recognition, Row
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import WORLD, keys
 from pytest_gbs.frameworks._known import Known
@@ -49,7 +49,6 @@ _ROWS: Final = (
 )
 
 _SPLIT: Final = (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE)
-_FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 _CONSTRAINTS: Final = (
     Constraint(
         "GBS202",
@@ -72,7 +71,7 @@ def _equations(unit: str) -> tuple[Equation, ...]:
     return (
         WORLD,
         Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), _SPLIT, source=_BATCH),
-        Equation(Name.GLOBAL_BATCH_SIZE, _FACTORS, unit=unit, source=_BATCH),
+        Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source=_BATCH),
     )
 
 

@@ -7,11 +7,11 @@ megatron-core 0.14.0, where the ramp-up of the batch still works.
 from __future__ import annotations
 
 from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Condition, Framework, Loader, Recognition, Requirement, Row
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Framework, Loader, Recognition, Requirement, Row
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._megatron import LENIENT, OPTIONAL, batch, data_parallel, intervals, path, paths
+from pytest_gbs.frameworks._megatron import OPTIONAL, batch, data_parallel, intervals, path, paths
 from pytest_gbs.frameworks._nemo import (
     CALCULATOR,
     EXPERTS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Equation
+from pytest_gbs.core.equation import Equation, world
 from pytest_gbs.core.framework import (
     Arguments,
     Condition,
@@ -24,7 +24,7 @@ from pytest_gbs.core.framework import (
 )
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.typed import Final
-from pytest_gbs.frameworks._megatron import OPTIONAL, absent, batch, data_parallel, intervals, path, paths, whole_accumulation, world
+from pytest_gbs.frameworks._megatron import OPTIONAL, absent, batch, data_parallel, intervals, path, paths, whole_accumulation
 
 _POLICY: Final = "NR models/policy/__init__.py:565-566 (PolicyConfig)"
 _CLUSTER: Final = "NR algorithms/grpo.py:811-915 (setup)"

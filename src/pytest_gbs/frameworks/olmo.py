@@ -5,8 +5,8 @@ OL is commit 59a53e3f of allenai/OLMo; `OL config.py:1146` is a line of olmo/.
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Constraint, Framework, Loader, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.equation import Enforcement, Equation, Rounding, world
+from pytest_gbs.core.framework import LENIENT, Constraint, Framework, Loader, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted
@@ -22,7 +22,7 @@ _GLOBAL: Final = Reading(
     why="the DataLoader takes its part of it as batch size, and the field is a whole number",
 )
 _MICRO: Final = _GLOBAL._replace(zero=Treatment.STOPS, why="the batch of a rank is split into parts of that size")
-_OTHER: Final = Reading(*(Treatment.AUTO,) * 9)._replace(quoted=Treatment.ACCEPTS)
+_OTHER: Final = LENIENT._replace(quoted=Treatment.ACCEPTS)
 _INTERVAL: Final = _OTHER._replace(null=Treatment.UNSET)
 
 
@@ -37,7 +37,7 @@ _ROWS: Final = (
     Row(("console_log_interval",), Name.LOGGING_STEPS, 1, _INTERVAL, "OL config.py:1208"),
 )
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="torchrun: WORLD_SIZE = nnodes x nproc_per_node"),
+    world("torchrun: WORLD_SIZE = nnodes x nproc_per_node"),
     Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), source="OL scripts/train.py:81; data/iterable_dataset.py:66-68"),
     Equation(
         Name.GRADIENT_ACCUMULATION_STEPS,

@@ -5,15 +5,15 @@ OC is commit fa6c501 of allenai/OLMo-core; `OC data/data_loader.py:274` is a lin
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Constraint, Framework, Reading, Recognition, Row, Treatment
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Constraint, Framework, Recognition, Row, Treatment
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 
 _CHECK: Final = "OC train/train_module/train_module.py:281-291"
 _MESH: Final = "OC distributed/parallel/__init__.py:158-190 (build_world_mesh)"
 
-_TOKENS: Final = Reading(*(Treatment.AUTO,) * 9)
+_TOKENS: Final = LENIENT
 _DEGREE: Final = _TOKENS._replace(null=Treatment.UNSET)
 
 _MODULE: Final = "train_module"
@@ -27,7 +27,7 @@ _ROWS: Final = (
     Row((_MODULE, "pp_config", "degree"), Name.PIPELINE_PARALLEL_SIZE, 1, _DEGREE, _MESH),
 )
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="torchrun: WORLD_SIZE = nnodes x nproc_per_node"),
+    world("torchrun: WORLD_SIZE = nnodes x nproc_per_node"),
     Equation(
         Name.DATA_PARALLEL_SIZE,
         (Name.WORLD_SIZE,),
@@ -36,7 +36,7 @@ _EQUATIONS: Final = (
     ),
     Equation(
         Name.GLOBAL_BATCH_SIZE,
-        (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+        FACTORS,
         unit="tokens",
         source=_CHECK,
     ),

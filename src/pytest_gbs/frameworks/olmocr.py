@@ -7,8 +7,8 @@ a Trainer of transformers took the same keys, and on how many GPUs it shared the
 from __future__ import annotations
 
 from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Era, Framework, Reading, Recognition, Row, Treatment
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.framework import LENIENT, Arguments, Era, Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
 
@@ -26,8 +26,8 @@ _STEPS: Final = Reading(
     negative=Treatment.NO_STEPS,
     why="the number of samples is divided by it",
 )
-_EVERY: Final = Reading(*(Treatment.AUTO,) * 9)  # 0 is never, and no number of steps
-_LENGTH: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
+_EVERY: Final = LENIENT  # 0 is never, and no number of steps
+_LENGTH: Final = LENIENT._replace(null=Treatment.UNSET)
 
 _ROWS: Final = (
     Row(key("training.per_device_train_batch_size"), Name.MICRO_BATCH_SIZE, 1, _MICRO, f"OCR config.py:212; {_STEP}"),
@@ -55,7 +55,7 @@ _BEFORE: Final = Framework(
     equations=(
         Equation(
             Name.GLOBAL_BATCH_SIZE,
-            (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+            FACTORS,
             unit="samples",
             source=f"{_STEP}; olmocr 0.2.3 train/train.py:190-258 (Trainer)",
         ),

@@ -6,8 +6,8 @@ OI is commit e6c3044aa of allenai/open-instruct; `OI finetune.py:179` is a line 
 from __future__ import annotations
 
 from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Framework, Reading, Recognition, Row, Treatment
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.framework import LENIENT, Framework, Recognition, Row, Treatment
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import ACCUMULATION_AS_LOADED, FOREIGN, MICRO_AS_LOADED, SCRIPTS, TRAINS, WORLD, keys
 from pytest_gbs.frameworks._known import Known
@@ -21,7 +21,7 @@ _DECISIVE: Final = keys("use_slow_tokenizer with_tracking dataset_mixer_list dat
 # Keys of TRL's own that make it a recipe for TRL, whatever else it holds.
 _TRLS: Final = keys("num_generations reward_funcs dataset_mixture max_prompt_length")
 
-_OPTIONAL: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
+_OPTIONAL: Final = LENIENT._replace(null=Treatment.UNSET)
 _ACCUMULATION: Final = ACCUMULATION_AS_LOADED._replace(negative=Treatment.STOPS_LATE, why="the total batch is multiplied and divided by it")
 
 
@@ -41,7 +41,6 @@ _SHARED: Final = (
 
 def _table(title: str, unit: str, *, paths: str, weight: int, split: Row, divided: Equation) -> Framework:
     """Return the table of one script, which divides the world by the size in row `split`."""
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
     return Framework(
         name="open-instruct",
         title=title,
@@ -54,7 +53,7 @@ def _table(title: str, unit: str, *, paths: str, weight: int, split: Row, divide
         ),
         unit=unit,
         rows=(_MICRO, _STEPS, split, *_SHARED),
-        equations=(WORLD, divided, Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source=divided.source)),
+        equations=(WORLD, divided, Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source=divided.source)),
         assumed=((split.name, 1),),
         also=Known("open-instruct"),
         names=keys("run_name exp_name output_dir"),

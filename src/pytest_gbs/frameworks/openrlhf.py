@@ -5,13 +5,13 @@ ORLHF is commit 3c3be623 of OpenRLHF/OpenRLHF (after 0.11.0), ORLHF8 is 0.8.0; `
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Reading, Recognition, Row
+from pytest_gbs.core.equation import Enforcement, Equation, Rounding, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Framework, Reading, Recognition, Row
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
-from pytest_gbs.frameworks._rollouts import LENIENT, realise_rank_batches, world
+from pytest_gbs.frameworks._rollouts import realise_rank_batches
 
 _FLAG: Final = Reading(why="argparse converts it with int(), and DeepSpeed takes no batch below 1")
 _DYNAMIC: Final = ("train", "dynamic_batch_enable")

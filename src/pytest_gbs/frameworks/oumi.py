@@ -7,9 +7,9 @@ as in `_huggingface.py`.
 from __future__ import annotations
 
 from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Condition, Constraint, Exclusion, Framework, Loader, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.framework import LENIENT, Condition, Constraint, Exclusion, Framework, Loader, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.quantity import FACTORS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._huggingface import WORLD
 
@@ -36,7 +36,7 @@ _ACCUMULATION: Final = _WHOLE._replace(
     zero=Treatment.STOPS, negative=Treatment.STOPS, why="TrainingParams asks for an accumulation of at least 1"
 )
 _LIMIT: Final = _WHOLE._replace(zero=Treatment.UNSET, negative=Treatment.UNSET, why="")
-_LOOSE: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
+_LOOSE: Final = LENIENT._replace(null=Treatment.UNSET)
 
 _EVALUATES: Final = Condition(("training", "eval_strategy"), ("no", False), negated=True, default="no")
 _EVALUATES_BY_STEPS: Final = Condition(("training", "eval_strategy"), ("steps",), default="no")
@@ -79,12 +79,11 @@ _LEAVES_IT: Final = Exclusion(
 def _equations(unit: str) -> tuple[Equation, ...]:
     """Return the equations of the trainers that run on transformers, and of oumi's own, for batches counted in `unit`."""
     source = "OU training_params.py:935-945 (to_hf), core/trainers/oumi_trainer.py:304-330; TF trainer.py:2573"
-    factors = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
     evaluation = (Name.EVAL_MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE)
     return (
         WORLD,
         _RANKS,
-        Equation(Name.GLOBAL_BATCH_SIZE, factors, unit=unit, source=source),
+        Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source=source),
         Equation(Name.EVAL_GLOBAL_BATCH_SIZE, evaluation, unit=unit, source="OU training_params.py:944; TF trainer.py:2873 (evaluate)"),
     )
 

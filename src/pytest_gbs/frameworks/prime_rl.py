@@ -6,12 +6,11 @@ packages/prime-rl-configs/src/prime_rl, `PRIME trainer/sft/train.py:113` of src/
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Exclusion, Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Exclusion, Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
-from pytest_gbs.frameworks._rollouts import LENIENT, world
 
 _INTEGER: Final = Reading(
     quoted=Treatment.ACCEPTS,

@@ -15,14 +15,25 @@ from itertools import islice
 
 from pytest_gbs.core.admissible import MOST_GPUS
 from pytest_gbs.core.document import Alias, Document, Scalar
-from pytest_gbs.core.equation import Enforcement, Equation
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Reading, Recognition, Row, Switch, Treatment
+from pytest_gbs.core.equation import Enforcement, Equation, world
+from pytest_gbs.core.framework import (
+    LENIENT,
+    Arguments,
+    Condition,
+    Constraint,
+    Framework,
+    Loader,
+    Reading,
+    Recognition,
+    Row,
+    Switch,
+    Treatment,
+)
 from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.quantity import FACTORS, PARALLEL, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import leaves
 from pytest_gbs.frameworks._dotted import dotted, key
-from pytest_gbs.frameworks._rollouts import LENIENT
 
 # dacite checks the types of the settings: true is a number to it, and nothing is converted (examples/start_rlvr_pipeline.py:27).
 _SIZE: Final = Reading(
@@ -120,21 +131,13 @@ def _rows(worker: str, reading: Reading, varies: bool) -> tuple[Row, ...]:
     )
 
 
-_PARALLEL: Final = (
-    Name.TENSOR_PARALLEL_SIZE,
-    Name.PIPELINE_PARALLEL_SIZE,
-    Name.CONTEXT_PARALLEL_SIZE,
-    Name.SEQUENCE_PARALLEL_SIZE,
-)
-
-
 def _equations(unit: str, source: str) -> tuple[Equation, ...]:
     return (
-        Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=_DEVICES),
-        Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), _PARALLEL, source=_RANKS),
+        world(_DEVICES),
+        Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), PARALLEL, source=_RANKS),
         Equation(
             Name.GLOBAL_BATCH_SIZE,
-            (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+            FACTORS,
             unit=unit,
             source=source,
         ),
@@ -218,7 +221,7 @@ def _table(kind: str, worker: str, unit: str, source: str, *, reading: Reading =
         )
         if varies
         else (),
-        assumed=tuple((name, 1) for name in _PARALLEL),
+        assumed=tuple((name, 1) for name in PARALLEL),
         names=(("exp_name",),),
         loader=Loader.OMEGACONF,
         version="ROLL 8eb27cc2",

@@ -10,13 +10,13 @@ of NVIDIA/NeMo.
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Framework, Loader, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
-from pytest_gbs.frameworks._megatron import absent, batch, data_parallel, present, whole_accumulation, world
+from pytest_gbs.frameworks._megatron import absent, batch, data_parallel, present, whole_accumulation
 
 _LLMFT: Final = (
     "HP config_validator/schema/llmft_schema_validation.py:12-34; recipe_templatization/llmft/llmft_recipe_template_parameters.json:91"
@@ -24,7 +24,7 @@ _LLMFT: Final = (
 _NOVA: Final = "HP config_validator/schema/nova_schema_validation.py:5-9"
 _VERL: Final = "HP recipe_templatization/verl/verl_recipe_template_parameters.json:60; verl b178a3cd5 trainer/config/data/legacy_data.yaml"
 
-_LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
+_LENIENT: Final = LENIENT._replace(null=Treatment.UNSET)
 # pydantic: an integer above 0; a number in quotes and a float without a fraction are taken.
 _POSITIVE: Final = _LENIENT._replace(
     text=Treatment.AUTO, zero=Treatment.STOPS, negative=Treatment.STOPS, why="the launcher's validator takes numbers above 0"
@@ -46,7 +46,7 @@ _NODES: Final = (
     Row(key("trainer.num_nodes"), Name.NUM_NODES, None, _LENIENT, "HP config_validator/schema/base.py:9-13"),
     Row(key("trainer.devices"), Name.GPUS_PER_NODE, None, _LENIENT, "HP config_validator/schema/base.py:9-13"),
 )
-_WORLD: Final = Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="HP config_validator/schema/base.py:9-13")
+_WORLD: Final = world("HP config_validator/schema/base.py:9-13")
 
 
 def _table(

@@ -5,19 +5,17 @@ SKYRL is commit a9564572 of NovaSky-AI/SkyRL; `SKYRL config/config.py:1390` is a
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Recognition, Row
+from pytest_gbs.core.equation import Enforcement, Equation, Rounding, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Framework, Loader, Recognition, Row
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
 from pytest_gbs.frameworks._rollouts import (
     AS_LOADED,
-    LENIENT,
     rank_equations,
     rollout_equations,
     some_completion,
     whole_micro_batches,
-    world,
 )
 
 _CHECKS: Final = "SKYRL utils/utils.py:58-191 (validate_batch_sizes)"

@@ -8,9 +8,9 @@ the degrees stood under `training` and `experimental`.
 from __future__ import annotations
 
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Condition, Constraint, Framework, Reading, Recognition, Row, Treatment
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Condition, Constraint, Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.quantity import FACTORS, Name, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted
 
@@ -22,7 +22,6 @@ _SIZE: Final = Reading(whole_float=Treatment.ACCEPTS, boolean=Treatment.ACCEPTS,
 _GLOBAL: Final = _SIZE._replace(negative=Treatment.UNSET, why="it is compared with 0 and divided")
 _DEGREE: Final = _SIZE._replace(why="a parallelism degree must be at least 1 (only the shard degree may be -1)")
 _SHARD: Final = _DEGREE._replace(negative=Treatment.AUTO)
-_OTHER: Final = Reading(*(Treatment.AUTO,) * 9)
 
 _ON: Final = (True,)
 _VALIDATES: Final = Condition(("validation", "enable"), _ON, default=False)
@@ -44,7 +43,7 @@ _ROWS: Final = (
     Row(("training", "global_batch_size"), Name.GLOBAL_BATCH_SIZE, None, _GLOBAL, f"TT config/job_config.py:256; {_BATCH}"),
     Row(("training", "batch_size"), Name.MICRO_BATCH_SIZE, None, _SIZE, "8570415c3~1 torchtitan/config_manager.py:192"),
     Row(("training", "local_batch_size"), Name.MICRO_BATCH_SIZE, 8, _SIZE, f"TT config/job_config.py:253; {_BATCH}"),
-    Row(("training", "seq_len"), Name.SEQUENCE_LENGTH, 2048, _OTHER, "TT config/job_config.py:261"),
+    Row(("training", "seq_len"), Name.SEQUENCE_LENGTH, 2048, LENIENT, "TT config/job_config.py:261"),
     *_degree(Name.REPLICATE_SIZE, "data_parallel_replicate_degree", "training", 313),
     *_degree(Name.SHARD_SIZE, "data_parallel_shard_degree", "training", 324, _SHARD),
     *_degree(Name.TENSOR_PARALLEL_SIZE, "tensor_parallel_degree", "training", 351),
@@ -58,15 +57,15 @@ _ROWS: Final = (
         "TT config/job_config.py:412",
         when=(_PIPELINED,),
     ),
-    Row(("validation", "local_batch_size"), Name.EVAL_MICRO_BATCH_SIZE, 8, _OTHER, "TT config/job_config.py:960", when=(_VALIDATES,)),
-    Row(("validation", "freq"), Name.EVAL_STEPS, 10, _OTHER, "TT config/job_config.py:966", when=(_VALIDATES,)),
-    Row(("checkpoint", "interval"), Name.SAVE_STEPS, 500, _OTHER, "TT config/job_config.py:519", when=(_SAVES,)),
-    Row(("metrics", "log_freq"), Name.LOGGING_STEPS, 10, _OTHER, "TT config/job_config.py:75"),
-    Row(("training", "steps"), Name.MAX_STEPS, 10_000, _OTHER, "TT config/job_config.py:267"),
+    Row(("validation", "local_batch_size"), Name.EVAL_MICRO_BATCH_SIZE, 8, LENIENT, "TT config/job_config.py:960", when=(_VALIDATES,)),
+    Row(("validation", "freq"), Name.EVAL_STEPS, 10, LENIENT, "TT config/job_config.py:966", when=(_VALIDATES,)),
+    Row(("checkpoint", "interval"), Name.SAVE_STEPS, 500, LENIENT, "TT config/job_config.py:519", when=(_SAVES,)),
+    Row(("metrics", "log_freq"), Name.LOGGING_STEPS, 10, LENIENT, "TT config/job_config.py:75"),
+    Row(("training", "steps"), Name.MAX_STEPS, 10_000, LENIENT, "TT config/job_config.py:267"),
 )
 
 _EQUATIONS: Final = (
-    Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="torchrun: WORLD_SIZE = nnodes x nproc_per_node"),
+    world("torchrun: WORLD_SIZE = nnodes x nproc_per_node"),
     Equation(
         Name.DATA_PARALLEL_SIZE, (Name.REPLICATE_SIZE, Name.SHARD_SIZE), source="TT distributed/parallel_dims.py:136, 194; train.py:98-102"
     ),
@@ -78,7 +77,7 @@ _EQUATIONS: Final = (
     ),
     Equation(
         Name.GLOBAL_BATCH_SIZE,
-        (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE),
+        FACTORS,
         unit="samples",
         source=_BATCH,
     ),

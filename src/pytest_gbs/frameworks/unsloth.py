@@ -5,7 +5,7 @@ UN is commit 015bdef0d of unslothai/unsloth; `UN unsloth_cli/config.py:24` is a 
 
 from __future__ import annotations
 
-from pytest_gbs.core.framework import Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.core.framework import LENIENT, Framework, Reading, Recognition, Row, Treatment
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
@@ -25,7 +25,7 @@ _SIZE: Final = Reading(
     why="pydantic reads it as a whole number, and the Trainer needs it positive",
 )
 _STEPS: Final = _SIZE._replace(negative=Treatment.NO_STEPS)
-_OFF: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET, zero=Treatment.UNSET)
+_OFF: Final = LENIENT._replace(null=Treatment.UNSET, zero=Treatment.UNSET)
 
 
 def _training(key: str) -> KeyPath:

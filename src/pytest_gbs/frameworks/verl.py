@@ -6,14 +6,13 @@ trainer/config, which Hydra composes below what a file or a command line says.
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Enforcement, Equation, Rounding
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Exclusion, Framework, Loader, Recognition, Requirement, Row
+from pytest_gbs.core.equation import Enforcement, Equation, Rounding, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Exclusion, Framework, Loader, Recognition, Requirement, Row
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
 from pytest_gbs.frameworks._rollouts import (
     AS_LOADED,
-    LENIENT,
     OPTIONAL,
     megatron_rows,
     rank_equations,
@@ -21,7 +20,6 @@ from pytest_gbs.frameworks._rollouts import (
     rollout_equations,
     some_completion,
     whole_micro_batches,
-    world,
 )
 
 _ACTOR: Final = "actor_rollout_ref.actor"

@@ -5,20 +5,18 @@ EASY is commit b44b311 of hiyouga/EasyR1; `EASY workers/fsdp_workers.py:142` is 
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Recognition, Row
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Framework, Loader, Recognition, Row
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
 from pytest_gbs.frameworks._rollouts import (
     AS_LOADED,
-    LENIENT,
     rank_equations,
     realise_rank_batches,
     rollout_equations,
     some_completion,
     whole_micro_batches,
-    world,
 )
 
 _MICRO: Final = key("worker.actor.micro_batch_size_per_device_for_update")

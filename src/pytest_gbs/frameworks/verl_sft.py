@@ -5,12 +5,12 @@ VERL is commit b178a3cd5 of volcengine/verl. torchrun starts both, so that their
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Arguments, Condition, Constraint, Framework, Loader, Recognition, Row
+from pytest_gbs.core.equation import Equation, world
+from pytest_gbs.core.framework import LENIENT, Arguments, Condition, Constraint, Framework, Loader, Recognition, Row
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.frameworks._dotted import dotted, key
-from pytest_gbs.frameworks._rollouts import AS_LOADED, LENIENT, OPTIONAL, megatron_rows, rank_equations, realise_rank_batches, world
+from pytest_gbs.frameworks._rollouts import AS_LOADED, OPTIONAL, megatron_rows, rank_equations, realise_rank_batches
 
 _BATCH: Final = Row(
     key("data.train_batch_size"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pytest_gbs.core.equation import Enforcement, Equation
+from pytest_gbs.core.equation import Enforcement, Equation, world
 from pytest_gbs.core.framework import (
+    LENIENT,
     Arguments,
     Condition,
     Constraint,
@@ -23,7 +24,7 @@ from pytest_gbs.core.framework import (
     Treatment,
 )
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import PARALLEL, Name
+from pytest_gbs.core.quantity import FACTORS, PARALLEL, Name
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.versions import in_eras
 from pytest_gbs.settings.formulas import formula, relation
@@ -31,9 +32,8 @@ from pytest_gbs.settings.framework_shape import KINDS
 from pytest_gbs.settings.meaning import Raw
 
 # Nobody said what the framework does with an odd value: it is not known then, and no mistake.
-_LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)._replace(null=Treatment.UNSET)
+_LENIENT: Final = LENIENT._replace(null=Treatment.UNSET)
 _STRICT: Final = Reading(null=Treatment.UNSET)
-_FACTORS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
 
 
 def build_framework(raw: Raw, name: str, home: str) -> Framework:
@@ -178,9 +178,9 @@ def _usual(stated: tuple[Equation, ...], rows: tuple[Row, ...], unit: str) -> It
     results = {equation.result for equation in stated}
     parallel = tuple(name for name in PARALLEL if any(row.name == name for row in rows))
     usual = (
-        Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source="definition"),
+        world("definition"),
         Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), parallel, source="definition"),
-        Equation(Name.GLOBAL_BATCH_SIZE, _FACTORS, unit=unit, source="definition"),
+        Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source="definition"),
     )
     return (equation for equation in usual if equation.result not in results)
 
