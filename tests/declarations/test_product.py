@@ -181,3 +181,13 @@ def test_setups_for_different_hardware_are_advice() -> None:
 
 def _claims(text: str) -> list[Declaration]:
     return [d for d in declared(text) if d.name in BATCHES]
+
+
+@pytest.mark.parametrize("text", ["GBS = 1*3090*2 = 6180", "GBS = 2 x 4090 = 8180", "GBS = 4*3090*8*2 = 197760"])
+def test_a_factor_may_be_the_number_of_a_gpu_model(text: str) -> None:
+    assert [each.name for each in declared(text)] == ["global_batch_size"]
+
+
+@pytest.mark.parametrize("text", ["GBS 64 on 8 x 3090", "8 x 3090 = 8 GPUs, GBS 64", "8 x 3090 x 2 nodes, GBS 64"])
+def test_a_gpu_model_stays_one_where_no_arithmetic_goes_on(text: str) -> None:
+    assert batch(text).conditions == (("world_size", 8),)

@@ -43,7 +43,15 @@ def devices_at(tokens: Sequence[Token], i: int) -> tuple[int, bool] | None:
         j += 2 if tokens[j].kind == NUMBER and not is_chip(text) else 1
         if device:
             break
+    if chip and not device and _is_factor(tokens, j - 1):
+        return None
     return (j, chip) if chip or device else None
+
+
+def _is_factor(tokens: Sequence[Token], j: int) -> bool:
+    """Return whether token `j` is a number that arithmetic goes on behind (`1*3090*2 = 6180`), rather than a model of that number."""
+    goes_on = text_at(tokens, j + 1) in (*OPERATORS, "=") and count_at(tokens, j + 2) is not None
+    return tokens[j].kind == NUMBER and goes_on and text_at(tokens, j + 3) not in (*DEVICES, *NODES)
 
 
 def memory(tokens: Sequence[Token], j: int) -> bool:
