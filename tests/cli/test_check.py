@@ -159,7 +159,7 @@ class TestHook:
 
     def test_a_changed_launcher_file_brings_the_recipes_that_rest_on_it(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"recipes/sft.yaml": OPEN, "recipes/zero3.yaml": LAUNCHER.format(gpus=4), "other/stale.yaml": STALE})
-        said = gbs("check", "--hook", "recipes/zero3.yaml", "--format", "concise")
+        said = gbs("check", "--hook", "--format", "concise", "recipes/zero3.yaml")
         assert (said.code, said.out) == (1, "recipes/sft.yaml:1:31: GBS101 comment says 128, settings give 64\n")
 
     def test_changed_settings_bring_all(self, repo: Path, gbs: Gbs) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,9 +18,10 @@ def _offered() -> dict[str, str]:
     return {hook["id"]: hook.get("files", "") for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
 
 
-def _initial() -> str:
+def _initial() -> dict[str, Any]:
     (snippet,) = (snippet for snippet in SNIPPETS if snippet.path == ".pre-commit-config.yaml")
-    return str(yaml.safe_load(snippet.text)["repos"][0]["hooks"][0]["files"])
+    hook: dict[str, Any] = yaml.safe_load(snippet.text)["repos"][0]["hooks"][0]
+    return hook
 
 
 @pytest.mark.parametrize("path", ["train.py", "data.csv", "notes.txt", "gbs.lock.bak", "sub/gbs.lock", "cmakefile", "a.yaml.orig"])
@@ -36,4 +38,10 @@ def test_the_hook_sees_recipes_launches_and_the_lock(path: str) -> None:
 
 
 def test_the_hook_that_init_writes_sees_the_same_files() -> None:
-    assert _initial() == _offered()["gbs-check"]
+    assert _initial()["files"] == _offered()["gbs-check"]
+
+
+def test_file_names_come_behind_the_end_of_the_flags() -> None:
+    for hook in (*yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()), _initial()):
+        assert hook["args"][-1] == "--"
+        assert hook["entry"].endswith(" --hook")

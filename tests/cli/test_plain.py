@@ -32,3 +32,11 @@ def test_what_takes_a_value_goes_to_the_parser(words: list[str]) -> None:
     command = find("check")
     assert command is not None
     assert plain(command, words) is None
+
+
+def test_paths_that_are_known_to_be_some_come_last() -> None:
+    command = find("check")
+    assert command is not None
+    found = plain(command, ["-q", "a"], ["--nodes", "-v"])
+    assert found is not None
+    assert (found.paths, found.quiet, found.nodes) == (["a", "--nodes", "-v"], 1, None)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._plain import plain
+from pytest_gbs.cli._words import MARK, split, unmark
 from pytest_gbs.core.errors import GbsError
 from pytest_gbs.core.plugins import module
 from pytest_gbs.core.typed import Final
@@ -89,20 +90,20 @@ def _dispatch(arguments: list[str]) -> int:
         from pytest_gbs.cli._help import no_command
 
         return no_command(name)
+    words, paths = split(arguments[1:])
     # These take a value only behind `=`: the next word is a path.
-    given = [_VALUED.get(argument, argument) for argument in arguments[1:]]
-    if name == "diff" and "--" in given:  # what stands behind is no revision
-        behind = given.index("--")
-        given = [*given[:behind], *(f"--path={path}" for path in given[behind + 1 :])]
-    arguments_given = plain(command, given)
-    if arguments_given is not None:
-        return command.run(arguments_given)
+    words = [_VALUED.get(word, word) for word in words]
+    if name == "diff":  # what stands behind `--` is no revision
+        words, paths = [*words, *(f"--path={path}" for path in paths)], []
+    given = plain(command, words, paths)
+    if given is not None:
+        return command.run(given)
     from pytest_gbs.cli._parser import Formatter, Parser
 
     usage = None if command.usage is None else f"gbs {name} {command.usage}"
     parser = Parser(prog=f"gbs {name}", usage=usage, description=command.summary, allow_abbrev=False, formatter_class=Formatter)
     command.add_arguments(parser)
-    return command.run(parser.parse_intermixed_args(given))
+    return command.run(unmark(parser.parse_intermixed_args([*words, *(MARK + path for path in paths)])))
 
 
 def _one_line(error: Exception) -> str:

@@ -28,7 +28,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the call."""
+        from pytest_gbs.cli._words import MARK
         from pytest_gbs.formats._escape import escape
 
+        message = message.replace(MARK, "")
         print(f"{self.prog}: {escape(message)} ({self.prog} --help)", file=sys.stderr)
         sys.exit(2)

@@ -41,19 +41,19 @@ class _Recorder:
             self.flags.update((name, (target, action)) for name in names)
 
 
-def plain(command: Command, words: Sequence[str]) -> argparse.Namespace | None:
-    """Return what the parser of `command` would make of `words`, or None where one of them needs it."""
+def plain(command: Command, words: Sequence[str], paths: Sequence[str] = ()) -> argparse.Namespace | None:
+    """Return what the parser of `command` would make of `words` with `paths` behind them, or None where one of them needs it."""
     recorder = _Recorder()
     command.add_arguments(cast("argparse.ArgumentParser", recorder))
     if not recorder.simple or recorder.positional is None:
         return None
-    paths: list[str] = []
+    found: list[str] = []
     for word in words:
         if word == "-" or not word.startswith("-"):
-            paths.append(word)
+            found.append(word)
             continue
         if word not in recorder.flags:
             return None
         target, action = recorder.flags[word]
         recorder.values[target] = True if action == "store_true" else (recorder.values[target] or 0) + 1
-    return cast("argparse.Namespace", SimpleNamespace(**recorder.values, **{recorder.positional: paths}))
+    return cast("argparse.Namespace", SimpleNamespace(**recorder.values, **{recorder.positional: [*found, *paths]}))

@@ -32,6 +32,7 @@ _HOOK: Final = r"""repos:
       - id: gbs-check
         name: global batch sizes
         entry: gbs check --hook
+        args: [--]  # file names come behind it: whatever they look like, they are no flags
         language: python
         additional_dependencies: [pytest-gbs]
         files: '(?i)\.(ya?ml|json|toml|sh|bash|zsh|slurm|sbatch|sub|job|launcher|md|mk)$|(^|/)(GNU)?makefile$|^gbs\.lock$'
@@ -47,6 +48,8 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v4
+        with:
+          persist-credentials: false
       - uses: actions/setup-python@v5
         with:
           python-version: "3.12"
