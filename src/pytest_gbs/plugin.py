@@ -7,9 +7,23 @@ loaded already. All that recipes need is in `pytest_items`, imported once recipe
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
+
+WORKER_INPUT: Final = "gbs_import_path"
+
+
+def _installed() -> tuple[str, ...]:
+    """The folders that Python imports from, without the current one, which `python -m pytest` puts in front of all others."""
+    is_current = not sys.flags.safe_path and sys.path[:1] in ([""], [str(Path.cwd())])
+    return tuple(sys.path[1:] if is_current else sys.path)
+
+
+# Taken before pytest adds folders of the repository, for its conftest.py or the ini option `pythonpath`.
+INSTALLED: Final = _installed()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -68,6 +82,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
         alone = bool(asked) and all(any(path.is_relative_to(root) for root in roots) for path in arguments)
         config.pluginmanager.register(RecipeSession(config, touched, alone), "gbs-recipes")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist that shares this machine's folders which of them are none of the repository."""
+    if node.gateway.spec.popen:
+        node.workerinput[WORKER_INPUT] = list(INSTALLED)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

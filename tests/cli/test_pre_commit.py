@@ -77,7 +77,7 @@ def _initial(**more: Any) -> dict[str, Any]:
 
 
 def _evil() -> dict[str, str]:
-    return {"settings.yaml": "exclude = ['**']\n", "evil.yaml/rule.py": RULE, "instruct.yaml": STALE, **{name: STALE for name in EVIL}}
+    return {"settings.yaml": "exclude = ['**']\n", "evil.yaml/rule.py": RULE, "instruct.yaml": STALE, **dict.fromkeys(EVIL, STALE)}
 
 
 def test_good_recipes_pass(run: Any) -> None:

@@ -83,7 +83,9 @@ class TestBehindTheEnd:
     @pytest.mark.parametrize("name", commands())
     def test_no_command_takes_them_for_flags(self, name: str, repo: Path, gbs: Gbs) -> None:
         write(repo, {"-d.yaml": GOOD, "rules.d/odd.py": RULE})
-        said = gbs(name, *(["HEAD"] if name == "diff" else []), "--", "--no-such-flag=1", "--help", "-d.yaml", "--allow-local-rules=rules.d")
+        said = gbs(
+            name, *(["HEAD"] if name == "diff" else []), "--", "--no-such-flag=1", "--help", "-d.yaml", "--allow-local-rules=rules.d"
+        )
         assert "usage:" not in said.out
         assert "\0" not in said.err
         assert not (repo / "ran").exists()
@@ -134,7 +136,11 @@ class TestHook:
         write(repo, {"stale.yaml": STALE, "rules.d/odd.py": RULE})
         before = files_of(repo)
         said = gbs("check", "--hook", name, "stale.yaml")
-        assert said == (2, "", f"gbs: --hook can't tell whether {name} is a flag or the name of a file; if it is a flag, write: args: [{name}, --]\n")
+        assert said == (
+            2,
+            "",
+            f"gbs: --hook can't tell whether {name} is a flag or the name of a file; if it is a flag, write: args: [{name}, --]\n",
+        )
         assert files_of(repo) == before
 
     @pytest.mark.parametrize("name", ["--strict", "--world-size=64", "--format=json", "-q", "-qq"])

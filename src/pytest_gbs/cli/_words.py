@@ -1,7 +1,6 @@
 """Where the flags of a command line end and its paths begin: a file name that looks like a flag must never act as one."""
 
 # Paths are plain text here: `import pathlib` alone takes 4 ms.
-# ruff: noqa: PTH110
 
 from __future__ import annotations
 
@@ -58,7 +57,9 @@ def _of_hook(words: list[str]) -> Words:
         if is_file and not is_tame:
             break
         if is_file or not is_tame:
-            raise UsageError(f"--hook can't tell whether {word} is a flag or the name of a file; if it is a flag, write: args: [{word}, --]")
+            raise UsageError(
+                f"--hook can't tell whether {word} is a flag or the name of a file; if it is a flag, write: args: [{word}, --]"
+            )
         end = at + (2 if word in _TAME_WITH_VALUE else 1)
         flags += words[at:end]
         at = end

@@ -19,10 +19,14 @@ from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
 from pytest_gbs.formats.text import render_finding
+from pytest_gbs.pytest_items.imports import imports_from
 
 
 class Options(NamedTuple):
-    """What pytest says about a check: its root, the folder that paths are shown relative to, and its command line."""
+    """What pytest says about a check: its root, the folder that paths are shown relative to, and its command line.
+
+    `import_path` are the folders that gbs may import from; without any it imports from where Python does.
+    """
 
     root: Path
     folder: Path
@@ -32,6 +36,7 @@ class Options(NamedTuple):
     strict: bool | None = None
     changed_since: str | None = None
     local_rules: tuple[str, ...] | None = None
+    import_path: tuple[str, ...] = ()
 
 
 class Repository(NamedTuple):
@@ -66,6 +71,10 @@ class Repository(NamedTuple):
 
     def check(self, targets: Sequence[str], *, keep_runs: bool = False) -> Report:
         """Return the report on `targets`."""
+        with imports_from(self.options.import_path):
+            return self._check(targets, keep_runs=keep_runs)
+
+    def _check(self, targets: Sequence[str], *, keep_runs: bool) -> Report:
         from pytest_gbs.api import check
         from pytest_gbs.trees.worktree import WorkTree
 
@@ -85,6 +94,11 @@ def open_repository(start: Path, options: Options) -> Repository:
     Raises:
         GbsError: its settings, or what the command line adds to them, are broken.
     """
+    with imports_from(options.import_path):
+        return _open_repository(start, options)
+
+
+def _open_repository(start: Path, options: Options) -> Repository:
     from pytest_gbs.rules import rules
     from pytest_gbs.settings import Overrides, load_settings
     from pytest_gbs.trees.root import find_root
@@ -104,6 +118,7 @@ class View:
 
     def __init__(self, report: Report, repository: Repository) -> None:
         self.report = report
+        self._import_path = repository.options.import_path
         self._options = formats.Options(root=repository.root.as_posix(), folder=repository.options.folder.as_posix())
         self._places = Places(report, self._options)
 
@@ -127,7 +142,8 @@ class View:
 
     def finding(self, finding: Finding) -> str:
         """Return the text of `gbs check` for one finding."""
-        return render_finding(finding, self.report, self._options)
+        with imports_from(self._import_path):
+            return render_finding(finding, self.report, self._options)
 
     def claim(self, outcome: Undetermined) -> str:
         """Return the line of `gbs check` for a claim that can't be decided, with what would decide it."""

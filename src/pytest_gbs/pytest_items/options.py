@@ -7,6 +7,7 @@ import pytest
 from pytest_gbs.core.admissible import MOST_GPUS
 from pytest_gbs.core.given import Given
 from pytest_gbs.pytest_items.checks import Options
+from pytest_gbs.pytest_items.imports import import_path
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -32,4 +33,5 @@ def read_options(config: pytest.Config) -> Options:
         config.getoption("gbs_strict") or None,
         config.getoption("gbs_changed_since") or None,
         tuple(str(config.invocation_params.dir / path) for path in config.getoption("gbs_allow_local_rules")) or None,
+        import_path(config),
     )
