@@ -23,6 +23,10 @@ def run() -> None:
     if _COUNTED:
         # A start makes thousands of objects that all stay: looking through them for garbage takes longer than checking a recipe.
         gc.set_threshold(_MANY)
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from pytest_gbs.cli._streams import open_closed_streams
+
+        open_closed_streams()
     try:
         sys.exit(main())
     except KeyboardInterrupt:
@@ -32,7 +36,9 @@ def run() -> None:
 
         if os.environ.get("GBS_TRACEBACK"):
             raise
-        print(f"gbs: internal error: {_one_line(error)} (GBS_TRACEBACK=1 shows where)", file=sys.stderr)
+        from pytest_gbs.cli._output import complain
+
+        complain(f"internal error: {type(error).__name__}: {error} (GBS_TRACEBACK=1 shows where)")
         sys.exit(2)
     finally:
         if _COUNTED:
@@ -104,12 +110,6 @@ def _dispatch(arguments: list[str]) -> int:
     parser = Parser(prog=f"gbs {name}", usage=usage, description=command.summary, allow_abbrev=False, formatter_class=Formatter)
     command.add_arguments(parser)
     return command.run(unmark(parser.parse_intermixed_args([*words, *(MARK + path for path in paths)])))
-
-
-def _one_line(error: Exception) -> str:
-    from pytest_gbs.formats._escape import escape
-
-    return escape(f"{type(error).__name__}: {error}")
 
 
 __all__ = ["commands", "find", "main", "run"]

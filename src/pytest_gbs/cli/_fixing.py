@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from pytest_gbs.cli._input import STDIN, Job
-from pytest_gbs.cli._output import complain, slashed
+from pytest_gbs.cli._output import complain, emit_bytes, slashed
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.location import Lines, Source
 from pytest_gbs.core.outcome import Applicability
@@ -89,10 +88,7 @@ def print_patch(asked: Job, found: Mended) -> int:
             raise UsageError(f"{path} is {before.encoding.upper()}, of which git makes no patch; --fix mends it")
         full = os.path.realpath(os.path.join(asked.root, path))
         parts.append(patch(slashed(os.path.relpath(full, root)), before, after))
-    data = "".join(parts).encode("utf-8", "surrogateescape")
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    emit_bytes("".join(parts).encode("utf-8", "surrogateescape"))
     tell_refused(asked, found)
     return 1 if found.files else 0
 

@@ -219,7 +219,10 @@ def _read_stdin(arguments: argparse.Namespace, root: str, most: int) -> Source:
     from pytest_gbs.parsing.decode import decode
 
     name = _relative(_absolute(STDIN, arguments), root)
-    data = sys.stdin.buffer.read(most + 1)
+    try:
+        data = sys.stdin.buffer.read(most + 1)
+    except OSError as error:
+        raise UsageError(f"can't read standard input: {error.strerror or error}") from error
     if len(data) > most:
         raise UsageError(f"standard input has more than {most:,} bytes")
     source = decode(name, data)

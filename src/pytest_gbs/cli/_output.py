@@ -66,7 +66,7 @@ def emit(text: str, output_file: str | None = None) -> None:
     """Write `text` to standard output or to a file.
 
     Raises:
-        UsageError: the file can't be written.
+        UsageError: it can't be written.
     """
     if output_file:
         try:
@@ -75,7 +75,22 @@ def emit(text: str, output_file: str | None = None) -> None:
         except (OSError, ValueError) as error:
             raise UsageError(f"--output-file {output_file}: {getattr(error, 'strerror', None) or error}") from error
         return
-    _write(text)
+    if text:
+        _write(text)
+
+
+def emit_bytes(data: bytes) -> None:
+    """Write `data` to standard output as they are.
+
+    Raises:
+        UsageError: they can't be written.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        _give_up(error)
 
 
 def _write(text: str) -> None:
@@ -84,14 +99,30 @@ def _write(text: str) -> None:
     try:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
-    except BrokenPipeError:
-        # Whoever read us has seen enough; Python must not complain about it when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except OSError as error:
+        _give_up(error)
 
 
-def complain(line: str) -> None:
-    """Write one line for people to standard error."""
+def _give_up(error: OSError) -> None:
+    """Write no more to standard output; whoever reads a pipe and closes it has seen enough.
+
+    Raises:
+        UsageError: anything else keeps the text from being written.
+    """
+    from pytest_gbs.cli._streams import cut_off
+
+    cut_off(sys.stdout)
+    if not isinstance(error, BrokenPipeError):
+        raise UsageError(f"can't write to standard output: {error.strerror or error}") from error
+
+
+def complain(line: str, prefix: str = "gbs: ") -> None:
+    """Write one line for people to standard error; where that is not possible there is nobody left to tell."""
     try:
-        print(f"gbs: {escape(line)}".encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
-    except (BrokenPipeError, UnicodeEncodeError):
+        print(f"{prefix}{escape(line)}".encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
+    except UnicodeEncodeError:
         return
+    except OSError:
+        from pytest_gbs.cli._streams import cut_off
+
+        cut_off(sys.stderr)

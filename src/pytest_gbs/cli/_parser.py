@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
+from pytest_gbs.cli._output import complain, emit
 from pytest_gbs.core.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import NoReturn
+
+    from _typeshed import SupportsWrite
 
 
 class Formatter(argparse.HelpFormatter):
@@ -29,8 +32,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the call."""
         from pytest_gbs.cli._words import MARK
-        from pytest_gbs.formats._escape import escape
 
-        message = message.replace(MARK, "")
-        print(f"{self.prog}: {escape(message)} ({self.prog} --help)", file=sys.stderr)
+        complain(f"{message.replace(MARK, '')} ({self.prog} --help)", f"{self.prog}: ")
         sys.exit(2)
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        """Write the help as everything else is written."""
+        if file is sys.stderr:
+            complain(message)
+        else:
+            emit(message)

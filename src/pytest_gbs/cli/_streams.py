@@ -1,0 +1,38 @@
+"""The three standard streams: opened where they are closed, and cut off where they fail."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from pytest_gbs.core.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+
+def open_closed_streams() -> None:
+    """Open each standard stream that is closed, so that no file gets its number, and none of ours is None.
+
+    Reading from or writing to such a stream fails as it would have; what is written to standard error is lost.
+    """
+    if sys.stdin is None:
+        sys.stdin = _opened(os.O_WRONLY, "r")
+    if sys.stdout is None:
+        sys.stdout = _opened(os.O_RDONLY, "w")
+    if sys.stderr is None:
+        sys.stderr = _opened(os.O_WRONLY, "w")
+
+
+def _opened(flags: int, mode: str) -> TextIO:
+    """A stream of its own: the lowest number that is free is that of the first closed one."""
+    return os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8", errors="backslashreplace")  # type: ignore[return-value]
+
+
+def cut_off(stream: TextIO) -> None:
+    """Let all that is still to be written to a stream go nowhere: Python would complain when it flushes it at exit, and exit with 120."""
+    with suppress(OSError, ValueError):  # one that has no number, as tests have
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
