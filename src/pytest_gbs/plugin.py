@@ -111,7 +111,9 @@ def _path(config: pytest.Config, argument: str) -> Path:
 def _must_exist(roots: list[Path]) -> None:
     for root in roots:
         if not root.exists():
-            raise pytest.UsageError(f"gbs: no such file or folder: {root}")
+            from pytest_gbs.formats._escape import escape, neutralize
+
+            raise pytest.UsageError(neutralize(f"gbs: no such file or folder: {escape(str(root))}"))
 
 
 def _uncovered(roots: list[Path], paths: list[Path]) -> list[Path]:

@@ -98,7 +98,8 @@ def test_a_mark_and_an_encoding_stay(repo: Path, gbs: Gbs) -> None:
 def test_no_patch_is_made_of_what_git_takes_for_binary(repo: Path, gbs: Gbs) -> None:
     (repo / "b.yaml").write_bytes(("\ufeff" + STALE).encode("utf-16-le"))
     said = gbs("fix", "--fix-settings", "--diff")
-    assert (said.code, said.out, said.err) == (2, "", "gbs: b.yaml is UTF-16-LE, of which git makes no patch; --fix mends it\n")
+    line = "gbs: no patch of b.yaml: it is UTF-16-LE, which git takes for binary; without --diff it is written\n"
+    assert said == (1, "", line)
 
 
 def test_the_hook_applies_safe_fixes_to_the_files_it_is_given(repo: Path, gbs: Gbs) -> None:

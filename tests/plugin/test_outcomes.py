@@ -180,6 +180,31 @@ def test_nothing_of_a_recipe_reaches_the_terminal_as_control(write: Write, pytes
     assert "\x1b" not in output
 
 
+STRANGE = ("a\x1b::b[c].yaml", "::error title=X::d/a.yaml", "##vso[x]y/a.yaml", "a[1].yaml", "a::b.yaml", "a::b[c]/d[e].yaml", "n\nx.yaml")
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "1"), ("--junitxml=out.xml",)], ids=" ".join)
+def test_the_name_of_a_recipe_never_ends_the_session(arguments: tuple[str, ...], write: Write, pytester: pytest.Pytester) -> None:
+    write({**{f"recipes/{name}": VIOLATED for name in STRANGE}, "recipes/z.yaml": VERIFIED})
+    result = pytester.runpytest_subprocess(*RECIPES, *arguments)
+    result.assert_outcomes(failed=len(STRANGE), passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_node_ids_of_strange_names_have_one_separator(write: Write, pytester: pytest.Pytester) -> None:
+    write({f"recipes/{name}": VERIFIED for name in STRANGE})
+    listed = pytester.runpytest(*RECIPES, "--collect-only", "-q").stdout.str().splitlines()
+    assert sorted(line for line in listed if "::" in line) == [
+        r"recipes/#\x23vso[x]y/a.yaml::GBS101",
+        r"recipes/:\x3aerror title=X:\x3ad/a.yaml::GBS101",
+        r"recipes/a:\x3ab.yaml::GBS101",
+        r"recipes/a:\x3ab[c]/d[e].yaml::GBS101",
+        "recipes/a[1].yaml::GBS101",
+        r"recipes/a\x1b:\x3ab[c].yaml::GBS101",
+        r"recipes/n\nx.yaml::GBS101",
+    ]
+
+
 def test_properties_are_plain_values(write: Write, pytester: pytest.Pytester) -> None:
     write(
         {

@@ -76,18 +76,22 @@ def _place(asked: Job, repair: Repair, found: Mended) -> str:
 def print_patch(asked: Job, found: Mended) -> int:
     """Print the patch of all mended files, with paths relative to the root of the git repository; return 1 where there is one.
 
-    Raises:
-        UsageError: a file is not UTF-8, so that git would take it for binary.
+    A patch is printed byte by byte, so one that git can't apply, or that a terminal or a CI system would obey, is left out with one line.
     """
     from pytest_gbs.fixes.patching import patch
+    from pytest_gbs.formats._escape import is_obeyed
 
     root = _repository(asked.root)
     parts = []
     for path, (before, after) in sorted(found.files.items()):
-        if before.encoding != "utf-8":
-            raise UsageError(f"{path} is {before.encoding.upper()}, of which git makes no patch; --fix mends it")
         full = os.path.realpath(os.path.join(asked.root, path))
-        parts.append(patch(slashed(os.path.relpath(full, root)), before, after))
+        text = patch(slashed(os.path.relpath(full, root)), before, after)
+        if before.encoding != "utf-8":
+            complain(f"no patch of {path}: it is {before.encoding.upper()}, which git takes for binary; without --diff it is written")
+        elif is_obeyed(text):
+            complain(f"no patch of {path}: it holds control characters or commands of CI systems; without --diff it is written")
+        else:
+            parts.append(text)
     emit_bytes("".join(parts).encode("utf-8", "surrogateescape"))
     tell_refused(asked, found)
     return 1 if found.files else 0

@@ -8,7 +8,7 @@ import sys
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.formats import Options
-from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._escape import escape, neutralize
 
 if TYPE_CHECKING:
     import argparse
@@ -62,12 +62,15 @@ def _can_frame() -> bool:
     return True
 
 
-def emit(text: str, output_file: str | None = None) -> None:
-    """Write `text` to standard output or to a file.
+def emit(text: str, output_file: str | None = None, *, commands: bool = False) -> None:
+    """Write `text` to standard output or to a file, where nothing in it is obeyed by a terminal or a CI system.
+
+    With `commands` the lines that GitHub Actions obeys are our own.
 
     Raises:
         UsageError: it can't be written.
     """
+    text = neutralize(text, commands=commands)
     if output_file:
         try:
             with open(output_file, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:  # noqa: PTH123
@@ -119,7 +122,7 @@ def _give_up(error: OSError) -> None:
 def complain(line: str, prefix: str = "gbs: ") -> None:
     """Write one line for people to standard error; where that is not possible there is nobody left to tell."""
     try:
-        print(f"{prefix}{escape(line)}".encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
+        print(neutralize(f"{prefix}{escape(line)}").encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
     except UnicodeEncodeError:
         return
     except OSError:

@@ -65,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
 
         report = report._replace(rules={rule.code: rule for rule in manuals()})
     if not (arguments.hook and not _concerns(report)):
-        emit(wanted.render(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
+        text = wanted.render(report, options(arguments, asked.root, asked.folder))
+        emit(text, arguments.output_file, commands=wanted.commands)
     return _exit_code(report, asked, arguments)
 
 

@@ -29,9 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     known = (*tables(), *added().frameworks)
     if arguments.format == "json":
-        import json
+        from pytest_gbs.formats._json import dump
 
-        emit(json.dumps([_entry(table) for table in known], indent=2) + "\n")
+        emit(dump([_entry(table) for table in known]))
     else:
         emit(write_table(HEAD, [row(table) for table in known], arguments.format))
     return 0

@@ -26,10 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the manual of each rule asked for."""
     chosen = _chosen(["ALL"] if arguments.all else arguments.rules)
     if arguments.format == "json":
-        import json
+        from pytest_gbs.formats._json import dump
 
         entries = [entry(rule) for rule in chosen]
-        emit(json.dumps(entries[0] if len(entries) == 1 else entries, indent=2) + "\n")
+        emit(dump(entries[0] if len(entries) == 1 else entries))
     else:
         write = _markdown if arguments.format == "markdown" else _text
         emit("\n\n".join("\n".join(write(rule)) for rule in chosen) + "\n")

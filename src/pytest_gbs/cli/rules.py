@@ -25,11 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     known = (*rules(), *added().rules)
     if arguments.format == "json":
-        import json
-
         from pytest_gbs.cli.rule import entry
+        from pytest_gbs.formats._json import dump
 
-        emit(json.dumps([entry(rule) for rule in known], indent=2) + "\n")
+        emit(dump([entry(rule) for rule in known]))
     else:
         rows = [(rule.code, rule.name, rule.severity, "on" if rule.default else "off", rule.summary) for rule in known]
         emit(write_table(_HEAD, rows, arguments.format))

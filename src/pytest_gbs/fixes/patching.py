@@ -32,9 +32,9 @@ def _marked(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _name(path: str) -> str:
-    """Return a path as git writes it: in quotes where it holds signs that would be misread."""
-    plain = all(sign not in _QUOTED and " " <= sign <= "~" for sign in path)
-    return path if plain else '"' + "".join(map(_escaped, path)) + '"'
+    """A path as git reads it: in quotes if it holds signs that would be misread, or `##`, which starts commands of CI systems."""
+    plain = "##" not in path and all(sign not in _QUOTED and " " <= sign <= "~" for sign in path)
+    return path if plain else '"' + "".join(map(_escaped, path)).replace("##", "#\\043") + '"'
 
 
 def _escaped(sign: str) -> str:

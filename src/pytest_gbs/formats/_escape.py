@@ -1,4 +1,4 @@
-"""Text of strangers made safe to print: nothing in it moves a cursor, turns the writing around or starts a new line."""
+"""Text of strangers made safe to print: nothing in it moves a cursor, turns the writing around, breaks a line or commands a CI system."""
 
 from __future__ import annotations
 
@@ -18,12 +18,59 @@ def escape(text: str) -> str:
     return text if text.isprintable() else _unsafe().sub(_written, text)
 
 
+def neutralize(text: str, *, commands: bool = False) -> str:
+    """The lines of a report with everything written out that a terminal or the log of a CI system would obey.
+
+    Line breaks, tabs and our colours stay. A line that starts with `::` is a command of GitHub Actions, `##[name]`, `##vso[name]` and
+    `##teamcity[name]` are commands of others anywhere in a line; with `commands` those of GitHub Actions are the report's own.
+    """
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        text = _unsafe_lines().sub(_written, text)
+    if "::" in text and not commands:
+        text = _github().sub(r"\1\\x3a", text)
+    return neutralize_hashes(text, r"#\x23")
+
+
+def neutralize_hashes(text: str, written: str) -> str:
+    """`text` with each `##` that starts a command of a CI system replaced by what a format has for it."""
+    return _hashes().sub(lambda _: written, text) if "##" in text else text
+
+
+def is_obeyed(text: str) -> bool:
+    """Whether a terminal or the log of a CI system would obey a part of `text`, which is to be printed byte by byte."""
+    return bool(_obeyed().search(text) or _github().search(text) or _hashes().search(text))
+
+
+_SIGNS: Final = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # C1, bidi controls, line and paragraph ends
+_INVISIBLE: Final = "\u00ad\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\uffff\ud800-\udfff\U000e0000-\U000e007f"
+
+
 @cache
 def _unsafe() -> re.Pattern[str]:
-    """Return what is written out: C0, C1, line and paragraph ends, bidi controls, invisible tags, surrogates, non-characters."""
-    return re.compile(
-        "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff\ud800-\udfff\U000e0000-\U000e007f]"
-    )
+    """What is written out: C0, C1, line and paragraph ends, bidi controls, invisible tags, surrogates, non-characters."""
+    return re.compile(f"[\x00-\x1f{_SIGNS}{_INVISIBLE}]")
+
+
+@cache
+def _unsafe_lines() -> re.Pattern[str]:
+    """The same where lines and colours are our own."""
+    return re.compile(f"\x1b(?!\\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f{_SIGNS}{_INVISIBLE}]")
+
+
+@cache
+def _obeyed() -> re.Pattern[str]:
+    """What text may not hold that is printed byte by byte: line ends and a byte order mark are a part of files."""
+    return re.compile(f"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f{_SIGNS}]")
+
+
+@cache
+def _github() -> re.Pattern[str]:
+    return re.compile(r"(?m)^((?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:)")
+
+
+@cache
+def _hashes() -> re.Pattern[str]:
+    return re.compile(r"##(?=\w*\[)")
 
 
 def _written(match: re.Match[str]) -> str:

@@ -23,9 +23,13 @@ class Options(NamedTuple):
 
 
 class Format(NamedTuple):
-    """One way to write a report down. `render` says what a check found; `show` the geometry of every recipe, where it can."""
+    """One way to write a report down. `render` says what a check found; `show` the geometry of every recipe, where it can.
+
+    With `commands` the report of a check holds commands of GitHub Actions that are its own.
+    """
 
     name: str
     summary: str
     render: Callable[[Report, Options], str]
     show: Callable[[Report, Options], str] | None = None
+    commands: bool = False

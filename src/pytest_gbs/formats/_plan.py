@@ -7,6 +7,7 @@ from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Any
 from pytest_gbs.core.wording import count, listing, short
 from pytest_gbs.formats._arithmetic import number
+from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._markdown import cell, table
 
 _FEWEST = "fewest passes between updates at this memory"
@@ -92,8 +93,6 @@ def _tokens(plan: Plan) -> list[str]:
 
 
 def _json(plan: Plan) -> str:
-    import json
-
     goal = plan.goal
     entry: dict[str, Any] = {
         "version": 1,
@@ -109,7 +108,7 @@ def _json(plan: Plan) -> str:
     }
     if not plan.pairs:
         entry["near"] = near_json(plan.near)
-    return json.dumps(entry, indent=2) + "\n"
+    return dump(entry)
 
 
 def near_json(found: Near) -> dict[str, Any]:

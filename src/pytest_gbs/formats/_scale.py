@@ -13,6 +13,7 @@ from pytest_gbs.core.wording import called, count, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.formats._plan import near, near_json
 
@@ -20,9 +21,7 @@ from pytest_gbs.formats._plan import near, near_json
 def render_scaled(results: Sequence[Scaled | Stuck], format_name: str, options: Options) -> str:
     """Return what became of each recipe in one of the formats text, markdown and json."""
     if format_name == "json":
-        import json
-
-        return json.dumps({"version": 1, "results": [_entry(each, options) for each in results]}, indent=2) + "\n"
+        return dump({"version": 1, "results": [_entry(each, options) for each in results]})
     if format_name == "markdown":
         rows = ([cell(text) for text in _row(each, options)] for each in results)
         return table(("recipe", "global batch", "hardware", "changes"), rows) + "\n"
@@ -44,7 +43,14 @@ def _lines(result: Scaled | Stuck, options: Options) -> Iterator[str]:
     yield from (f"  {_line_of(change, result):<9} {_change(change)}" for change in result.changes)
     yield from (f"  {line}" for line in remarks(result))
     if result.back:
-        yield f"  back with: gbs scale {_path(result, options)} {result.back}"
+        yield f"  back with: gbs scale {_in_shell(_path(result, options))} {result.back}"
+
+
+def _in_shell(path: str) -> str:
+    """A path as one word of a command line that people paste."""
+    from shlex import quote
+
+    return quote(f"./{path}" if path.startswith("-") else path)
 
 
 def _headline(result: Scaled) -> str:

@@ -8,6 +8,7 @@ from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._fingerprint import fingerprints
 from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import problems, title
 
@@ -16,12 +17,10 @@ _SEVERITY: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity
 
 def render(report: Report, options: Options) -> str:
     """Return the report as JSON; paths are relative to the root, as GitLab wants them."""
-    import json
-
     places = Places(report, options._replace(root="", folder=""))
     found = problems(report)
     issues = [_issue(finding, mark, report, places) for finding, mark in zip(found, fingerprints(found), strict=True)]
-    return json.dumps(issues, indent=2) + "\n"
+    return dump(issues)
 
 
 def _issue(finding: Finding, fingerprint: str, report: Report, places: Places) -> dict[str, Any]:

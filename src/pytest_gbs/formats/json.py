@@ -7,6 +7,7 @@ from pytest_gbs.core.report import VERDICTS, FileReport, Report, Role
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import problems
 from pytest_gbs.formats._summary import files, launchers, launches
@@ -18,14 +19,14 @@ def render(report: Report, options: Options) -> str:
     """Return what a check found: a summary, and each file that is something to us."""
     places = Places(report, options)
     told = [_file(file, places) for file in report.files if file.role != Role.NEITHER or file.findings]
-    return _dump({"version": VERSION, "summary": _summary(report), "files": told})
+    return dump({"version": VERSION, "summary": _summary(report), "files": told})
 
 
 def show(report: Report, options: Options) -> str:
     """Return the geometry of every recipe, and of every launcher file that was asked for."""
     from pytest_gbs.formats._show_json import recipes
 
-    return _dump({"version": VERSION, "recipes": recipes(report, Places(report, options))})
+    return dump({"version": VERSION, "recipes": recipes(report, Places(report, options))})
 
 
 def _summary(report: Report) -> dict[str, int]:
@@ -54,13 +55,6 @@ def _file(file: FileReport, places: Places) -> dict[str, Any]:
         "assumptions": list(file.assumptions),
     }
     return entry | ({"problem": file.problem} if file.problem else {})
-
-
-def _dump(value: dict[str, Any]) -> str:
-    """Return `value` as JSON in ASCII, so that no sign of a stranger's file reaches a terminal as it is."""
-    import json
-
-    return json.dumps(value, indent=2) + "\n"
 
 
 FORMAT = Format("json", "for programs, as `gbs schema report` describes", render, show)

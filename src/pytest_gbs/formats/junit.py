@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.report import FileReport, Report
-from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._escape import escape, neutralize_hashes
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
@@ -43,8 +43,9 @@ def _case(file: FileReport, code: str, places: Places) -> Iterator[str]:
 
 
 def _xml(text: str) -> str:
-    """Return text that was made safe to print as XML has it; quotes and line breaks stay what they are in attributes too."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    """Text that was made safe to print as XML has it. Quotes and line breaks stay, in attributes too; nothing in it is a command."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return neutralize_hashes(text, "#&#35;").replace("::", ":&#58;")
 
 
 FORMAT = Format("junit", "JUnit XML, a test case for each rule and recipe", render)

@@ -13,6 +13,7 @@ from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._fingerprint import fingerprints
 from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, notes
 
@@ -24,8 +25,6 @@ _LONGEST: Final = 1024
 
 def render(report: Report, options: Options) -> str:
     """Return one SARIF run with every rule, fired or not; paths are relative to the root."""
-    import json
-
     places = Places(report, options._replace(root="", folder=""))
     rules = list(report.rules.values())
     number = {rule.code: index for index, rule in enumerate(rules)}
@@ -37,7 +36,7 @@ def render(report: Report, options: Options) -> str:
         "automationDetails": {"id": "gbs/"},
         "results": [_result(finding, mark, number, places) for finding, mark in zip(found, fingerprints(found), strict=True)],
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return dump({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

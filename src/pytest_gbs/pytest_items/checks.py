@@ -15,7 +15,7 @@ from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.outcome import Finding, Undetermined
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.report import FileReport, Report
-from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
 from pytest_gbs.formats.text import render_finding
@@ -124,7 +124,7 @@ class View:
 
     def path(self, path: str) -> str:
         """Return a path of the tree relative to the folder that pytest was started in."""
-        return escape(self._places.path(path))
+        return neutralize(escape(self._places.path(path)))
 
     def line(self, at: Location) -> int:
         """Return the line of `at`, the first where the text was not kept."""
@@ -138,16 +138,16 @@ class View:
 
     def one_line(self, finding: Finding) -> str:
         """Return a finding in one line, for short summaries, where pytest itself puts path and code in front and cuts the end."""
-        return f"{escape(finding.message)} ({self._places.where(finding.at)})"
+        return neutralize(f"{escape(finding.message)} ({self._places.where(finding.at)})")
 
     def finding(self, finding: Finding) -> str:
         """Return the text of `gbs check` for one finding."""
         with imports_from(self._import_path):
-            return render_finding(finding, self.report, self._options)
+            return neutralize(render_finding(finding, self.report, self._options))
 
     def claim(self, outcome: Undetermined) -> str:
         """Return the line of `gbs check` for a claim that can't be decided, with what would decide it."""
-        return f"undetermined: {self._places.where(outcome.at)}  {open_claim(outcome)}"
+        return neutralize(f"undetermined: {self._places.where(outcome.at)}  {open_claim(outcome)}")
 
 
 class Checked(NamedTuple):
@@ -191,6 +191,11 @@ class Checks:
         except Exception:  # each file is checked by itself then, so that only the guilty one fails
             return None
         return _by_path(report, repository)
+
+
+def in_words(error: GbsError) -> str:
+    """What pytest prints of an error that ends the session."""
+    return "\n".join(neutralize(f"gbs: {escape(line)}") for line in str(error).splitlines())
 
 
 _NOTHING = Report((), {}, {})

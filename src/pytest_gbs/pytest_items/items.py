@@ -11,7 +11,7 @@ import pytest
 
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined
 from pytest_gbs.core.quantity import Name
-from pytest_gbs.formats._escape import escape
+from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.pytest_items.checks import Checked, Checks
 
 # The only reasons for a skip, so that `-rs` folds them; the first that fits is given.
@@ -73,6 +73,21 @@ def _code(bug: str) -> str:
     return named.group() if named else _BUG
 
 
+def names_of(path: Path, parent: pytest.Collector) -> dict[str, str]:
+    """The name and the node id of the file or folder at `path`, if pytest's own would be misread or obeyed; else nothing.
+
+    A colon that could be taken for the end of the path in a node id is written out.
+    """
+    root = parent.config.rootpath
+    own = path.relative_to(root).as_posix() if path.is_relative_to(root) else f"{parent.nodeid}/{path.name}"
+    node = _harmless(own)
+    return {} if node == own else {"name": _harmless(path.name), "nodeid": node}
+
+
+def _harmless(text: str) -> str:
+    return neutralize(escape(text)).replace("::", r":\x3a")
+
+
 class RecipeFile(pytest.File):
     """A file below a recipe folder, which has no items if no rule applies to it."""
 
@@ -81,6 +96,7 @@ class RecipeFile(pytest.File):
         self.checks = checks
         self.collected = collected
         self.items: list[RecipeItem] = []
+        self.shown = self.config.rootpath / self.nodeid if "nodeid" in named else self.path
         self.add_marker(pytest.mark.gbs)
 
     def collect(self) -> list[RecipeItem]:
@@ -120,14 +136,15 @@ class RecipeItem(pytest.Item):
         return self.text() if isinstance(excinfo.value, Violated) else super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return the file, the line of what is wrong from 0, and a name for people."""
+        """The file as its node id has it, since pytest prints it; the line of what is wrong, from 0; and a name for people."""
         places = (outcome.at for outcome in self.judged.outcomes)
         line = next((self.checked.view.line(at) for at in places if at.source == self.checked.path), 1)
-        return self.path, line - 1, f"{self.checked.view.title(self.name)}: {self.checked.view.path(self.checked.path)}"
+        assert isinstance(self.parent, RecipeFile)
+        return self.parent.shown, line - 1, f"{self.checked.view.title(self.name)}: {self.checked.view.path(self.checked.path)}"
 
     def text(self) -> str:
         """Return what was found, as `gbs check` prints it; for a bug of ours, what happened."""
-        return "\n\n".join([*map(escape, self.judged.bugs), *map(self.checked.view.finding, self.judged.findings)])
+        return "\n\n".join([*map(_bug, self.judged.bugs), *map(self.checked.view.finding, self.judged.findings)])
 
     def claims(self) -> list[str]:
         """Return a line for each claim that could not be decided."""
@@ -137,9 +154,13 @@ class RecipeItem(pytest.Item):
         """Return where the worst is, with the one line that short summaries print."""
         view = self.checked.view
         if self.judged.bugs:
-            return Crash(view.path(self.checked.path), 1, escape(self.judged.bugs[0]))
+            return Crash(view.path(self.checked.path), 1, _bug(self.judged.bugs[0]))
         worst = self.judged.errors[0]
         return Crash(view.path(worst.at.source), view.line(worst.at), view.one_line(worst))
+
+
+def _bug(message: str) -> str:
+    return neutralize(escape(message))
 
 
 class Crash(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 from pytest_gbs.core.errors import GbsError
 from pytest_gbs.core.globs import matches
 from pytest_gbs.core.report import Role
-from pytest_gbs.pytest_items.checks import open_repository
+from pytest_gbs.pytest_items.checks import in_words, open_repository
 from pytest_gbs.pytest_items.options import read_options
 from pytest_gbs.recipe import Recipe, read_recipe
 
@@ -39,7 +39,7 @@ def _read(config: pytest.Config, glob: str) -> dict[str, Recipe]:
     try:
         repository = open_repository(config.rootpath, read_options(config))
     except GbsError as error:
-        pytest.fail(f"gbs: {error}", pytrace=False)
+        pytest.fail(in_words(error), pytrace=False)
     base = config.rootpath.relative_to(repository.root).as_posix().removeprefix(".")
     pattern = f"{base}/{glob if '/' in glob else f'**/{glob}'}".removeprefix("/")
     target = repository.inside(repository.root / _fixed_part(pattern))

@@ -10,9 +10,9 @@ import pytest
 
 from pytest_gbs.core.document import CONFIGURATIONS
 from pytest_gbs.core.errors import GbsError
-from pytest_gbs.formats._escape import escape
-from pytest_gbs.pytest_items.checks import Checks
-from pytest_gbs.pytest_items.items import Crash, Failure, RecipeFile, RecipeItem
+from pytest_gbs.formats._escape import escape, neutralize
+from pytest_gbs.pytest_items.checks import Checks, in_words
+from pytest_gbs.pytest_items.items import Crash, Failure, RecipeFile, RecipeItem, names_of
 from pytest_gbs.pytest_items.options import read_options
 from pytest_gbs.pytest_items.summary import Summary, summarise, write_summary
 from pytest_gbs.repository import COMMANDS, MAKEFILES
@@ -28,7 +28,7 @@ class RecipeSession:
         try:
             self.checks = Checks(roots, read_options(config))
         except GbsError as error:
-            raise pytest.UsageError(f"gbs: {error}") from None
+            raise pytest.UsageError(in_words(error)) from None
         self.files: list[RecipeFile] = []
         self.selected: list[RecipeItem] = []
         self.summary: Summary | None = None
@@ -58,13 +58,16 @@ class RecipeSession:
             file_path.is_relative_to(root) for root in self.roots
         ):
             return others
-        node = _harmless_id(file_path, parent)
-        file = RecipeFile.from_parent(parent, path=file_path, nodeid=node, checks=self.checks, collected=self.files)
+        named: dict[str, Any] = names_of(file_path, parent)
+        file = RecipeFile.from_parent(parent, path=file_path, checks=self.checks, collected=self.files, **named)
         return [file] if self.alone else [*others, file]
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Remember which items were selected, for the summary."""
+        """Remember which items were selected, for the summary; and give their folders names that `--collect-only` may print."""
         self.selected = [item for item in session.items if isinstance(item, RecipeItem)]
+        for folder in {node for item in self.selected for node in item.listchain() if isinstance(node, pytest.Directory)}:
+            folder.name = neutralize(escape(folder.name))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -101,15 +104,7 @@ class RecipeSession:
             write_summary(self.summary, terminalreporter, counts_only=self.config.getoption("collectonly"))
 
 
-def _harmless_id(path: Path, parent: pytest.Collector) -> str | None:
-    """Return the node id of a file whose path a terminal would obey, written out; None where pytest's own will do."""
-    if str(path).isprintable():
-        return None
-    root = parent.config.rootpath
-    return escape(path.relative_to(root).as_posix() if path.is_relative_to(root) else f"{parent.nodeid}/{path.name}")
-
-
 def _shown(path: Path, folder: Path) -> str:
     """Return `path` relative to `folder` where it lies inside, a folder with a slash at its end."""
     text = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix()
-    return f"{text}/" if path.is_dir() else text
+    return neutralize(escape(f"{text}/" if path.is_dir() else text))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from pytest_gbs.core.difference import Batch, Change, Differences, Operand
 from pytest_gbs.core.typed import Any
 from pytest_gbs.formats._diff import _words as words
 from pytest_gbs.formats._format import Options
+from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 
 
@@ -22,7 +21,7 @@ def render(found: Differences, options: Options) -> str:
         "changes": [_change(change, where) for change in found.changes],
         "notes": list(found.notes),
     }
-    return json.dumps(entry, indent=2) + "\n"
+    return dump(entry)
 
 
 def _change(change: Change, where: Places) -> dict[str, Any]:

@@ -1,0 +1,13 @@
+"""JSON as all our formats write it: in ASCII, and nothing in it is a command of a CI system that prints it."""
+
+from __future__ import annotations
+
+from pytest_gbs.core.typed import Any
+from pytest_gbs.formats._escape import neutralize_hashes
+
+
+def dump(value: Any) -> str:
+    """`value` as indented JSON with a line break at the end."""
+    import json
+
+    return neutralize_hashes(json.dumps(value, indent=2), r"#\u0023") + "\n"
