@@ -109,3 +109,16 @@ def test_nothing_below_the_front_ends_prints_or_reads_the_environment(path: Path
             if _id(path) == "trees/git.py" and node.attr == "environ":
                 continue  # handed on to git whole, with what keeps it from fetching
             assert node.attr not in {"environ", "getenv", "system", "popen"}, f"{_id(path)}:{node.lineno}"
+
+
+@pytest.mark.parametrize("path", [path for path in _modules() if _room(path) in ("cli", "formats", "pytest_items")], ids=_id)
+def test_all_that_is_printed_goes_through_one_place(path: Path) -> None:
+    """What is written there is obeyed by no terminal and no CI system; JSON is made safe without a change of its meaning."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            assert _id(path) == "cli/_output.py", f"{_id(path)}:{node.lineno} prints"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if (node.value.id, node.attr) == ("sys", "stdout"):
+                assert _id(path) in ("cli/_output.py", "cli/_streams.py", "cli/__init__.py"), f"{_id(path)}:{node.lineno} writes"
+            if (node.value.id, node.attr) == ("json", "dumps"):
+                assert _id(path) == "formats/_json.py", f"{_id(path)}:{node.lineno} makes JSON"

@@ -111,6 +111,16 @@ class TestInit:
         subprocess.run(["git", "apply"], input=patch, text=True, cwd=repo, check=True)
         assert [(repo / snippet.path).read_text(encoding="utf-8") for snippet in SNIPPETS] == [snippet.text for snippet in SNIPPETS]
 
+    def test_it_writes_nothing_where_a_link_leads_out_of_the_repository(
+        self, repo: Path, gbs: Gbs, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        elsewhere = tmp_path_factory.mktemp("elsewhere")
+        (repo / ".github").symlink_to(elsewhere, target_is_directory=True)
+        said = gbs("init")
+        line = "gbs: .github/workflows/gbs.yml leads out of the repository: a link is in the way; nothing is written there\n"
+        assert (said.code, said.err) == (2, line)
+        assert not list(elsewhere.iterdir())
+
     def test_it_writes_at_the_root_of_the_repository(self, repo: Path, gbs: Gbs) -> None:
         (repo / "recipes").mkdir()
         gbs("init", "recipes")

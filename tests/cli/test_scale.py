@@ -32,6 +32,11 @@ def _read(path: Path) -> str:
 class TestRecipes:
     """A recipe by itself."""
 
+    def test_the_way_back_can_be_pasted_whatever_the_recipe_is_called(self, repo: Path, gbs: Gbs) -> None:
+        write(repo, {"a b.yaml": GOOD, "-c.yaml": GOOD, "$(touch ran).yaml": GOOD})
+        for name, word in (("a b.yaml", "'a b.yaml'"), ("-c.yaml", "./-c.yaml"), ("$(touch ran).yaml", "'$(touch ran).yaml'")):
+            assert f"  back with: gbs scale {word} --nodes 2" in gbs("scale", "--nodes", "1", "--", name).out
+
     def test_settings_and_comment_follow_the_hardware(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": GOOD})
         said = gbs("scale", "sft.yaml", "--nodes", "1")

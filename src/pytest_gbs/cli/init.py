@@ -10,7 +10,7 @@ from pytest_gbs.cli._output import emit
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.trees.files import read_bytes
-from pytest_gbs.trees.root import MOST_SETTINGS_BYTES, find_root, has_settings
+from pytest_gbs.trees.root import MOST_SETTINGS_BYTES, find_root, has_settings, leads_outside
 
 if TYPE_CHECKING:
     import argparse
@@ -111,6 +111,8 @@ def _place(root: Path, snippet: Snippet, arguments: argparse.Namespace) -> str:
         return f"--- /dev/null\n+++ b/{snippet.path}\n@@ -0,0 +1,{snippet.text.count(chr(10))} @@\n{added}"
     if arguments.dry_run:
         return f"would write {snippet.path}\n"
+    if leads_outside(str(root / snippet.path), str(root)):
+        raise UsageError(f"{snippet.path} leads out of the repository: a link is in the way; nothing is written there")
     _write(root / snippet.path, snippet.text)
     return f"wrote {snippet.path}\n"
 
