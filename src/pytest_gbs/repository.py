@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 
-from pytest_gbs.core.document import CONFIGURATIONS, SCRIPTS, Document
+from pytest_gbs.core.document import CONFIGURATIONS, MAKEFILES, SCRIPTS, Document
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.globs import matches_any
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 # Files whose names say that they may hold command lines (parsing/shell, `reads`), told without importing it.
 COMMANDS: Final = (*SCRIPTS, ".md", ".mk")
-MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
 
