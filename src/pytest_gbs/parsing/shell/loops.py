@@ -34,6 +34,8 @@ def read_for(machine: Machine, node: Node) -> Truth:
     if doubtful or len(values) > MOST_TURNS or node.children[0].type == "select":
         pattern = next((part.pattern for parts in values for part in parts if part.pattern), "")
         at = machine.at(variable)
+        if not doubtful and len(values) > MOST_TURNS:
+            machine.unturned.setdefault(name, at)
         hidden = unknown(name, at)._replace(pattern=pattern if len(values) == 1 else "")
         _any_turns(machine, body, lambda: machine.state.assign(name, Variable((hidden,))))
         return UNKNOWN
@@ -113,6 +115,8 @@ def _repeat(machine: Machine, body: Node, condition: Callable[[], Truth], after:
             after()
         else:
             truth = UNKNOWN
+            for name in machine.state.changed(before) if most == MOST_TURNS else ():
+                machine.unturned.setdefault(name, machine.at(body))
             machine.state.become(before)
             del machine.commands[count:]
 
