@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.tree import Tree
+from pytest_gbs.core.tree import Listing, Tree, listing
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.formats._summary import count
 
@@ -27,6 +27,10 @@ class Watched:
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all files."""
         return self.tree.paths()
+
+    def listing(self) -> Listing:
+        """Return the paths of all files, and the folders that can't be listed."""
+        return listing(self.tree)
 
     def read(self, path: str) -> Source | Unreadable:
         """Return the text of the file at `path`, and count it."""

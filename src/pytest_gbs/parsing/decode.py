@@ -14,6 +14,8 @@ MARKS: Final = (
     (b"\xff\xfe", "utf-16-le"),
     (b"\xef\xbb\xbf", "utf-8"),
 )
+NOT_TEXT: Final = ("not text", "not UTF-")
+"""How the reasons start that a decoder gives."""
 _UTF_8: Final = MARKS[-1][0]
 _SHELL: Final = (*SCRIPTS, ".mk")
 _MAKE: Final = frozenset(name.lower() for name in MAKEFILES)
@@ -26,7 +28,7 @@ def decode(path: str, data: bytes) -> Source | Unreadable:
     other files each byte that is not UTF-8 is a lone surrogate of the text (PEP 383), so that the rest is read all the same.
     The digest is left empty: hashing costs more at start-up than all else here, and only fixes need it.
     """
-    if _is_script(path):
+    if is_script(path):
         return _decode_script(path, data)
     if data[:1] not in b"\xef\xfe\xff\x00" and 0 not in data[:4]:
         return _decode(path, data, "utf-8", 0)
@@ -48,7 +50,7 @@ def _guess(head: bytes) -> str:
     return "utf-16-le" if zeros[:2] == (False, True) else "utf-8"
 
 
-def _is_script(path: str) -> bool:
+def is_script(path: str) -> bool:
     """Return whether a shell or make reads the file at `path`."""
     name = path.rpartition("/")[2].lower()
     return name.endswith(_SHELL) or name in _MAKE
