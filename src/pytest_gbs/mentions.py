@@ -50,9 +50,9 @@ def fitting(text: str, names: Iterable[str]) -> frozenset[str]:
     ends = {name[start:] for name in wanted for start in range(len(name) + 1)}
     found: set[tuple[str | None, ...]] = set()
     for match in _run().finditer(text):
-        word = match.group()[-_LONGEST:]
-        printed = word[0] == "." and text[match.start() - 1 : match.start()] in (")", "`")  # $(...).yaml
-        parts = _file_name(word.translate(_QUOTES), printed) if printed or "$" in word else ()
+        word = match.group()[-_LONGEST:].translate(_QUOTES)
+        printed = word.startswith(".") and text[match.start() - 1 : match.start()] in (")", "`")  # $(...).yaml
+        parts = _file_name(word, printed) if printed or "$" in word else ()
         if any(parts) and not all(parts) and (parts[0] or "") in starts and (parts[-1] or "") in ends:
             found.add(parts)
         if len(found) > _MOST_PATTERNS:

@@ -15,7 +15,6 @@ from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Lines, Source, Unreadable
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.quantity import PARALLEL, Name, Origin, Quantity
-from pytest_gbs.core.tree import listing
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.wording import count
 from pytest_gbs.core.worlds import Nearby
@@ -25,6 +24,7 @@ from pytest_gbs.launchers import read_launcher_file
 from pytest_gbs.parsing import read
 from pytest_gbs.settings.versions import Versions
 from pytest_gbs.trees.files import FOLDER, MISSING
+from pytest_gbs.trees.worktree import listing
 
 if TYPE_CHECKING:
     from pytest_gbs.composition.remembered import Remembered

@@ -5,9 +5,10 @@ from __future__ import annotations
 from time import monotonic
 
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.tree import Listing, Tree, listing
+from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.formats._summary import count
+from pytest_gbs.trees.worktree import Listing, listing
 
 if TYPE_CHECKING:
     from typing import TextIO

@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.typed import NamedTuple, Protocol
-
-
-class Listing(NamedTuple):
-    """The paths of all files of a tree, sorted, and its folders that can't be listed, each with the reason."""
-
-    paths: tuple[str, ...]
-    unlisted: tuple[tuple[str, str], ...] = ()
-
-
-def listing(tree: Tree) -> Listing:
-    """Return what `tree` lists, with the folders that it can't if it can tell."""
-    found: Callable[[], Listing] | None = getattr(tree, "listing", None)
-    return found() if found is not None else Listing(tree.paths())
+from pytest_gbs.core.typed import Protocol
 
 
 class Tree(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.document import CONFIGURATIONS, MAKEFILES, SCRIPTS
+from pytest_gbs.core.document import CONFIGURATIONS
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import Final
 
@@ -17,19 +17,17 @@ MARKS: Final = (
 NOT_TEXT: Final = ("not text", "not UTF-")
 """How the reasons start that a decoder gives."""
 _UTF_8: Final = MARKS[-1][0]
-_SHELL: Final = (*SCRIPTS, ".mk")
-_MAKE: Final = frozenset(name.lower() for name in MAKEFILES)
 
 
 def decode(path: str, data: bytes) -> Source | Unreadable:
     """Return the text of `data` without its byte order mark, or why the bytes are no text.
 
-    YAML, JSON and TOML are Unicode, and their loaders refuse other bytes. Shells, make and programs take them as they are: in all
-    other files each byte that is not UTF-8 is a lone surrogate of the text (PEP 383), so that the rest is read all the same.
+    YAML, JSON and TOML are Unicode, and their loaders refuse other bytes. Shells, make and programs take bytes as they are: in all
+    other files one that is not UTF-8 is a lone surrogate of the text (PEP 383), so that the rest is read all the same.
     The digest is left empty: hashing costs more at start-up than all else here, and only fixes need it.
     """
-    if is_script(path):
-        return _decode_script(path, data)
+    if not path.lower().endswith((*CONFIGURATIONS, ".lock", ".md")):
+        return _decode_bytes(path, data)
     if data[:1] not in b"\xef\xfe\xff\x00" and 0 not in data[:4]:
         return _decode(path, data, "utf-8", 0)
     for mark, encoding in MARKS:
@@ -50,14 +48,8 @@ def _guess(head: bytes) -> str:
     return "utf-16-le" if zeros[:2] == (False, True) else "utf-8"
 
 
-def is_script(path: str) -> bool:
-    """Return whether a shell or make reads the file at `path`."""
-    name = path.rpartition("/")[2].lower()
-    return name.endswith(_SHELL) or name in _MAKE
-
-
-def _decode_script(path: str, data: bytes) -> Source | Unreadable:
-    """Return the text of a script, whatever mark it starts with: no shell reads UTF-16. One with a NUL is refused, its text beside."""
+def _decode_bytes(path: str, data: bytes) -> Source | Unreadable:
+    """Return the text of a file as a shell reads it, never as UTF-16; one with a NUL is refused, with its text beside."""
     skip = len(_UTF_8) if data.startswith(_UTF_8) else 0
     source = Source(path, data[skip:].decode("utf-8", "surrogateescape"), "utf-8", skip > 0)
     zero = data.find(0)
@@ -68,7 +60,7 @@ def _decode(path: str, data: bytes, encoding: str, skip: int) -> Source | Unread
     try:
         text = data[skip:].decode(encoding) if skip else data.decode(encoding)
     except UnicodeDecodeError as error:
-        if encoding == "utf-8" and not path.lower().endswith((*CONFIGURATIONS, ".lock")):
+        if encoding == "utf-8" and path.lower().endswith(".md"):
             return _without_nul(path, data, data[skip:].decode(encoding, "surrogateescape"), encoding, skip)
         return _refuse(path, data, f"not {encoding.upper()} at byte {skip + error.start}: {error.reason}")
     return _without_nul(path, data, text, encoding, skip)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_gbs.core.document import MAKEFILES, SCRIPTS
 from pytest_gbs.core.typed import Final
-from pytest_gbs.parsing.decode import is_script
 
 # Programs that launch training: one of these stands in each script that does. The words of all launchers are among them.
 LAUNCHING: Final = (
@@ -32,6 +32,7 @@ LAUNCHING: Final = (
 )
 # Those that no prose has by chance.
 _BY_NAME: Final = ("accelerate launch", "axolotl train", "deepspeed --", "llamafactory-cli", "torch.distributed.run", "torchrun ")
+_SHELL: Final = (*SCRIPTS, ".mk")
 # Parts of keys; `batch_size` covers the many that end in it.
 MATTERING: Final = (
     "batch_size",
@@ -67,4 +68,4 @@ def launching_words(path: str) -> tuple[str, ...]:
     """Return the words of which one stands in each file that launches training, if its name says that it may; none otherwise."""
     if path.lower().endswith(".md"):
         return (*_BY_NAME, *MATTERING)
-    return (*LAUNCHING, *MATTERING) if is_script(path) else ()
+    return (*LAUNCHING, *MATTERING) if path.lower().endswith(_SHELL) or path.rpartition("/")[2] in MAKEFILES else ()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.tree import Listing, Tree, listing
+from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.typed import NamedTuple
+from pytest_gbs.trees.worktree import Listing, listing
 
 
 class OverlayTree(NamedTuple):

@@ -7,22 +7,35 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.tree import Listing
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.decode import decode
 from pytest_gbs.trees.files import NOT_THERE, OUTSIDE, may_hold, read_bytes, reason, too_large
 from pytest_gbs.trees.root import StrPath, find_root
 
 if TYPE_CHECKING:
+    from pytest_gbs.core.tree import Tree
     from pytest_gbs.trees.gitignore import IgnoreFile
 
 # Folders of installed packages and caches; those with a dot in front are left out as hidden.
 LEFT_OUT: Final = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
 _MOST_IGNORE_BYTES: Final = 500_000
+
+
+class Listing(NamedTuple):
+    """The paths of all files of a tree, sorted, and its folders that can't be listed, each with the reason."""
+
+    paths: tuple[str, ...]
+    unlisted: tuple[tuple[str, str], ...] = ()
+
+
+def listing(tree: Tree) -> Listing:
+    """Return what `tree` lists, with the folders that it can't if it can tell."""
+    found: Callable[[], Listing] | None = getattr(tree, "listing", None)
+    return found() if found is not None else Listing(tree.paths())
 
 
 class WorkTree(NamedTuple):
@@ -114,8 +127,8 @@ def _with_slash(root: StrPath) -> str:
 def _entries(folder: str) -> list[os.DirEntry[str]] | str:
     """Return what is in a folder, or in words why it can't be listed."""
     try:
-        with os.scandir(folder) as listing:
-            return list(listing)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError as error:
         return reason(folder, error)
 
@@ -206,4 +219,4 @@ def _leads_out(folder: str, path: str) -> str:
     return "" if real.startswith(inside) else OUTSIDE
 
 
-__all__ = ["WorkTree", "find_root"]
+__all__ = ["Listing", "WorkTree", "find_root", "listing"]
