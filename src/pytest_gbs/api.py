@@ -13,6 +13,7 @@ from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework, Loader
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.globs import matches_any
+from pytest_gbs.core.launch import Unread
 from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.core.outcome import Finding, Outcome
 from pytest_gbs.core.preferences import Expectation, Settings
@@ -32,6 +33,7 @@ from pytest_gbs.engine import (
     judge_file,
     judge_recipe,
     launch_run,
+    verification,
 )
 from pytest_gbs.evidence import Evidence
 from pytest_gbs.launchers import command_words, read_launcher_file
@@ -132,6 +134,7 @@ class _Share(NamedTuple):
 
     told: dict[str, _Told]
     parents: set[str]
+    doubted: set[str]
     sources: dict[str, Source]
 
 
@@ -165,6 +168,7 @@ class _Check:
         self.launches: LaunchIndex | None = None
         self.companions = Companions(repository.tree)
         self.parents: set[str] = set()
+        self.doubted: set[str] = set()  # scripts that leave open what they launch
 
     def report(self, targets: Sequence[str], jobs: int) -> Report:
         """Return the report on `targets`, `jobs` processes at work."""
@@ -184,7 +188,8 @@ class _Check:
             judged.extend(told.judged)
             launched.extend(told.launched)
             waiting.extend(told.waiting)
-        for pending in (*map(self._unless_parent, waiting), *self._scripts(launched, scripts, frozenset(chosen))):
+        others = (*self._scripts(launched, scripts, frozenset(chosen)), *self._unlisted(targets))
+        for pending in (*map(self._unless_parent, waiting), *others):
             internal.extend(pending.judgement.internal if pending.role == Role.LAUNCHER else ())
             files.append(self.telling.finish(pending))
         files.sort(key=lambda file: (file.path, file.document))
@@ -207,15 +212,16 @@ class _Check:
         def share(paths: Iterator[str]) -> _Share:
             told = {path: self._tell(path, chosen[path]) for path in paths}
             done = {path: each for path, each in told.items() if not (each.launched or each.waiting or each.suppressible)}
-            return _Share(done, self.parents, self.telling.sources)
+            return _Share(done, self.parents, self.doubted, self.telling.sources)
 
         crew = Crew([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
         try:
             found = {path: self._tell(path, named) for path, named in chosen.items() if path in launched}
             found.update((path, self._tell(path, chosen[path])) for path in crew.taken())
-            for told, parents, sources in crew.brought():
+            for told, parents, doubted, sources in crew.brought():
                 found.update(told)
                 self.parents |= parents
+                self.doubted |= doubted
                 self.telling.sources.update(sources)
         finally:
             crew.close()
@@ -296,10 +302,19 @@ class _Check:
                 judgement = judge_recipe((run,), None, self.rules)
                 alone[script].extend(judgement.launched)
                 bugs[script].extend(judgement.internal)
-        for script in sorted({*found, *alone}):
+        unread = {path for path in self.launches.scripts.unread if path in wanted or path in self.doubted}
+        for script in sorted({*found, *alone, *unread}):
             pending = self._script(script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
             # Launches of recipes that nobody asked for are shown with the script that was.
             pending.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
+            yield pending
+
+    def _unlisted(self, targets: Sequence[str]) -> Iterator[Pending]:
+        """Yield the folders below `targets` that can't be listed, so that nobody knows what is in them."""
+        for path, reason in self.repository.unlisted(targets):
+            judgement = judge_file(Unread(path, reason, Location(path, 0, 0), whole=True), self.rules, Scope.UNREAD)
+            pending = Pending(path, Role.UNREADABLE, False, judgement)
+            pending.problem = reason
             yield pending
 
     def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[str, ...]) -> Pending:
@@ -309,7 +324,14 @@ class _Check:
             for code, told in each.outcomes.items():
                 outcomes[code].extend(told)
         source = self.repository.tree.read(path)
-        pending = Pending(path, Role.LAUNCHER, named, Judgement(dict(outcomes), bugs), source if isinstance(source, Source) else None)
+        unread = self.launches.scripts.unread.get(path) if self.launches is not None else None
+        if unread is not None:
+            judgement = judge_file(unread, self.rules, Scope.UNREAD)
+            outcomes.update(judgement.outcomes)
+            bugs += judgement.internal
+        role = Role.LAUNCHER if isinstance(source, Source) else Role.UNREADABLE
+        pending = Pending(path, role, named, Judgement(dict(outcomes), bugs), source if isinstance(source, Source) else None)
+        pending.problem = source.reason if isinstance(source, Unreadable) else ""
         pending.runs = tuple(each.run for each in alone)
         pending.launches = len({each.run.launch for each in (*found, *alone)})
         if alone:
@@ -413,7 +435,7 @@ class _Check:
         runs = self._held((*runs, *_each_once(self._launch_run(running, own[0]) for running in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
-        pending = Pending(path, role, named, judge_recipe(runs, view, self.rules), document.source)
+        pending = Pending(path, role, named, self._doubt(judge_recipe(runs, view, self.rules), document), document.source)
         pending.framework = framework.name
         pending.runs = runs
         return pending
@@ -430,10 +452,28 @@ class _Check:
     def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> Pending:
         """Return the primary file of a configuration that only its launches make a recipe."""
         runs = self._held(_each_once(self._launch_run(running, None) for running in launched), document.number)
-        pending = Pending(document.source.path, Role.RECIPE, named, judge_recipe(runs, None, self.rules), document.source)
+        judgement = self._doubt(judge_recipe(runs, None, self.rules), document)
+        pending = Pending(document.source.path, Role.RECIPE, named, judgement, document.source)
         pending.framework = launched[0].framework.name
         pending.runs = runs
         return pending
+
+    def _doubt(self, judgement: Judgement, document: Document) -> Judgement:
+        """Return `judgement` with what scripts leave open that may launch the recipe and were not read, where it would be verified."""
+        path = document.source.path
+        unread = self.launches.unread_for(path) if self.launches is not None else ()
+        verified = verification(judgement) if unread else None
+        if verified is None:
+            return judgement
+        self.doubted.update(each.path for each in unread)
+        at = verified.at if verified.at is not None and verified.at.source == path else Location(path, 0, 0)
+        told = [judge_file(each._replace(recipe=at), self.rules, Scope.UNREAD) for each in unread]
+        outcomes = dict(judgement.outcomes)
+        for each in told:
+            for code, found in each.outcomes.items():
+                outcomes[code] = [*outcomes.get(code, []), *found]
+        bugs = (bug for each in told for bug in each.internal)
+        return judgement._replace(outcomes=outcomes, internal=(*judgement.internal, *bugs))
 
     def _context(self, path: str) -> Context:
         return self.evidence.context(path, tuple(self.shared.get(path, ())))

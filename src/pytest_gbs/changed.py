@@ -58,7 +58,7 @@ def _settings_files(settings: Settings) -> frozenset[str]:
 
 def _only(report: Report, changed: frozenset[str], was: Report) -> Report:
     """Return `report` with the files alone that changed or rest on a file that did."""
-    launchers = {file.path for each in (report, was) for file in each.files if file.role == Role.LAUNCHER}
+    launchers = {file.path for each in (report, was) for file in each.files if file.launches_others}
     evidence = not changed.isdisjoint(launchers)
     names = tuple(path.rpartition("/")[2] for path in changed if path.endswith(CONFIGURATIONS))
     kept = [file for file in report.files if _rests_on(file, changed, names, evidence)]

@@ -466,6 +466,20 @@ def _judged(run: Run) -> Iterator[Judged]:
         yield Judged(run.path, claim.declaration, nodes, whole, text)
 
 
+# Rules about the batch, by the start of their codes.
+_ABOUT_BATCH: Final = ("GBS1", "GBS2", "GBS3", "GBS4", "GBS5")
+
+
+def verification(judgement: Judgement) -> Verified | None:
+    """Return the first outcome for which a recipe may be called verified, of its own or of a launch; None where there is none."""
+    told = (judgement.outcomes, *(each.outcomes for each in judgement.launched))
+    return next((o for outcomes in told for each in outcomes.values() for o in each if isinstance(o, Verified) and _verifies(o)), None)
+
+
+def _verifies(outcome: Verified) -> bool:
+    return outcome.decides and outcome.code.startswith(_ABOUT_BATCH)
+
+
 def verdict(outcomes: dict[str, list[Outcome]]) -> str:
     """Return the verdict on a recipe that follows from all outcomes of its rules."""
     flat = [outcome for each in outcomes.values() for outcome in each]
@@ -476,8 +490,7 @@ def verdict(outcomes: dict[str, list[Outcome]]) -> str:
         return Verdict.WARNED
     if any(isinstance(outcome, Undetermined) and outcome.claim for outcome in flat):
         return Verdict.UNDETERMINED
-    about_batch = ("GBS1", "GBS2", "GBS3", "GBS4", "GBS5")
-    if any(isinstance(o, Verified) and o.decides and o.code.startswith(about_batch) for o in flat):
+    if any(isinstance(o, Verified) and _verifies(o) for o in flat):
         return Verdict.VERIFIED
     return Verdict.UNCLAIMED
 
@@ -506,5 +519,6 @@ __all__ = [
     "judge_recipe",
     "launch_run",
     "verdict",
+    "verification",
     "worst",
 ]

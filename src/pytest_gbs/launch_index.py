@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CommentBlock, Document
-from pytest_gbs.core.launch import JUDGES_NOTHING
+from pytest_gbs.core.launch import JUDGES_NOTHING, Unread
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.core.typed import Final, NamedTuple
@@ -46,6 +46,10 @@ class LaunchIndex(NamedTuple):
             if size is not None:
                 found.append(size)
         return found[0] if found and len({size.value for size in found}) == 1 else None
+
+    def unread_for(self, recipe: str) -> tuple[Unread, ...]:
+        """Return the scripts that were not read to their end and may launch `recipe`."""
+        return tuple(self.scripts.may_be_launched(recipe)) if self.scripts.unread else ()
 
     def depends_on(self, recipe: str) -> frozenset[str]:
         """Return the files that have a part in the launches of a recipe: scripts, launcher files, files that it takes in."""

@@ -6,18 +6,24 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 
-from pytest_gbs.core.command import Command, Folder, Invocation, Script, Word, Written, below, upwards
+from pytest_gbs.core.command import Command, Folder, Invocation, Script, Stop, Word, Written, below, upwards
 from pytest_gbs.core.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.core.globs import matches_any
-from pytest_gbs.core.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings
-from pytest_gbs.core.location import Location, Source
+from pytest_gbs.core.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings, Unread
+from pytest_gbs.core.location import Location, Source, Unreadable
 from pytest_gbs.core.quantity import Quantity
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.launchers import command_words, read_launcher_file, started
+from pytest_gbs.mentions import fitting, has_batch_key, like, may_launch, named
 from pytest_gbs.parsing import read
+from pytest_gbs.parsing.decode import NOT_TEXT
 from pytest_gbs.parsing.shell import read_commands, reads
+from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, MOST_TURNS, TOO_LONG
 from pytest_gbs.parsing.shell.starting import started_script
+from pytest_gbs.parsing.words import MATTERING
+from pytest_gbs.trees.files import LARGER, NOT_THERE, OUTSIDE
 
 if TYPE_CHECKING:
     from pytest_gbs.core.tree import Tree
@@ -27,10 +33,12 @@ _RECIPES: Final = (".yaml", ".yml", ".toml")
 _NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
 _HYDRA: Final = frozenset(("--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd"))
 _TESTS: Final = frozenset(("tests", "test", "ci"))
-# How many scripts may start one another, and how many commands of one file are looked at.
+# How many scripts may start one another, how many launches of one file are looked at, and how many recipes of one launch.
 _DEEPEST: Final = 3
-_MOST_COMMANDS: Final = 400
+_MOST_LAUNCHES: Final = 400
+_MOST_CANDIDATES: Final = 400
 _MOST_STARTED: Final = 200  # scripts that one script starts, and those that they start
+_MOST_CHARACTERS: Final = 5_000_000  # of scripts that name one another, searched for what they may launch
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
 
@@ -52,11 +60,18 @@ class Found(NamedTuple):
 
 
 class Scripts:
-    """The lazy memo of what the scripts of one tree launch, each read at most once."""
+    """The lazy memo of what the scripts of one tree launch, each read at most once.
 
-    def __init__(self, tree: Tree, paths: Sequence[str], exclude: tuple[str, ...], left_out: Callable[[str], bool]) -> None:
+    `left_out` tells which of `paths` are not read; `named` are scripts that are read although the tree leaves them out.
+    `unread` are those that were not read to their end, as far as they may launch training or were named.
+    """
+
+    def __init__(
+        self, tree: Tree, paths: Sequence[str], exclude: tuple[str, ...], left_out: Callable[[str], bool], named: Iterable[str] = ()
+    ) -> None:
         self.tree = tree
         self._all = paths
+        self._named = frozenset(named)
         self._exclude = exclude
         self._left_out = left_out
         self._paths: tuple[str, ...] | None = None
@@ -64,6 +79,9 @@ class Scripts:
         self._by_name: defaultdict[str, list[str]] | None = None
         self._found: dict[str, tuple[Found, ...]] = {}
         self.scripts: dict[str, Script] = {}
+        self.unread: dict[str, Unread] = {}
+        self._doubts: dict[str, frozenset[str]] = {}
+        self._stops: list[Stop] = []  # of the script at hand
         self._started = _MOST_STARTED
         self._launcher_files: dict[str, LauncherFile | None] = {}
         self._read_documents: dict[str, tuple[Document, ...]] = {}
@@ -73,17 +91,29 @@ class Scripts:
         """The files of the tree whose names say that they may hold command lines."""
         if self._paths is None:
             kept = (path for path in self._all if reads(path) and not self._left_out(path))
-            self._paths = tuple(path for path in kept if not matches_any(path, self._exclude))
+            listed = tuple(path for path in kept if not matches_any(path, self._exclude))
+            self._paths = tuple(sorted({*listed, *self._named})) if self._named else listed
         return self._paths
 
     def launches(self, path: str) -> tuple[Found, ...]:
         """Return the launches of the script at `path`, in order."""
         if path not in self._found:
             source = self.tree.read(path)
-            words = (*command_words(), *SCRIPTS)  # a script that starts another one names it
-            worth = isinstance(source, Source) and any(word in source.text for word in words)
-            self._found[path] = tuple(self._read(source)) if worth and isinstance(source, Source) else ()
+            if isinstance(source, Unreadable):
+                self._found[path] = ()
+                self._refused(source)
+            else:
+                words = (*command_words(), *SCRIPTS)  # a script that starts another one names it
+                self._found[path] = self._read(source) if any(word in source.text for word in words) else ()
         return self._found[path]
+
+    def _refused(self, problem: Unreadable) -> None:
+        """Note a script that can't be read, unless its bytes show that it launches nothing, or there is nothing to read."""
+        path, seen = problem.path, problem.reason.startswith((LARGER, *NOT_TEXT))
+        elsewhere = problem.reason in NOT_THERE or (problem.reason == OUTSIDE and path.lower().endswith(".md"))
+        launches = self._may_launch(path) if problem.source else problem.matters if seen else not elsewhere
+        if launches or path in self._named:
+            self.unread[path] = Unread(path, problem.reason, Location(path, 0, 0), whole=True)
 
     def all(self) -> Iterator[Found]:
         """Yield the launches of all scripts."""
@@ -96,39 +126,122 @@ class Scripts:
         if text is None:
             return
         script = read_commands(Source(source.path, text), self._source)
-        for command in script.commands[:_MOST_COMMANDS]:
-            for found in self._command(command, script, command.at, _DEEPEST):
+        for command in script.commands:
+            for found in self._command(command, script, command.at, ()):
                 own = tuple((path, word) for path, word in found.recipes if path == source.path)
                 if own:
                     yield found._replace(launch=found.launch._replace(kind=Kind.DOCUMENT), recipes=own)
 
-    def _read(self, source: Source) -> Iterator[Found]:
+    def _read(self, source: Source) -> tuple[Found, ...]:
         script = read_commands(source, self._source)
         self.scripts[source.path] = script
-        self._started = _MOST_STARTED
-        for command in script.commands[:_MOST_COMMANDS]:
-            yield from self._command(command, script, command.at, 0)
+        self._started, self._stops = _MOST_STARTED, []
+        found = tuple(islice(self._commands(script), _MOST_LAUNCHES + 1))
+        if len(found) > _MOST_LAUNCHES:
+            self._stops.append(Stop(f"more than {_MOST_LAUNCHES} launches", found[-1].launch.at))
+        self._note(source, script)
+        return found[:_MOST_LAUNCHES]
+
+    def _commands(self, script: Script) -> Iterator[Found]:
+        for command in script.commands:
+            yield from self._command(command, script, command.at, (script.path,))
+
+    def _note(self, source: Source, script: Script) -> None:
+        """Note the first part of a script that was not read, if it may launch training."""
+        stops = [*((script.stopped,) if script.stopped else ()), *self._stops, *self._unsourced(script)]
+        if stops and self._may_launch(source.path):
+            self.unread[source.path] = Unread(source.path, *stops[0])
+
+    def _unsourced(self, script: Script) -> Iterator[Stop]:
+        """Yield the files that a script sources and that can't be read; those that are scripts by name say so themselves."""
+        for path, at in script.unsourced:
+            problem = self.tree.read(path)
+            if isinstance(problem, Unreadable) and problem.reason not in NOT_THERE and not reads(path):
+                yield Stop(f"it sources {path}, {problem.reason}", at)
+
+    def may_be_launched(self, recipe: str) -> Iterator[Unread]:
+        """Yield the scripts that were not read to their end and that may launch `recipe`, with a batch that nobody knows."""
+        for path, unread in self.unread.items():
+            if _kind(path) != Kind.SCRIPT:
+                continue
+            if path not in self._doubts:
+                self._doubts[path] = self._may_name(path)
+            if recipe in self._doubts[path]:
+                yield unread
+
+    def _may_name(self, path: str) -> frozenset[str]:
+        """Return the configuration files that the script at `path`, or one that it names, may name; all if its text is too large."""
+        problem = self.tree.read(path)
+        texts = self._texts(path) if not isinstance(problem, Unreadable) or problem.source else None
+        if texts is not None:
+            return frozenset(self._named_in("\n".join(texts)))
+        return frozenset() if isinstance(problem, Unreadable) and not problem.matters else frozenset(self._all)
+
+    def _may_launch(self, path: str) -> bool:
+        texts = self._texts(path)
+        if texts is None:
+            return True
+        text = "\n".join(texts)
+        return may_launch(text, lambda: any(has_batch_key(self._text(path)) for path in self._named_in(text, outright=True)))
+
+    def _named_in(self, text: str, *, outright: bool = False) -> list[str]:
+        """Return the configuration files that `text` may name: `outright`, or also without suffix, or with variables."""
+        names = {path: path.rpartition("/")[2] for path in self._all if path.endswith(CONFIGURATIONS)}
+        if outright:
+            found = named(text, names.values())
+            return [path for path, name in names.items() if name in found]
+        bare = {name: name.rpartition(".")[0] for name in names.values()}
+        found = named(text, (*bare, *bare.values())) | fitting(text, bare)
+        return [path for path, name in names.items() if name in found or bare[name] in found]
+
+    def _texts(self, path: str) -> list[str] | None:
+        """Return the text of a script and of those that it names, and that they name; None where they are too many."""
+        scripts = defaultdict[str, list[str]](list)
+        for each in self.paths:
+            if not each.endswith(".md"):
+                scripts[each.rpartition("/")[2]].append(each)
+        seen, pending, texts = {path}, [path], list[str]()
+        while pending:
+            found = self.tree.read(pending.pop())
+            source = found.source if isinstance(found, Unreadable) else found
+            if source is None:
+                continue
+            texts.append(source.text.replace("\0", ""))
+            if sum(map(len, texts)) > _MOST_CHARACTERS:
+                return None
+            others = {each for name in named(texts[-1], scripts) for each in scripts[name]} - seen
+            seen |= others
+            pending += sorted(others)
+        return texts
 
     def _source(self, path: str) -> Source | None:
         found = self.tree.read(path)
         return found if isinstance(found, Source) else None
 
-    def _command(self, command: Command, script: Script, at: Location, depth: int) -> Iterator[Found]:
+    def _command(self, command: Command, script: Script, at: Location, within: tuple[str, ...]) -> Iterator[Found]:
+        """Yield what a command launches, itself or by a script; `within` are scripts that start one another, none: follow no script."""
         start = started(command, self._around(script))
         if start is not None:
             yield self._linked(start, command, script, at)
             return
-        inner = started_script(command) if depth < _DEEPEST and self._started > 0 else None
+        inner = started_script(command) if within else None
         if inner is None or inner[1] == Invocation():
             return
         path = self.find(inner[0], command, script)
         source = self._source(path) if path is not None and path != script.path else None
-        if source is not None:
-            self._started -= 1
-            other = read_commands(source, self._source, inner[1])
-            self._started -= 0 if other.complete else _COSTLY
-            for each in other.commands[:_MOST_COMMANDS]:
-                yield from self._command(each, other, at, depth + 1)
+        if source is None or (len(within) > _DEEPEST and source.path in within):
+            return
+        if len(within) > _DEEPEST or self._started <= 0:
+            often = f"more than {_MOST_STARTED} scripts" if len(within) <= _DEEPEST else f"a script within more than {_DEEPEST} others"
+            self._stops.append(Stop(often, at))
+            return
+        self._started -= 1
+        other = read_commands(source, self._source, inner[1])
+        if other.stopped is not None:
+            self._started -= _COSTLY
+            self._stops.append(Stop(f"{source.path}, which it starts, has {other.stopped.reason}", at))
+        for each in other.commands:
+            yield from self._command(each, other, at, (*within, source.path))
 
     def _around(self, script: Script) -> Surroundings:
         def launcher_file(word: Word, command: Command) -> LauncherFile | None:
@@ -141,7 +254,8 @@ class Scripts:
         return Surroundings(script, launcher_file, document)
 
     def _linked(self, start: Start, command: Command, script: Script, at: Location) -> Found:
-        named, unknown, missing = self._named(start, command, script)
+        self._stops += _cut_off(command, script, at)
+        recipes, unknown, missing = self._recipes(start, command, script)
         template = unknown is not None
         program = start.program[0] if start.program else None
         path = self._program(start.program, command, script) if program is not None else None
@@ -150,8 +264,8 @@ class Scripts:
         launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
         candidates = () if unknown is None else tuple(self._candidates(unknown))
         if unknown is not None and candidates:
-            launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:_MOST_COMMANDS], script)))
-        return Found(launch, start, script, tuple(named), path, template, missing, candidates)
+            launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:_MOST_CANDIDATES], script)))
+        return Found(launch, start, script, tuple(recipes), path, template, missing, candidates)
 
     def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:
         """Return the path of the Python file that runs, where the tree has it."""
@@ -161,7 +275,7 @@ class Scripts:
 
     def _candidates(self, word: Word) -> Iterator[str]:
         """Yield the files that a path with variables in it may name."""
-        matches = _like(tuple(part.text for part in word.parts)).fullmatch
+        matches = like(tuple(part.text for part in word.parts)).fullmatch
         yield from (path for path in self._all if path.endswith(CONFIGURATIONS) and matches(path))
 
     def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
@@ -180,7 +294,7 @@ class Scripts:
         source = self._source(path)
         return source.text if source is not None else ""
 
-    def _named(self, start: Start, command: Command, script: Script) -> tuple[list[tuple[str, Word]], Word | None, bool]:
+    def _recipes(self, start: Start, command: Command, script: Script) -> tuple[list[tuple[str, Word]], Word | None, bool]:
         """Return the files that the command names and that may be recipes, one that can't be known, and whether one is missing."""
         found: list[tuple[str, Word]] = []
         template: Word | None = None
@@ -253,22 +367,18 @@ def _first_launcher_file(documents: Iterable[Document]) -> LauncherFile | None:
     return next((file for document in documents if (file := read_launcher_file(document)) is not None), None)
 
 
-def _like(parts: Sequence[str | None]) -> re.Pattern[str]:
-    """Return what matches paths like a word of which some parts are unknown (None).
-
-    An unknown part ends where the known one behind it first occurs, and is never tried again: many of them cost no more than one.
-    """
-    pattern, unknown, last = "", False, max((i for i, part in enumerate(parts) if part), default=-1)
-    for i, part in enumerate(parts):
-        if not part:
-            unknown = unknown or part is None
-            continue
-        literal = re.escape(part.removeprefix("./") if not pattern and not unknown else part)
-        ends = i == last and None not in parts[i:]
-        pattern += literal if not unknown else f"[^/]+{literal}" if ends else f"(?>[^/]+?{literal})"
-        unknown = False
-    pattern += "[^/]+" if unknown else ""
-    return re.compile(f"(?:.*/)?{pattern}" if parts and parts[0] is None else pattern)
+def _cut_off(command: Command, script: Script, at: Location) -> Iterator[Stop]:
+    """Yield what is not known of a launch because it is too long, or because a loop has too many turns."""
+    loops, before = dict(script.unturned), ""
+    for word in command.words:
+        if TOO_LONG in word.unknowns:
+            yield Stop(f"a word of more than {LONGEST_VALUE:,} characters", at)
+        name, equals, _ = word.starts_with.partition("=")
+        option = name if equals else before
+        turns = [name for name in word.unknowns if name in loops]
+        if turns and (not option or any(part in option or part in option.replace("-", "_") for part in (*_NAMES_RECIPES, *MATTERING))):
+            yield Stop(f"a loop of more than {MOST_TURNS} turns", loops[turns[0]])
+        before = name if name.startswith("-") and not equals else ""
 
 
 def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
-from pytest_gbs.core.document import CONFIGURATIONS, SCRIPTS, Document
+from pytest_gbs.core.document import CONFIGURATIONS, MAKEFILES, SCRIPTS, Document
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.globs import matches_any
@@ -23,6 +23,8 @@ from pytest_gbs.launchers import hints as launcher_hints
 from pytest_gbs.launchers import read_launcher_file
 from pytest_gbs.parsing import read
 from pytest_gbs.settings.versions import Versions
+from pytest_gbs.trees.files import FOLDER, MISSING
+from pytest_gbs.trees.worktree import listing
 
 if TYPE_CHECKING:
     from pytest_gbs.composition.remembered import Remembered
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
 # Files whose names say that they may hold command lines (parsing/shell, `reads`), told without importing it.
 COMMANDS: Final = (*SCRIPTS, ".md", ".mk")
-MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
 
@@ -49,6 +50,8 @@ class Repository:
         self._nearby: dict[str, Nearby] = {}
         self._all: tuple[str, ...] | None = None
         self._scripts: Scripts | None = None
+        self._named_scripts: set[str] = set()
+        self._unlisted: tuple[tuple[str, str], ...] = ()
         self._documents: dict[str, tuple[Document | Unreadable, ...]] = {}
         self._remembered: Remembered | None = None
         self._recognise = recogniser(settings.frameworks)
@@ -67,14 +70,19 @@ class Repository:
     def all_paths(self) -> tuple[str, ...]:
         """All files of the tree, sorted; listed once."""
         if self._all is None:
-            self._all = self.tree.paths()
+            self._all, self._unlisted = listing(self.tree)
         return self._all
+
+    def unlisted(self, targets: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the folders below `targets` that could not be listed, each with the reason, once the tree was listed."""
+        prefixes = tuple("" if target in ("", ".") else target.rstrip("/") + "/" for target in targets or ("",))
+        yield from ((path, reason) for path, reason in self._unlisted if path.startswith(prefixes))
 
     @property
     def scripts(self) -> Scripts | None:
         """The scripts of the tree, or None, at no cost, where it has no file that may hold a command line."""
         if self._scripts is None:
-            if not any(_is_script(path) for path in self.all_paths):
+            if not self._named_scripts and not any(_is_script(path) for path in self.all_paths):
                 return None
             self._scripts = self.make_scripts()
         return self._scripts
@@ -83,7 +91,7 @@ class Repository:
         """Return what reads the scripts of the tree, whether it has any or not."""
         from pytest_gbs.launches import Scripts
 
-        return Scripts(self.tree, self.all_paths, self.settings.exclude, lambda path: self._left_out(path, ""))
+        return Scripts(self.tree, self.all_paths, self.settings.exclude, lambda path: self._left_out(path, ""), self._named_scripts)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -100,7 +108,8 @@ class Repository:
         """
         found: dict[str, bool] = {}
         for target in targets or ("",):
-            if _is_script(target) and isinstance(self.tree.read(target), Source):
+            if _is_script(target) and _is_there(self.tree.read(target)):
+                self._named_scripts.add(target)
                 continue
             inside = self._below(target)
             if inside is None:
@@ -121,7 +130,7 @@ class Repository:
         inside = self._range(prefix)
         if inside or target.endswith("/"):
             return [path for path in inside if not self._left_out(path, prefix)]
-        if not target.endswith(CONFIGURATIONS) and isinstance(self.tree.read(target), Unreadable):
+        if not target.endswith(CONFIGURATIONS) and not _is_there(self.tree.read(target)):
             raise UsageError(f"no file or folder {target}, or no configuration file in it")
         return None
 
@@ -240,6 +249,11 @@ class Repository:
 def _as_key(word: str) -> re.Pattern[str]:
     """Return what finds `word` where a key may stand: by itself, with a sign of YAML, JSON or TOML behind it."""
     return re.compile(rf"(?<![\w-]){re.escape(word)}[\"']?\s*[:=\].]")
+
+
+def _is_there(found: Source | Unreadable) -> bool:
+    """Return whether there is something other than a folder at a path, which may not be readable."""
+    return isinstance(found, Source) or found.reason not in (FOLDER, MISSING)
 
 
 def _is_script(path: str) -> bool:

@@ -19,6 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("settings",),
     ("frameworks", "launchers", "declarations", "suppressions"),
     ("rules", "fixes"),
+    ("mentions",),
     ("launches",),
     ("launched",),
     ("repository", "companions", "formats", "locking", "crew"),

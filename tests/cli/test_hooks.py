@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from pytest_gbs.cli.init import SNIPPETS
-from pytest_gbs.core.document import CONFIGURATIONS
-from pytest_gbs.repository import COMMANDS, MAKEFILES
+from pytest_gbs.core.document import CONFIGURATIONS, MAKEFILES
+from pytest_gbs.repository import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 

@@ -28,14 +28,9 @@ _LOOPS = "for i in $(seq 60); do for j in $(seq 60); do x=$((i+j)); done; done\n
     "files",
     [
         pytest.param({"run.sh": f'bash "" train.sh\n{_RUN}'}, id="an empty name of a script"),
-        pytest.param({"run.sh": f"{_sums('abcd', 200)}N=$((a))\n{_RUN}"}, id="sums of sums of sums"),
-        pytest.param({"run.sh": f"{_brackets('abcdefgh', 38)}N=$((a))\n{_RUN}"}, id="brackets within names within brackets"),
         pytest.param(
             {"run.sh": "torchrun train.py --config ${x0}a${x1}a${x2}a${x3}a${x4}a${x5}b.yaml\n", f"{'a' * 150}.yaml": "a: 1\n"},
             id="a name of unknown parts",
-        ),
-        pytest.param(
-            {"run.sh": "".join(f"bash other.sh {i}\n" for i in range(300)), "other.sh": f"{_RUN}{_LOOPS * 20}"}, id="scripts start scripts"
         ),
         pytest.param({"run.sh": f"{'if true; then ' * 3000}\n{_RUN}"}, id="branches without end"),
         pytest.param({"run.sh": f")\n# {'a[' * 40_000}\nif (\n{_RUN}"}, id="broken subscripts"),
@@ -47,6 +42,23 @@ def test_it_ends_and_the_recipe_is_verified(files: dict[str, str], tmp_path: Pat
     report = checked(tmp_path, {"recipe.yaml": recipe(), **files})
     assert report.internal == ()
     assert [file.verdict for file in report.files if file.path == "recipe.yaml"] == ["verified"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"run.sh": f"{_sums('abcd', 200)}N=$((a))\n{_RUN}"}, id="sums of sums of sums"),
+        pytest.param({"run.sh": f"{_brackets('abcdefgh', 38)}N=$((a))\n{_RUN}"}, id="brackets within names within brackets"),
+        pytest.param(
+            {"run.sh": "".join(f"bash other.sh {i}\n" for i in range(300)), "other.sh": f"{_RUN}{_LOOPS * 20}"}, id="scripts start scripts"
+        ),
+    ],
+)
+def test_it_ends_and_what_was_not_read_is_told(files: dict[str, str], tmp_path: Path) -> None:
+    report = checked(tmp_path, {"recipe.yaml": recipe(), **files})
+    assert report.internal == ()
+    assert [file.verdict for file in report.files if file.path == "recipe.yaml"] == ["undetermined"]
+    assert {finding.at.source for finding in report.findings() if finding.code == "GBS007"} == files.keys()
 
 
 def test_a_key_that_stands_ten_thousand_times_is_told_twenty_times(tmp_path: Path) -> None:

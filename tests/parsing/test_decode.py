@@ -8,6 +8,7 @@ import pytest
 
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.parsing import decode
+from pytest_gbs.trees.writing import encoded
 
 TEXT = "größe: 8 # ×\n"
 
@@ -80,3 +81,39 @@ def test_bytes_matter_that_hold_a_batch_key(data: bytes, matters: bool) -> None:
     found = decode("a.yaml", data)
     assert isinstance(found, Unreadable)
     assert found.matters is matters
+
+
+@pytest.mark.parametrize("path", ["run.sh", "job.SBATCH", "Makefile", "rules.mk", "README.md", "train.py", "env"])
+@pytest.mark.parametrize("data", [b"", b"a\r\nb\r", "größe ×\n".encode(), codecs.BOM_UTF8 + b"a"], ids=["empty", "breaks", "utf-8", "mark"])
+def test_a_script_in_utf_8_stays_as_it_is(path: str, data: bytes) -> None:
+    assert decode(path, data) == Source(path, data.decode("utf-8-sig"), "utf-8", data.startswith(codecs.BOM_UTF8))
+
+
+@pytest.mark.parametrize("path", ["run.sh", "job.SBATCH", "Makefile", "rules.mk", "README.md", "train.py", "env"])
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"# caf\xe9\nfoo\n", "# caf\udce9\nfoo\n"),
+        ("größe".encode() + b" gr\xf6\xdfe", "größe gr\udcf6\udcdfe"),
+        (codecs.BOM_UTF8 + b"\xff foo", "\udcff foo"),
+    ],
+    ids=["latin-1", "both", "after-mark"],
+)
+def test_a_script_is_read_whatever_its_bytes_are(path: str, data: bytes, text: str) -> None:
+    found = decode(path, data)
+    assert found == Source(path, text, "utf-8", data.startswith(codecs.BOM_UTF8))
+    assert encoded(found) == data
+
+
+@pytest.mark.parametrize("path", ["a.yaml", "a.YML", "a.json", "a.toml", "gbs.lock"])
+def test_a_configuration_must_be_text(path: str) -> None:
+    assert decode(path, b"# caf\xe9\n") == Unreadable(path, "not UTF-8 at byte 5: invalid continuation byte")
+
+
+def test_a_mark_of_utf_16_does_not_hide_a_script() -> None:
+    assert decode("run.sh", codecs.BOM_UTF16_LE + b"\ntorchrun") == Source("run.sh", "\udcff\udcfe\ntorchrun")
+
+
+def test_a_script_with_a_nul_is_no_text_and_says_what_it_holds() -> None:
+    found = decode("run.sh", b"foo \xe9\0bar")
+    assert found == Unreadable("run.sh", "not text: NUL at byte 5", None, Source("run.sh", "foo \udce9\0bar"))

@@ -8,6 +8,7 @@ from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.formats._summary import count
+from pytest_gbs.trees.worktree import Listing, listing
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -27,6 +28,10 @@ class Watched:
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all files."""
         return self.tree.paths()
+
+    def listing(self) -> Listing:
+        """Return the paths of all files, and the folders that can't be listed."""
+        return listing(self.tree)
 
     def read(self, path: str) -> Source | Unreadable:
         """Return the text of the file at `path`, and count it."""

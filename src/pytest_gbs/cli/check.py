@@ -145,7 +145,7 @@ def _hooked(asked: Job) -> Report:
     if asked.settings.source in kept or "gbs.lock" in kept:
         return asked.check(everything=True)
     report = asked._replace(targets=kept).check()
-    if not any(file.role == Role.LAUNCHER for file in report.files):
+    if not any(file.launches_others for file in report.files):
         return report
     whole = asked.check(everything=True)
     here = {file.path for file in report.files}

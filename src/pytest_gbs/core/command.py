@@ -233,11 +233,19 @@ class Written(NamedTuple):
     folder: Folder = Folder()
 
 
+class Stop(NamedTuple):
+    """Where a part of a script was not read, and why: "more than 2,000 commands". It may stand in a file that the script sources."""
+
+    reason: str
+    at: Location
+
+
 class Script(NamedTuple):
     """What a file runs: its commands in order, the options of `sbatch` that it states, its comments, the files it writes.
 
-    `complete` is false where reading stopped early, so that more commands may follow; `doubtful` are the places whose syntax
-    is broken.
+    `stopped` is the first part that was not read, so that there may be more commands; None if all was read. `doubtful` are the
+    places whose syntax is broken, `unsourced` the paths at which it looks for files to source that could not be had, and where.
+    `unturned` are the variables of loops of more turns than are read one by one, and the places of the loops.
     """
 
     path: str
@@ -245,8 +253,15 @@ class Script(NamedTuple):
     directives: tuple[Directive, ...] = ()
     comments: tuple[CommentBlock, ...] = ()
     written: tuple[Written, ...] = ()
-    complete: bool = True
+    stopped: Stop | None = None
     doubtful: tuple[Location, ...] = ()
+    unsourced: tuple[tuple[str, Location], ...] = ()
+    unturned: tuple[tuple[str, Location], ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of it was read."""
+        return self.stopped is None
 
 
 class Invocation(NamedTuple):

@@ -9,6 +9,8 @@ CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 """What the name of a configuration file ends with."""
 SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")
 """What the name of a shell script ends with."""
+MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
+"""The names that make looks for."""
 TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))
 """Keys by which a file takes in others."""
 

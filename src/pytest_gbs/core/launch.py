@@ -24,6 +24,20 @@ class Kind:
 JUDGES_NOTHING: Final = (Kind.TEST, Kind.TEMPLATE)
 
 
+class Unread(NamedTuple):
+    """A script, document or folder that was not read to its end, so that it may hold launches that nobody knows, and why.
+
+    `at` is where reading stopped, in whichever file; the start where nothing was read (`whole`). The path of a folder ends in `/`.
+    `recipe` is a place in a recipe that it may launch, whose check it leaves open; None for the file itself.
+    """
+
+    path: str
+    reason: str
+    at: Location
+    whole: bool = False
+    recipe: Location | None = None
+
+
 class Problem(NamedTuple):
     """Something wrong inside one launcher file: what its launcher would do, where, and the places it is about.
 

@@ -34,6 +34,10 @@ class Verdict:
 VERDICTS: Final = (Verdict.VERIFIED, Verdict.VIOLATED, Verdict.WARNED, Verdict.UNDETERMINED, Verdict.UNCLAIMED)
 
 
+# The rule about scripts that were not read to their end.
+UNREAD: Final = "GBS007"
+
+
 class FileReport(NamedTuple):
     """What was found out about one document of one file.
 
@@ -58,6 +62,11 @@ class FileReport(NamedTuple):
     launcher: LauncherFile | None = None  # what it gives, for role launcher, where runs are kept
     launches: int = 0  # how many commands in it launch a recipe
     elsewhere: tuple[Finding, ...] = ()  # what is wrong with launches of it, told with the launching files
+
+    @property
+    def launches_others(self) -> bool:
+        """Whether recipes may rest on it: a launcher file, a script, or one that was not read to its end."""
+        return self.role == Role.LAUNCHER or any(code == UNREAD for code, _ in self.rules)
 
 
 class Report(NamedTuple):

@@ -10,10 +10,11 @@ from pytest_gbs.core.typed import Any, Final, NamedTuple
 
 class Scope:
     """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`, LAUNCH one of a launch,
-    RECIPE all runs of a recipe, REPOSITORY all `Judged` claims."""
+    RECIPE all runs of a recipe, REPOSITORY all `Judged` claims, UNREAD a script that was not read to its end (`Unread`)."""
 
     FILE: Final = "file"
     UNREADABLE: Final = "unreadable"
+    UNREAD: Final = "unread"
     LAUNCHER: Final = "launcher"
     RUN: Final = "run"
     LAUNCH: Final = "launch"

@@ -2,8 +2,37 @@
 
 from __future__ import annotations
 
+from pytest_gbs.core.document import MAKEFILES, SCRIPTS
 from pytest_gbs.core.typed import Final
 
+# Programs that launch training: one of these stands in each script that does. The words of all launchers are among them.
+LAUNCHING: Final = (
+    "accelerate",
+    "axolotl",
+    "composer ",
+    "deepspeed",
+    "deepy.py",
+    "litgpt",
+    "llamafactory",
+    "lmf ",
+    "megatron ",
+    "orchestrator @",
+    "python",
+    "ray job",
+    "rl @",
+    "sft @",
+    "srun",
+    "swift ",
+    "torch.distributed",
+    "torchrun",
+    "trainer @",
+    "trl ",
+    "tune run",
+    "uv run",
+)
+# Those that no prose has by chance.
+_BY_NAME: Final = ("accelerate launch", "axolotl train", "deepspeed --", "llamafactory-cli", "torch.distributed.run", "torchrun ")
+_SHELL: Final = (*SCRIPTS, ".mk")
 # Parts of keys; `batch_size` covers the many that end in it.
 MATTERING: Final = (
     "batch_size",
@@ -33,3 +62,10 @@ MATTERING: Final = (
     "steps_per_generation",
     "auto_find_batch",
 )
+
+
+def launching_words(path: str) -> tuple[str, ...]:
+    """Return the words of which one stands in each file that launches training, if its name says that it may; none otherwise."""
+    if path.lower().endswith(".md"):
+        return (*_BY_NAME, *MATTERING)
+    return (*LAUNCHING, *MATTERING) if path.lower().endswith(_SHELL) or path.rpartition("/")[2] in MAKEFILES else ()

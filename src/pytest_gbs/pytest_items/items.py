@@ -11,6 +11,7 @@ import pytest
 
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined
 from pytest_gbs.core.quantity import Name
+from pytest_gbs.core.report import UNREAD
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.pytest_items.checks import Checked, Checks
 
@@ -21,6 +22,7 @@ _REASONS: Final[Mapping[str, str]] = {
     Name.WORLD_SIZE: "GPUs unknown: --gbs-world-size, or [tool.gbs] gpus-per-node",
     Name.DATA_PARALLEL_SIZE: "GPUs unknown: --gbs-world-size, or [tool.gbs] gpus-per-node",
 }
+_UNREAD: Final = "a script that may launch it was not read to its end: gbs check says which"
 _OTHERWISE: Final = "a size is unknown: gbs show says which"
 _BUG: Final = "internal-error"
 
@@ -51,6 +53,8 @@ class Judged(NamedTuple):
     @property
     def reason(self) -> str:
         """Why the item is skipped: one of a few fixed sentences."""
+        if self.code == UNREAD:
+            return _UNREAD
         missing = {name for outcome in self.undetermined for name in outcome.missing}
         return next((reason for name, reason in _REASONS.items() if name in missing), _OTHERWISE)
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.core.document import CONFIGURATIONS
+from pytest_gbs.core.document import CONFIGURATIONS, MAKEFILES
 from pytest_gbs.core.errors import GbsError
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.pytest_items.checks import Checks, in_words
 from pytest_gbs.pytest_items.items import Crash, Failure, RecipeFile, RecipeItem, names_of
 from pytest_gbs.pytest_items.options import read_options
 from pytest_gbs.pytest_items.summary import Summary, summarise, write_summary
-from pytest_gbs.repository import COMMANDS, MAKEFILES
+from pytest_gbs.repository import COMMANDS
 
 
 class RecipeSession:

@@ -8,25 +8,34 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable
 
 from pytest_gbs.core.typed import Final
 
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _PIECE: Final = 1 << 18
+_MOST_SEARCHED: Final = 50_000_000
+FOLDER: Final = "a folder, not a file"
+MISSING: Final = "there is no such file"
+NOWHERE: Final = "a symbolic link that leads nowhere"
+LARGER: Final = "larger than"
+CIRCLE: Final = "a symbolic link that leads back to itself"
+OUTSIDE: Final = "a link that leads out of the tree; name the file itself to read it"
+# What is no file, so that nothing in it can have gone unread.
+NOT_THERE: Final = frozenset((FOLDER, MISSING, NOWHERE, CIRCLE))
 _KINDS: Final = (
-    (stat.S_ISDIR, "a folder, not a file"),
+    (stat.S_ISDIR, FOLDER),
     (stat.S_ISFIFO, "a named pipe, not a regular file"),
     (stat.S_ISSOCK, "a socket, not a regular file"),
     (stat.S_ISCHR, "a device, not a regular file"),
     (stat.S_ISBLK, "a device, not a regular file"),
 )
-MISSING: Final = "there is no such file"
 _REASONS: Final = {
     errno.ENOENT: MISSING,
     errno.ENOTDIR: MISSING,
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
-    errno.ELOOP: "a symbolic link that leads back to itself",
+    errno.ELOOP: CIRCLE,
     errno.ENAMETOOLONG: "its name is too long",
 }
 
@@ -66,15 +75,37 @@ def _read(path: str, size: int, most: int) -> bytes | str:
     return b"".join(pieces) if length <= most else too_large(most)
 
 
+def may_hold(path: str, words: Iterable[str]) -> bool:
+    """Return whether one of `words` stands in the regular file at `path`, however large it is, or may stand where it is too large."""
+    wanted = tuple(word.encode() for word in words)
+    overlap = max(map(len, wanted), default=1)
+    searched, rest = 0, b""
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError:
+        return True
+    try:
+        while searched < _MOST_SEARCHED and (data := os.read(descriptor, _PIECE)):
+            searched += len(data)
+            rest = rest[-overlap:] + data
+            if any(word in rest for word in wanted):
+                return True
+        return searched >= _MOST_SEARCHED
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+
+
 def too_large(most: int) -> str:
     """Return the reason for a file above the limit of `most` bytes."""
-    return f"larger than {most:,} bytes"
+    return f"{LARGER} {most:,} bytes"
 
 
 def reason(path: str, error: OSError) -> str:
     """Return in words why the operating system refused `path`."""
     if error.errno == errno.ENOENT and os.path.islink(path):
-        return "a symbolic link that leads nowhere"
+        return NOWHERE
     known = _REASONS.get(error.errno or 0)
     return known or (error.strerror or "the operating system can't read it").lower()
 

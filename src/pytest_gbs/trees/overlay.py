@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.typed import NamedTuple
+from pytest_gbs.trees.worktree import Listing, listing
 
 
 class OverlayTree(NamedTuple):
@@ -17,7 +18,12 @@ class OverlayTree(NamedTuple):
 
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all files of both, sorted."""
-        return tuple(sorted({*self.base.paths(), *self.files}))
+        return self.listing().paths
+
+    def listing(self) -> Listing:
+        """Return the paths of all files of both, and the folders of the base that can't be listed."""
+        paths, unlisted = listing(self.base)
+        return Listing(tuple(sorted({*paths, *self.files})), unlisted)
 
     def read(self, path: str) -> Source | Unreadable:
         """Return the text given for `path`, or else what the base has to say."""

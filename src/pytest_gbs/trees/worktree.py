@@ -7,22 +7,35 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.decode import decode
-from pytest_gbs.trees.files import read_bytes, reason, too_large
+from pytest_gbs.trees.files import NOT_THERE, OUTSIDE, may_hold, read_bytes, reason, too_large
 from pytest_gbs.trees.root import StrPath, find_root
 
 if TYPE_CHECKING:
+    from pytest_gbs.core.tree import Tree
     from pytest_gbs.trees.gitignore import IgnoreFile
 
 # Folders of installed packages and caches; those with a dot in front are left out as hidden.
 LEFT_OUT: Final = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
 _MOST_IGNORE_BYTES: Final = 500_000
-_OUTSIDE: Final = "a link that leads out of the tree; name the file itself to read it"
+
+
+class Listing(NamedTuple):
+    """The paths of all files of a tree, sorted, and its folders that can't be listed, each with the reason."""
+
+    paths: tuple[str, ...]
+    unlisted: tuple[tuple[str, str], ...] = ()
+
+
+def listing(tree: Tree) -> Listing:
+    """Return what `tree` lists, with the folders that it can't if it can tell."""
+    found: Callable[[], Listing] | None = getattr(tree, "listing", None)
+    return found() if found is not None else Listing(tree.paths())
 
 
 class WorkTree(NamedTuple):
@@ -42,13 +55,22 @@ class WorkTree(NamedTuple):
 
         Links to folders are not followed, links to files are listed. A folder that can't be listed counts as empty.
         """
+        return self.listing().paths
+
+    def listing(self) -> Listing:
+        """Return the paths of all files, as `paths` does, and the folders among them that can't be listed."""
         base = _with_slash(self.root)
         above, outer = _ignored_from_above(base)
         found: list[str] = []
+        unlisted: list[tuple[str, str]] = []
         pending = [("", outer)]
         while pending:
             folder, ignored_by = pending.pop()
             entries = _entries(base + folder)
+            if isinstance(entries, str):
+                if entries not in NOT_THERE:
+                    unlisted.append((folder or "./", entries))
+                continue
             if folder and any(entry.name == "pyvenv.cfg" for entry in entries):
                 continue
             own = _own_ignore_file(entries, len(above) + len(folder))
@@ -66,7 +88,7 @@ class WorkTree(NamedTuple):
                     pending.append((path + "/", ignored_by))
                 else:
                     found.append(path)
-        return tuple(sorted(found))
+        return Listing(tuple(sorted(found)), tuple(sorted(unlisted)))
 
     def read(self, path: str) -> Source | Unreadable:
         """Return the text of the file at `path`, or why it can't be read; only regular files below the root are opened."""
@@ -76,7 +98,13 @@ class WorkTree(NamedTuple):
         data = read_bytes(full, self.max_file_size)
         if isinstance(data, bytes):
             return decode(path, data)
-        return Unreadable(path, f"{data}; max-file-size in [tool.gbs] raises it" if data == too_large(self.max_file_size) else data)
+        if data != too_large(self.max_file_size):
+            return Unreadable(path, data)
+        from pytest_gbs.parsing.words import launching_words
+
+        words = launching_words(path)
+        matters = bool(words) and may_hold(full, words)
+        return Unreadable(path, f"{data}; max-file-size in [tool.gbs] raises it", matters=matters)
 
     def exists(self, path: str) -> bool:
         """Return whether there is a file or folder at `path`, which may be hidden or ignored."""
@@ -96,12 +124,13 @@ def _with_slash(root: StrPath) -> str:
     return text if text.endswith("/") else text + "/"
 
 
-def _entries(folder: str) -> list[os.DirEntry[str]]:
+def _entries(folder: str) -> list[os.DirEntry[str]] | str:
+    """Return what is in a folder, or in words why it can't be listed."""
     try:
-        with os.scandir(folder) as listing:
-            return list(listing)
-    except OSError:
-        return []
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        return reason(folder, error)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -187,7 +216,7 @@ def _steps(path: str) -> Iterator[str]:
 def _leads_out(folder: str, path: str) -> str:
     real = os.path.realpath(folder + path)
     inside = os.path.realpath(folder).rstrip("/") + "/"
-    return "" if real.startswith(inside) else _OUTSIDE
+    return "" if real.startswith(inside) else OUTSIDE
 
 
-__all__ = ["WorkTree", "find_root"]
+__all__ = ["Listing", "WorkTree", "find_root", "listing"]

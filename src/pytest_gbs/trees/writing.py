@@ -53,7 +53,8 @@ class _Prepared(NamedTuple):
 def encoded(source: Source) -> bytes:
     """Return the bytes of a file whose text is `source`, its byte order mark included: the inverse of reading it."""
     mark = _MARKS.get(source.encoding, b"") if source.bom else b""
-    return mark + source.text.encode(source.encoding)
+    # Bytes of a script that are not UTF-8 go back as they came (parsing/decode).
+    return mark + source.text.encode(source.encoding, "surrogateescape" if source.encoding == "utf-8" else "strict")
 
 
 def write_together(root: StrPath, changes: Sequence[Change]) -> None:

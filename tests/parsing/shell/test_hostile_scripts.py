@@ -60,13 +60,47 @@ def test_make_variables_that_double_are_cut_off() -> None:
     assert script(text, "Makefile").path == "Makefile"
 
 
-def test_a_script_that_is_too_large_is_not_read() -> None:
-    found = script("foo 1\n" * 200_000)
-    assert (found.commands, found.complete) == ((), False)
+def test_a_script_at_a_limit_is_read_to_its_end() -> None:
+    assert script("foo\n" * 2_000).stopped is None
+    assert script("foo\n" + "\n" * 999_990 + "bar").stopped is None
+    assert script("{ " * 19 + "foo" + "; }" * 19).stopped is None
+    assert script("for i in {1..64}; do foo $i; done").unturned == ()
+    assert script("prose about torchrun\n" * 60_000, "README.md").stopped is None  # 1,260,000 characters, none of them a shell's
 
 
-def test_an_unfinished_reading_says_so() -> None:
-    assert not script("foo\n" * 5_000).complete
+def test_a_function_that_calls_itself_was_read() -> None:
+    assert script('f() { foo "$1"; f "$1" again; }\nf a').stopped is None
+
+
+NESTED = "".join(f"f{i}() {{ f{i + 1}; }}\n" for i in range(12)) + "f12() { bar; }\n"
+LONG = "# " + "x" * 20_000
+LOOP = "for i in {1..60}; do for j in {1..60}; do x=$i$j; y=$j$i; z=1; done; done\n"
+STOPS = {
+    "commands": ("foo\n" * 2_001, "more than 2,000 commands", "foo", 2_001),
+    "characters": ("foo\n" + "\n" * 1_000_000 + "bar\n", "more than 1,000,000 characters", "", 999_998),
+    "line": ("foo\n" + "bar " * 250_001, "more than 1,000,000 characters", "", 2),
+    "steps": ("foo\n" + LOOP * 9 + "bar\n", "more than 40,000 statements and words", None, None),
+    "braces": ("foo\n" + "{ " * 50 + "bar" + "; }" * 50 + "\nfoo", "statements within more than 40 others", None, 2),
+    "brackets": ("foo\n" + "(" * 50 + "bar" + ")" * 50 + "\nfoo", "words within more than 40 others", None, 2),
+    "functions": (NESTED + "foo\nf0\nfoo\n", "a function within more than 8 others", "f8", 8),
+    "shells": ("foo\n" + "eval " * 12 + "bar", "a shell within more than 8 others", "eval", 2),
+    "wrappers": ("foo\n" + "env " * 12 + "bar\nfoo", "a command behind more than 8 others", "env " * 4 + "bar", 2),
+    "argument": (f"foo\nbash -c '{LONG}\nbar'\nfoo", "a script of more than 20,000 characters within another", None, 2),
+    "variable": (f"foo\nX='{LONG}\nbar'\neval \"$X\"\nfoo", "a script of more than 20,000 characters within another", None, 4),
+    "heredoc": (f"foo\nbash <<EOF\n{LONG}\nbar\nEOF\nfoo", "a script of more than 20,000 characters within another", None, 2),
+}
+
+
+@pytest.mark.parametrize(("text", "reason", "where", "line"), STOPS.values(), ids=STOPS)
+def test_a_script_that_is_not_read_to_its_end_says_why_and_where(text: str, reason: str, where: str | None, line: int | None) -> None:
+    found = script(text)
+    assert found.stopped is not None
+    at = found.stopped.at
+    assert found.stopped.reason == reason
+    assert line is None or text[: at.start].count("\n") + 1 == line
+    assert where is None or text[at.start : at.stop] == where
+    assert found.commands[0].words[0].text == "foo"  # what stands before is kept
+    assert "bar" not in [command.words[0].text for command in found.commands]
 
 
 def test_a_doubled_value_is_unknown() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_gbs.core.command import Invocation, Script
+from pytest_gbs.core.command import Invocation, Script, Stop
 from pytest_gbs.core.document import SCRIPTS
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.parsing.shell.limits import MOST_CHARACTERS
@@ -27,13 +27,13 @@ def read_commands(source: Source, read: Callable[[str], Source | None] | None = 
     (`${NNODES:-1}`) is known and marked as a default. Branches that are certainly not taken, code behind `exit` and
     functions that are not called give no commands.
     """
-    if len(source.text) > MOST_CHARACTERS:
-        return Script(source.path, (), complete=False, doubtful=(Location(source.path, 0, len(source.text)),))
     name = source.path.rpartition("/")[2].lower()
     if name.endswith(".md"):
         from pytest_gbs.parsing.shell.markdown import read_markdown
 
         return read_markdown(source, read)
+    if len(source.text) > MOST_CHARACTERS:
+        return _beginning(source, read, started)
     if name.endswith(".mk") or name in ("makefile", "gnumakefile"):
         from pytest_gbs.parsing.shell.makefile import read_makefile
 
@@ -41,3 +41,11 @@ def read_commands(source: Source, read: Callable[[str], Source | None] | None = 
     from pytest_gbs.parsing.shell.script import read_script
 
     return read_script(source, read, started)
+
+
+def _beginning(source: Source, read: Callable[[str], Source | None] | None, started: Invocation | None) -> Script:
+    """Return what the lines at the beginning of a text that is too long run."""
+    cut = source.text.rfind("\n", 0, MOST_CHARACTERS) + 1
+    script = read_commands(source._replace(text=source.text[:cut]), read, started)
+    behind = Stop(f"more than {MOST_CHARACTERS:,} characters", Location(source.path, cut, cut))
+    return script if script.stopped else script._replace(stopped=behind)

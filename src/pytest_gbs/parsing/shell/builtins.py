@@ -9,7 +9,7 @@ from pytest_gbs.core.typed import Final, TypeAlias
 from pytest_gbs.parsing.shell import calls, conditions
 from pytest_gbs.parsing.shell.conditions import NO, UNKNOWN, YES, Truth
 from pytest_gbs.parsing.shell.fields import Fields
-from pytest_gbs.parsing.shell.limits import DEEPEST_CALL
+from pytest_gbs.parsing.shell.limits import DEEPEST_CALL, MOST_CHARACTERS
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.state import BREAK, CONTINUE, EXIT, RETURN, Variable, text_of
 from pytest_gbs.parsing.shell.text import Parts, whole
@@ -100,12 +100,14 @@ def moved(folder: Folder, word: Word) -> Folder:
 
 def _source(machine: Machine, words: Words, _before: Before, _feed: Parts | None) -> Truth:
     """Read another file in this shell, if it can be had; what it sets is unknown otherwise."""
-    source = None
-    if len(words) > 1 and machine.read_file is not None and machine.shells < DEEPEST_CALL:
-        for path in candidates(machine, words[1]):
-            source = machine.read_file(path)
-            if source is not None:
-                break
+    named = candidates(machine, words[1]) if len(words) > 1 and machine.read_file is not None else []
+    source = next((found for path in named if machine.read_file and (found := machine.read_file(path)) is not None), None)
+    if source is None:
+        machine.unsourced += [(path, words[1].at) for path in named]
+    elif machine.shells >= DEEPEST_CALL:
+        if source.path not in machine.sources:  # one that sources itself was read
+            machine.stop(f"a shell within more than {DEEPEST_CALL} others", words[1].at)
+        source = None
     if source is None:
         machine.state.forgotten = True
         return conditions.HOPED
@@ -114,7 +116,7 @@ def _source(machine: Machine, words: Words, _before: Before, _feed: Parts | None
     machine.text_path = source.path
     if len(words) > 2:
         machine.state.arguments = tuple(word.parts for word in words[2:])
-    calls.evaluate(machine, (whole(source.path, source.text),))
+    calls.evaluate(machine, (whole(source.path, source.text),), most=MOST_CHARACTERS)
     machine.text_path, machine.state.arguments = outer, arguments
     return conditions.HOPED
 

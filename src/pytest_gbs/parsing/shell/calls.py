@@ -9,7 +9,7 @@ from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.parsing.shell import broken_quotes, slurm
 from pytest_gbs.parsing.shell.conditions import HOPED, Truth
-from pytest_gbs.parsing.shell.limits import DEEPEST_CALL
+from pytest_gbs.parsing.shell.limits import DEEPEST_CALL, LONGEST_VALUE, TOO_LONG
 from pytest_gbs.parsing.shell.machine import Frame, Function, Machine, joined
 from pytest_gbs.parsing.shell.state import RETURN, State, Variable, join
 from pytest_gbs.parsing.shell.text import Parts, Text, parse
@@ -28,9 +28,11 @@ def call(machine: Machine, function: Function, words: tuple[Word, ...], before: 
     at = words[0].at if words else machine.at_start
     if len(machine.calls) >= DEEPEST_CALL:
         machine.state.forget_all(at)
+        if function not in (frame.function for frame in machine.calls):  # one that calls itself was read
+            machine.stop(f"a function within more than {DEEPEST_CALL} others", machine.at(machine.statement) if machine.statement else at)
         return HOPED
     arguments, text, loops = machine.state.arguments, machine.text, machine.loops
-    frame = Frame({}, [])
+    frame = Frame({}, [], function)
     for name, variable in before:
         frame.before.setdefault(name, machine.state.variables.get(name))
         machine.state.assign(name, variable._replace(exported=True))
@@ -85,6 +87,8 @@ def launch(machine: Machine, words: tuple[Word, ...], environment: Environment, 
         machine.wrappers = (*machine.wrappers, Wrapper(name_of(words[0]), words[:start], _place(words[:start], at)))
         words = words[start:]
         at = _place(words, at)
+    else:
+        machine.stop(f"a command behind more than {DEEPEST_CALL} others", at)
     machine.wrappers = wrappers
 
 
@@ -114,6 +118,8 @@ def _shell(machine: Machine, words: tuple[Word, ...], variables: dict[str, Word]
         return False
     parts = given if given is not None else feed or ()
     if parts and all(part.text is None or part.text.isspace() for part in parts):
+        if any(part.name == TOO_LONG for part in parts):
+            machine.stop(f"a script of more than {LONGEST_VALUE:,} characters within another", at)
         return False  # nobody knows what it runs
     whole = broken_quotes.meant(machine, words, parts) if given is not None and name not in ("eval", "ssh") else None
     rest = words[index:] if name in SHELLS and whole is None else ()
@@ -182,12 +188,17 @@ def _inside(machine: Machine, state: State) -> Iterator[None]:
         machine.state, machine.functions, machine.calls, machine.loops = outer, functions, calls, loops
 
 
-def evaluate(machine: Machine, parts: Parts, wrappers: tuple[Wrapper, ...] = ()) -> None:
-    """Read parts as a script: what `eval` and `bash -c` do."""
+def evaluate(machine: Machine, parts: Parts, wrappers: tuple[Wrapper, ...] = (), most: int = LONGEST_VALUE) -> None:
+    """Read parts as a script of at most so many characters: what `eval` and `bash -c` do."""
     from pytest_gbs.parsing.shell.statements import run_all
 
-    parts = machine.bounded(parts)
-    if machine.shells >= DEEPEST_CALL or all(part.text is None or part.text.isspace() for part in parts):
+    given, parts = parts, machine.bounded(parts, most)
+    if parts is not given:
+        machine.stop(f"a script of more than {most:,} characters within another", given[0].use)
+    if all(part.text is None or part.text.isspace() for part in parts):
+        return
+    if machine.shells >= DEEPEST_CALL:
+        machine.stop(f"a shell within more than {DEEPEST_CALL} others", parts[0].use)
         return
     text, outer, before = Text(parts), machine.text, machine.wrappers
     machine.budget.write(len(text.string))

@@ -91,6 +91,7 @@ class _Reader:
         machine.budget.step()
         start, stop = machine.text.span(node)
         if machine.depth > DEEPEST:
+            machine.stop(f"words within more than {DEEPEST} others", machine.text.location(start, stop))
             self.expanded((unknown("nested too deep", machine.text.location(start, stop)),), node, quoted=quoted)
             return
         machine.depth += 1

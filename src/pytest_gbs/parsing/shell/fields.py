@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_gbs.core.command import Part, Word, hull
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import Final
-from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, MOST_TURNS
+from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, MOST_TURNS, TOO_LONG
 from pytest_gbs.parsing.shell.state import text_of, unknown
 from pytest_gbs.parsing.shell.text import Parts
 
@@ -98,7 +98,7 @@ def word(parts: Parts, raw: str, at: Location) -> Word:
     """Return a word of these parts; one that is longer than any option is unknown."""
     text = parts[0].text if len(parts) == 1 else text_of(parts)
     if (len(text) if text is not None else sum(len(part.text or "") for part in parts)) > LONGEST_VALUE:
-        return Word(None, raw, at, (unknown("too long", at),))
+        return Word(None, raw, at, (unknown(TOO_LONG, at),))
     return Word(text, raw, at, parts)
 
 

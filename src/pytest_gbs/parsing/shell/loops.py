@@ -34,6 +34,8 @@ def read_for(machine: Machine, node: Node) -> Truth:
     if doubtful or len(values) > MOST_TURNS or node.children[0].type == "select":
         pattern = next((part.pattern for parts in values for part in parts if part.pattern), "")
         at = machine.at(variable)
+        if not doubtful and len(values) > MOST_TURNS:
+            machine.unturned.setdefault(name, at)
         hidden = unknown(name, at)._replace(pattern=pattern if len(values) == 1 else "")
         _any_turns(machine, body, lambda: machine.state.assign(name, Variable((hidden,))))
         return UNKNOWN
@@ -113,13 +115,15 @@ def _repeat(machine: Machine, body: Node, condition: Callable[[], Truth], after:
             after()
         else:
             truth = UNKNOWN
+            for name in machine.state.changed(before) if most == MOST_TURNS else ():
+                machine.unturned.setdefault(name, machine.at(body))
             machine.state.become(before)
             del machine.commands[count:]
 
     def start() -> None:
         condition()
 
-    _any_turns(machine, body, start, none=truth.value is False)
+    _any_turns(machine, body, start, after, none=truth.value is False)
 
 
 class _Loop:
@@ -165,13 +169,15 @@ def _leave(machine: Machine, body: Node, frame: Frame) -> None:
         machine.state.over = ""
 
 
-def _any_turns(machine: Machine, body: Node, start: Callable[[], None], *, none: bool = False) -> None:
+def _any_turns(
+    machine: Machine, body: Node, start: Callable[[], None], after: Callable[[], None] = lambda: None, *, none: bool = False
+) -> None:
     """Read a loop of which nobody knows the turns: what changes in one is unknown in all; `none` is what happens by default."""
     before = machine.state.copy()
     changing = set[str]()
     for _ in range(3):
-        after = _trial(machine, body, start, before, changing)
-        found = set(before.changed(after)) | changing
+        end = _trial(machine, body, (start, after), before, changing)
+        found = set(before.changed(end)) | changing
         if found == changing:
             break
         changing = found
@@ -183,19 +189,21 @@ def _any_turns(machine: Machine, body: Node, start: Callable[[], None], *, none:
     join(machine.state, [(before, none), (machine.state.copy(), False)], machine.at(body))
 
 
-def _trial(machine: Machine, body: Node, start: Callable[[], None], before: State, changing: set[str]) -> State:
-    """Return how one turn leaves things, without noting any command."""
+def _trial(machine: Machine, body: Node, around: tuple[Callable[[], None], Callable[[], None]], before: State, changing: set[str]) -> State:
+    """Return how one turn leaves things, with what is done `around` it before and after, without noting any command."""
+    start, after = around
     machine.muted += 1
     machine.state.become(before.copy())
     _forget(machine, changing, body)
     with _Loop(machine) as frame:
         start()
         _turn(machine, body, frame)
+        after()
         _leave(machine, body, frame)
-    after = machine.state.copy()
+    end = machine.state.copy()
     machine.muted -= 1
     machine.state.become(before.copy())
-    return after
+    return end
 
 
 def _forget(machine: Machine, names: set[str], body: Node) -> None:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from pytest_gbs.core.command import Command, Directive, Part, Word, Wrapper, Written, hull
+from pytest_gbs.core.command import Command, Directive, Part, Script, Stop, Word, Wrapper, Written, hull
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.shell.arithmetic import HOLE, Reckoning, Unreckonable
 from pytest_gbs.parsing.shell.expansion import read_region
 from pytest_gbs.parsing.shell.fields import BLANKS
 from pytest_gbs.parsing.shell.fields import word as make_word
-from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, MOST_COMMANDS, Budget, Exhausted
+from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, MOST_COMMANDS, TOO_LONG, Budget, Exhausted
 from pytest_gbs.parsing.shell.state import State, Variable, unknown
 from pytest_gbs.parsing.shell.text import Parts, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tree_sitter import Node
+
+    from pytest_gbs.core.document import CommentBlock
 
 _DEEPEST_NAME: Final = 8
 
@@ -35,6 +37,7 @@ class Frame(NamedTuple):
 
     before: dict[str, Variable | None]
     left: list[State]
+    function: Function | None = None
 
 
 class Machine:
@@ -64,6 +67,9 @@ class Machine:
         self.commands: list[Command] = []
         self.written: list[Written] = []
         self.doubtful: list[Location] = []
+        self.stopped: Stop | None = None
+        self.unsourced: list[tuple[str, Location]] = []
+        self.unturned: dict[str, Location] = {}
         self.directives: tuple[Directive, ...] = ()
 
     # Words
@@ -98,12 +104,12 @@ class Machine:
         place = at or hull([part.use for part in parts]) or otherwise or Location(self.text_path, 0, 0)
         return make_word(parts, self.raw(place), place)
 
-    def bounded(self, parts: Parts) -> Parts:
-        """Return a value, unknown if it is longer than any that matters."""
+    def bounded(self, parts: Parts, most: int = LONGEST_VALUE) -> Parts:
+        """Return a value, unknown if it is longer than `most` characters: than any that matters."""
         length = sum(len(part.text or "") for part in parts)
         self.budget.write(len(parts))
-        if length > LONGEST_VALUE or len(parts) > LONGEST_VALUE // 10:
-            return (unknown("too long", parts[0].use),)
+        if length > most or len(parts) > LONGEST_VALUE // 10:
+            return (unknown(TOO_LONG, parts[0].use),)
         return parts
 
     def known_array(self, name: str) -> bool:
@@ -131,10 +137,29 @@ class Machine:
         from pytest_gbs.parsing.shell.surroundings import environment_of
 
         if len(self.commands) >= MOST_COMMANDS:
-            raise Exhausted
+            raise Exhausted(f"more than {MOST_COMMANDS:,} commands")
         variables = environment_of(self, environment)
         folder, conditional = self.state.folder, self.uncertain > 0 or self.state.unlikely
         self.commands.append(Command(words, at, variables, conditional, self.wrappers, folder, self.context, self.meant > 0))
+
+    def script(self, path: str, comments: Iterable[CommentBlock]) -> Script:
+        """Return all that was found, as the script at `path`."""
+        return Script(
+            path,
+            tuple(self.commands),
+            self.directives,
+            tuple(comments),
+            tuple(self.written),
+            self.stopped,
+            tuple(self.doubtful),
+            tuple(self.unsourced),
+            tuple(self.unturned.items()),
+        )
+
+    def stop(self, reason: str, at: Location) -> None:
+        """Note that something was not read; the first that was not is what is told."""
+        if self.stopped is None and not self.muted:
+            self.stopped = Stop(reason, at)
 
     @contextmanager
     def maybe(self, uncertain: bool = True) -> Iterator[None]:

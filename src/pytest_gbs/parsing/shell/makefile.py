@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from pytest_gbs.core.command import Part, Script
+from pytest_gbs.core.command import Part, Script, Stop
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.parsing.owners import ABOVE
-from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, Exhausted
+from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, TOO_LONG, Exhausted
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.script import run
 from pytest_gbs.parsing.shell.state import State, Variable, lowered, unknown
@@ -48,17 +48,16 @@ def read_makefile(source: Source, read: Callable[[str], Source | None] | None) -
     """Return what the recipes of a Makefile run, whichever target is made."""
     machine = Machine(source, read)
     makefile = _Makefile(source, machine)
-    complete = True
     try:
         for line in _logical(source.text):
             _read_line(makefile, line)
         for target, text in _recipes(makefile):
             machine.context = target
-            complete = run(machine, text, parse(text), state=_state(makefile)) and complete
-    except Exhausted:
-        complete = False
-    comments = tuple(_comments(source))
-    return Script(source.path, tuple(machine.commands), (), comments, tuple(machine.written), complete, tuple(machine.doubtful))
+            if not run(machine, text, parse(text), state=_state(makefile)):
+                break
+    except Exhausted as exhausted:
+        machine.stopped = machine.stopped or Stop(str(exhausted), machine.at_start)
+    return machine.script(source.path, _comments(source))
 
 
 def _logical(text: str) -> Iterator[_Line]:
@@ -142,7 +141,7 @@ def _assign(makefile: _Makefile, match: re.Match[str], line: _Line) -> None:
 def _bounded(makefile: _Makefile, parts: Parts, at: Location) -> Parts:
     length = sum(len(part.text or "") for part in parts) + len(parts)
     makefile.machine.budget.write(length)
-    return (unknown("too long", at),) if length > LONGEST_VALUE else parts
+    return (unknown(TOO_LONG, at),) if length > LONGEST_VALUE else parts
 
 
 @cache

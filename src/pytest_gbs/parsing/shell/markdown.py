@@ -8,9 +8,10 @@ from functools import cache
 
 from pytest_gbs.core.command import Part, Script
 from pytest_gbs.core.document import CommentBlock
-from pytest_gbs.core.location import Source
+from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.parsing.shell.comments import read_comments
+from pytest_gbs.parsing.shell.limits import MOST_CHARACTERS
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.script import masked, run
 from pytest_gbs.parsing.shell.text import Parts, Text, parse
@@ -33,17 +34,22 @@ def read_markdown(source: Source, read: Callable[[str], Source | None] | None) -
     """Return what the shell blocks of a document run; variables do not reach from one block to the next."""
     machine = Machine(source, read)
     comments: list[CommentBlock] = []
-    complete = True
+    left = MOST_CHARACTERS
     for block in _blocks(source.text):
         spans = _commands(source.text, block)
         if not spans:
             continue
+        left -= sum(stop - start for start, stop in spans)
+        if left < 0:
+            machine.stop(f"more than {MOST_CHARACTERS:,} characters in its code blocks", Location(source.path, *spans[0]))
+            break
         text = Text(_parts(source, spans))
         machine.context = block.heading
         root = parse(text)
-        complete = run(machine, text, root) and complete
         comments += read_comments(text, root)
-    return Script(source.path, tuple(machine.commands), (), tuple(comments), tuple(machine.written), complete, tuple(machine.doubtful))
+        if not run(machine, text, root):
+            break
+    return machine.script(source.path, comments)
 
 
 def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
@@ -65,7 +71,7 @@ def _blocks(text: str) -> Iterator[_Block]:
     language = ""
     for start, stop in _lines(text):
         line = text[start:stop].rstrip("\r\n")
-        match = _fence().match(line)
+        match = _fence().match(line) if "```" in line or "~~~" in line else None
         if opened is None:
             if match and not (match.group(2)[0] == "`" and "`" in match.group(3)):
                 opened, lines, language = match, [], _language(match.group(3))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from pytest_gbs.core.command import Directive, Invocation, Part, Script
+from pytest_gbs.core.command import Directive, Invocation, Part, Script, Stop
 from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
@@ -34,16 +34,8 @@ def read_script(source: Source, read: Callable[[str], Source | None] | None, sta
         for name, value in started.environment:
             state.variables[name] = Variable(value.parts, exported=True)
         machine.directives += started.directives
-    complete = run(machine, text, root, machine.directives, state)
-    return Script(
-        source.path,
-        tuple(machine.commands),
-        machine.directives,
-        comments,
-        tuple(machine.written),
-        complete,
-        tuple(machine.doubtful),
-    )
+    run(machine, text, root, machine.directives, state)
+    return machine.script(source.path, comments)
 
 
 @lru_cache(maxsize=_MOST_PARSED)
@@ -55,7 +47,7 @@ def _parsed(source: Source) -> tuple[Text, Node, tuple[Directive, ...], tuple[Co
 
 
 def run(machine: Machine, text: Text, root: Node, directives: tuple[Directive, ...] = (), state: State | None = None) -> bool:
-    """Read `text`, of which `root` is the tree, in a fresh shell, or in the state given; return whether it was read to its end."""
+    """Read `text`, of which `root` is the tree, in a fresh shell, or in the state given; return whether more can be read."""
     machine.text, machine.state, machine.functions = text, state or State(), {}
     machine.calls, machine.loops, machine.wrappers = [], [], ()
     machine.depth = machine.shells = machine.uncertain = machine.muted = machine.meant = 0
@@ -63,8 +55,11 @@ def run(machine: Machine, text: Text, root: Node, directives: tuple[Directive, .
     slurm.set_variables(machine.state, directives)
     try:
         run_all(machine, [root])
-    except (Exhausted, RecursionError):  # names that hold names that hold brackets nest deeper than any of them
+    except Exhausted as exhausted:
+        machine.stopped = machine.stopped or Stop(str(exhausted), exhausted.at or machine.at_start)
         return False
+    except RecursionError:  # names that hold names that hold brackets nest deeper than any of them
+        machine.stopped = machine.stopped or Stop("names within names without end", machine.at_start)
     return True
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell import assignments, branches, commands, conditions, loops
 from pytest_gbs.parsing.shell.conditions import HOPED, UNKNOWN, YES, Truth
-from pytest_gbs.parsing.shell.limits import DEEPEST
+from pytest_gbs.parsing.shell.limits import DEEPEST, Exhausted
 from pytest_gbs.parsing.shell.machine import Function, Machine
 from pytest_gbs.parsing.shell.state import join
 
@@ -28,12 +28,16 @@ def run(machine: Machine, node: Node) -> Truth:
     if machine.depth > DEEPEST:
         machine.state.forget_all(machine.at(node))
         machine.doubtful.append(machine.at(node))
+        machine.stop(f"statements within more than {DEEPEST} others", machine.at(node))
         return UNKNOWN
     machine.depth += 1
     try:
         if node.is_error:
             return broken(machine, node)
         return _RUN.get(node.type, _children)(machine, node)
+    except Exhausted as exhausted:
+        exhausted.at = exhausted.at or machine.at(node)
+        raise
     finally:
         machine.depth -= 1
 

@@ -151,7 +151,7 @@ def _parser() -> Parser:
 
 def parse(text: Text) -> Node:
     """Return the root of the syntax tree of `text`, which may have error nodes anywhere."""
-    source = bytearray(text.string.encode("utf-8", "replace"))
+    source = bytearray(_in_utf_8(text.string))
     root = _parser().parse(bytes(source)).root_node
     if _two_assignments().search(text.string) is None:
         return root
@@ -163,6 +163,14 @@ def parse(text: Text) -> Node:
             source[place] = ord(";")
         root = _parser().parse(bytes(source)).root_node
     return root
+
+
+def _in_utf_8(text: str) -> bytes:
+    """Return `text` in UTF-8; a byte of the file that was none is a sign of as many bytes as its lone surrogate counts for."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= sign <= "\udfff" else sign for sign in text).encode()
 
 
 @cache

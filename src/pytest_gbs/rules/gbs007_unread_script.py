@@ -1,0 +1,71 @@
+"""A script, document or folder that was not read to its end, so that it may launch what nobody has checked.
+
+Reading a script ends at a limit, since a script may loop for ever: at 1,000,000 characters (of a document: in its code blocks), at 40,000
+statements and words, at 2,000 commands or 400 launches, and where functions, shells or scripts start one another without end. What
+stands before is checked as ever. A script that is no text (a NUL byte), that is larger than `max-file-size`, or that is a named pipe,
+a device or a file that nobody may read is not read at all, and of a folder that can't be listed nobody knows what is in it.
+
+What the framework does: it runs all of the script. A launch behind the limit may change the batch of a recipe that is in order by
+itself. So a recipe that such a script may launch is undetermined where it would be verified: one whose name stands in the script,
+or whose name fits one with variables in it (`${size}.yaml`).
+
+How to mend it: take data out of the script, or split it. Where it launches nothing, leave it out with `exclude` in the settings, or
+write `# gbs: file-ignore[GBS007] why` into it; the recipes that it names say so themselves, with `# gbs: ignore[GBS007]`.
+
+It stays silent on scripts that name no program that trains (`torchrun`, or `python` beside a batch key or a recipe), on links that
+lead nowhere, and on whatever reading left out in commands that launch nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.core.launch import Unread
+from pytest_gbs.core.location import Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined
+from pytest_gbs.core.rule import Example, Rule, Scope
+
+CODE = "GBS007"
+
+
+def check(unread: Unread) -> Iterator[Outcome]:
+    """Yield what `unread` leaves open: of the recipe that it may launch, or else of itself."""
+    if unread.recipe is not None:
+        how = "not read" if unread.whole else "not read to its end"
+        message = f"{unread.path} may launch it with another batch, and was {how}: {unread.reason}"
+        yield Undetermined(CODE, unread.recipe, message)
+        return
+    own = unread.at.source == unread.path
+    at = unread.at if own else Location(unread.path, 0, 0)
+    related = () if own else (Related(unread.at, "reading stopped here"),)
+    yield Finding(CODE, _message(unread), Severity.WARNING, at, "reading stopped here", related)
+
+
+def _message(unread: Unread) -> str:
+    if unread.path.endswith("/"):
+        return f"can't be listed: {unread.reason}; recipes and scripts in it are not checked"
+    if unread.whole:
+        return f"not read: {unread.reason}; what it launches is not checked"
+    return f"not read to its end: {unread.reason}; what else it launches is not checked"
+
+
+_RECIPE = """\
+# Global batch size: 4 x 2 x 8 = 64
+model_name_or_path: my/model
+dataset_name: my/dialogues
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+"""
+_LAUNCH = "accelerate launch --num_processes 8 train.py --config sft.yaml"
+_STEPS = "".join(f"step{number}() {{ step{number + 1}; }}\n" for number in range(1, 10))
+
+RULE = Rule(
+    code=CODE,
+    name="unread-script",
+    scope=Scope.UNREAD,
+    summary="a script that may launch training was not read to its end",
+    severity=Severity.WARNING,
+    bad=(Example((("sft.yaml", _RECIPE), ("run.sh", f"{_STEPS}step10() {{ {_LAUNCH} --gradient_accumulation_steps 4; }}\nstep1\n"))),),
+    good=(Example((("sft.yaml", _RECIPE), ("run.sh", f"train() {{ {_LAUNCH}; }}\ntrain\n"))),),
+    check=check,
+)
