@@ -1,5 +1,5 @@
-"""Writes the pages of the rules, `docs/rules/`, from the rules themselves: manual, examples, and what the tool says of them; and that
-of the frameworks, `docs/frameworks.md`, from their tables.
+"""Writes the pages of the rules, `docs/rules/`, from the rules themselves: manual, examples, and what the tool says of them; that of
+the frameworks, `docs/frameworks.md`, from their tables; and that of the limits, `docs/limits.md`, from their constants.
 
 `python -m tools.generate_docs` writes them, with `--check` it only tells whether they are up to date. A test does that too.
 """
@@ -15,7 +15,7 @@ from pytest_gbs.core.rule import Example, Rule
 from pytest_gbs.formats import Options
 from pytest_gbs.formats.text import render
 from pytest_gbs.rules import manuals
-from tools import frameworks_page
+from tools import frameworks_page, limits_page
 from tools.examples import check_example
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs"
@@ -36,7 +36,7 @@ _LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml"}
 def pages() -> dict[str, str]:
     """Return the text of every page by its path below `docs`."""
     found = {f"rules/{rule.code.lower()}.md": page(rule) for rule in manuals()}
-    return {**found, "rules/README.md": index(), "frameworks.md": frameworks_page.page()}
+    return {**found, "rules/README.md": index(), "frameworks.md": frameworks_page.page(), "limits.md": limits_page.page()}
 
 
 def index() -> str:
@@ -96,7 +96,7 @@ def _fence(text: str, language: str) -> str:
 def outdated() -> list[str]:
     """Return the paths of the pages that differ from what they should be, are missing, or belong to no rule."""
     wanted = pages()
-    paths = (*FOLDER.glob("rules/*.md"), *FOLDER.glob("frameworks.md"))
+    paths = (*FOLDER.glob("rules/*.md"), *FOLDER.glob("frameworks.md"), *FOLDER.glob("limits.md"))
     there = {path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in paths}
     return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
 

@@ -14,6 +14,7 @@ from pytest_gbs.core.framework import Framework, Loader
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import Unread
+from pytest_gbs.core.limits import MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
 from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.core.outcome import Finding, Outcome
 from pytest_gbs.core.preferences import Expectation, Settings
@@ -23,6 +24,7 @@ from pytest_gbs.core.report import FileReport, Report, Role
 from pytest_gbs.core.rule import Scope
 from pytest_gbs.core.run import Judged, Policy, Run
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.declarations import SAYS_TOO_MUCH, readable
 from pytest_gbs.engine import (
     OF_HARDWARE,
     Context,
@@ -351,11 +353,25 @@ class _Check:
         source, documents = self.repository.documents(path, named)
         if not documents:
             yield Pending(path, Role.NEITHER, named, Judgement({}, ()), source)
+        statements, characters = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS
         for document in documents:
             if isinstance(document, Unreadable):
                 yield self._unreadable(path, document, named)
+            elif statements < 0 or characters < 0:
+                start = document.root.start if document.root is not None else 0
+                yield self._unreadable(path, Unreadable(path, SAYS_TOO_MUCH, start, document.source, True), named)
+                return
             else:
-                yield self._document(document, named)
+                pending = self._document(document, named)
+                if pending.runs:
+                    statements -= len(pending.runs[0].declarations)
+                    characters -= sum(map(readable, document.comments))
+                yield pending
+
+    def _not_all_read(self, judgement: Judgement, problem: Unreadable) -> Judgement:
+        """Return `judgement` with the finding that a part of the file was not read."""
+        told = judge_file(problem, self.rules, Scope.UNREADABLE)
+        return judgement._replace(outcomes={**judgement.outcomes, **told.outcomes}, internal=judgement.internal + told.internal)
 
     def _unreadable(self, path: str, problem: Unreadable, named: bool) -> Pending:
         tell = named or problem.matters
@@ -435,7 +451,10 @@ class _Check:
         runs = self._held((*runs, *_each_once(self._launch_run(running, own[0]) for running in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
-        pending = Pending(path, role, named, self._doubt(judge_recipe(runs, view, self.rules), document), document.source)
+        judgement = self._doubt(judge_recipe(runs, view, self.rules), document)
+        if own[0].unread is not None:
+            judgement = self._not_all_read(judgement, Unreadable(path, SAYS_TOO_MUCH, own[0].unread, document.source, True))
+        pending = Pending(path, role, named, judgement, document.source)
         pending.framework = framework.name
         pending.runs = runs
         return pending

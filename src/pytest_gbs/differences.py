@@ -10,6 +10,7 @@ from pytest_gbs.core.difference import Batch, Change, Differences, Operand, Sett
 from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.held import Moved, Record, batch_size, moved, record, same_batch
+from pytest_gbs.core.limits import MOST_COMPARED
 from pytest_gbs.core.location import Lines, Source
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.report import FileReport, Report, Role
@@ -40,7 +41,6 @@ _GUIDE: Final = (
     "warmup, clipping, sequence length and data"
 )
 _ALIKE: Final = 0.5
-_MOST_PAIRS: Final = 40_000
 
 
 class State(NamedTuple):
@@ -100,7 +100,7 @@ def _renames(base: State, head: State) -> Iterator[tuple[str, str]]:
     old, new = set(base.tree.paths()), set(head.tree.paths())
     gone = _texts(base, old - new)
     come = _texts(head, new - old)
-    pairs = [(a, b) for a in gone for b in come] if len(gone) * len(come) <= _MOST_PAIRS else _by_name(gone, come)
+    pairs = [(a, b) for a in gone for b in come] if len(gone) * len(come) <= MOST_COMPARED else _by_name(gone, come)
     rated = ((_likeness(gone[a], come[b]), _base_name(a) == _base_name(b), a, b) for a, b in pairs)
     for _, _, a, b in sorted((each for each in rated if each[0] >= _ALIKE), key=lambda each: (-each[0], not each[1], each[2:])):
         if a in gone and b in come:

@@ -25,7 +25,7 @@ from pytest_gbs.core.run import Claim, Judged, Policy, Run, World
 from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
-from pytest_gbs.declarations import read_declarations
+from pytest_gbs.declarations import Stated, read_stated
 from pytest_gbs.declarations.names import read_name
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class Context(NamedTuple):
 
 def build_runs(document: Document, framework: Framework, sizes: dict[str, Size], context: Context) -> tuple[Run, ...]:
     """Return the recipe by itself, and one more run for each launch context that the settings state for it."""
-    declarations = _declarations(document, framework)
+    stated = _stated(document, framework)
+    declarations = stated.declarations
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = Evidence(own, context.given, context.hardware, context.nearby)
     table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
@@ -61,7 +62,7 @@ def build_runs(document: Document, framework: Framework, sizes: dict[str, Size],
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
     seen = geometry(sizes, hardware.sizes, table, document)
     policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
-    recipe = Run(document, table, None, seen, claims, declarations, policies, assumptions=hardware.assumptions)
+    recipe = Run(document, table, None, seen, claims, declarations, policies, assumptions=hardware.assumptions, unread=stated.ended)
     return (_best_known(recipe, context), *_launched(recipe, sizes, context))
 
 
@@ -79,10 +80,10 @@ def _world(sizes: dict[str, Size], hardware: Hardware, table: Framework, documen
     return world(geometry(sizes, hardware.sizes, table, document), hardware)
 
 
-def _declarations(document: Document, framework: Framework) -> tuple[Declaration, ...]:
+def _stated(document: Document, framework: Framework) -> Stated:
     """Return what comments, the file's name and the run's names state."""
     path = document.source.path
-    found = read_declarations(document.comments, path) if document.comments else ()
+    found = read_stated(document.comments, path) if document.comments else Stated()
     stem = path.rpartition("/")[2].rpartition(".")[0]
     named = list(read_name(stem, path, 0, None))
     for key in framework.names:
@@ -91,7 +92,7 @@ def _declarations(document: Document, framework: Framework) -> tuple[Declaration
         if text and "/" not in text[-1:]:
             start = node.start + (0 if node.plain else 1)  # type: ignore[union-attr]
             named.extend(read_name(text, path, start, key))
-    return (*found, *named)
+    return found._replace(declarations=(*found.declarations, *named))
 
 
 def _with_parallel(hardware: Hardware, context: Context) -> Hardware:

@@ -10,6 +10,7 @@ from itertools import islice
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.globs import matches
+from pytest_gbs.core.limits import MOST_SUPPRESSIONS_ON_A_LINE
 from pytest_gbs.core.location import Lines, Location, Source
 from pytest_gbs.core.outcome import Edit, Finding
 from pytest_gbs.core.preferences import Settings
@@ -24,7 +25,6 @@ _ANNOTATION: Final = (
 _PREFIX: Final = r"[A-Z]+[0-9]+"
 # Comment lines between an annotation and the key below it that it speaks for as well.
 _MOST_LINES: Final = 20
-_MOST_ON_A_LINE: Final = 20
 
 
 def read_suppressions(document: Document, rules: Mapping[str, str] | None = None) -> tuple[Suppression, ...]:
@@ -45,7 +45,7 @@ def _read(source: Source, lines: Lines, places: Iterable[int], codes: Mapping[st
         line = lines.line_of(place)
         start = lines.starts[line - 1]
         stop = start + len(lines.line(line))
-        for match in islice(_compiled(_ANNOTATION).finditer(source.text, place, stop), _MOST_ON_A_LINE):
+        for match in islice(_compiled(_ANNOTATION).finditer(source.text, place, stop), MOST_SUPPRESSIONS_ON_A_LINE):
             yield _suppression(source, lines, line, match, codes)
 
 

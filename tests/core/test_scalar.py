@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from pytest_gbs.core.document import Scalar
 from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.scalar import JSON, LONGEST, Value, resolve
+from pytest_gbs.core.limits import LONGEST_NUMBER
+from pytest_gbs.core.scalar import JSON, Value, resolve
 
 # What SafeLoader makes no number of: dates, which we leave as text, and three tags that no value can have.
 TEXTS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("timestamp", "merge", "value", "yaml"))
@@ -108,7 +109,7 @@ def test_quotes_make_text(text: str, loader: str) -> None:
 
 @pytest.mark.parametrize("loader", [Loader.PYYAML, Loader.OMEGACONF, Loader.YAML12, JSON])
 def test_long_numbers_stay_text(loader: str) -> None:
-    assert resolve(plain("1" * LONGEST), loader) == int("1" * 32)
+    assert resolve(plain("1" * LONGEST_NUMBER), loader) == int("1" * 32)
     for text in ("1" * 33, "9" * 100_000, "0x" + "f" * 40, "1" * 40 + ".5"):
         assert resolve(plain(text), loader) == text
 
@@ -252,7 +253,7 @@ WORDS = st.sampled_from(["yes", "no", "on", "off", "true", "false", "null", "~",
 @pytest.mark.parametrize(
     ("name", "loader"), [(Loader.PYYAML, yaml.SafeLoader), (Loader.OMEGACONF, _OmegaConf)], ids=["pyyaml", "omegaconf"]
 )
-@given(text=NUMBERS | WORDS | st.text(st.characters(exclude_characters="\n"), max_size=LONGEST))
+@given(text=NUMBERS | WORDS | st.text(st.characters(exclude_characters="\n"), max_size=LONGEST_NUMBER))
 @example(text="0x_")
 @example(text="190:20:30.15")
 @example(text="1_:3_")

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_gbs.core.document import CommentBlock, Document
+from pytest_gbs.core.limits import MOST_FOLLOWED_KEYS
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.scalar import resolve
 from pytest_gbs.parsing import decode, read
-from pytest_gbs.parsing.index import MOST_FOLLOWED
 from tests.parsing.reading import document, mapping, refusal, texts
 
 MEGABYTE = 1_000_000
@@ -22,7 +22,7 @@ def test_an_alias_bomb_is_not_expanded() -> None:
     lines = ["a0: &a0 {x: 1}"] + [f"a{n}: &a{n} {{b: *a{n - 1}, c: *a{n - 1}, d: *a{n - 1}}}" for n in range(1, 40)]
     found = document("\n".join(lines))
     own = 40 + 1 + 39 * 3
-    assert own <= len(found.keyed) <= own + MOST_FOLLOWED
+    assert own <= len(found.keyed) <= own + MOST_FOLLOWED_KEYS
     assert {(f"a{number}",) for number in range(40)} <= set(found.keyed)
 
 

@@ -9,13 +9,13 @@ from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import complain
 from pytest_gbs.core.baseline import Entry, entries, parse, render, stale, told, without
 from pytest_gbs.core.errors import UsageError
+from pytest_gbs.core.limits import MOST_FILE_BYTES
 from pytest_gbs.core.report import Report
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse
 
-_MOST: Final = 50_000_000
 _SHOWN: Final = 5
 
 
@@ -37,7 +37,7 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
         return None
     if not arguments.baseline:
         raise UsageError("--prune-baseline needs --baseline FILE")
-    data = read_bytes(arguments.baseline, _MOST)
+    data = read_bytes(arguments.baseline, MOST_FILE_BYTES)
     if isinstance(data, str):
         raise UsageError(f"--baseline {arguments.baseline}: {data}")
     known = parse(data.decode("utf-8", "replace"), arguments.baseline)

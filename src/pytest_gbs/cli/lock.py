@@ -9,16 +9,15 @@ from pytest_gbs.cli._input import STDIN, Job, add_input, job
 from pytest_gbs.cli._output import complain, emit
 from pytest_gbs.core.errors import SettingsError, UsageError
 from pytest_gbs.core.held import Record, moved, same_batch, words
+from pytest_gbs.core.limits import MOST_FILE_BYTES
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import TYPE_CHECKING, Final
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.core.wording import called
 from pytest_gbs.formats._escape import escape
 
 if TYPE_CHECKING:
     import argparse
-
-_MOST: Final = 50_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_gbs.parsing.lock import NAME, write_lock
     from pytest_gbs.trees.files import MISSING, read_bytes
 
-    data = read_bytes(f"{asked.root}/{NAME}", _MOST)
+    data = read_bytes(f"{asked.root}/{NAME}", MOST_FILE_BYTES)
     if isinstance(data, str) and data != MISSING:
         raise SettingsError(f"{NAME}: {data}")
     was = data if isinstance(data, bytes) else b""

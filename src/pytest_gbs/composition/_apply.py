@@ -7,10 +7,11 @@ from __future__ import annotations
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
 from pytest_gbs.composition._interpolation import Failed
 from pytest_gbs.composition._merge import Clash, Merger, NotInStruct
-from pytest_gbs.composition._nodes import DEEPEST, Branch, Container, Items, Leaf, Node, child, from_data
+from pytest_gbs.composition._nodes import Branch, Container, Items, Leaf, Node, child, from_data
 from pytest_gbs.composition._override_grammar import ADD, CHANGE, DELETE, Parsed
 from pytest_gbs.composition._resolve import Interpolations, split_key
 from pytest_gbs.core.composed import Why
+from pytest_gbs.core.limits import DEEPEST_COMPOSED
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import Any
 
@@ -62,8 +63,8 @@ def _check(value: Any) -> None:
 def _update(root: Branch, key: str, value: Node, merger: Merger, force: bool) -> None:
     """Set `key` to `value`, or merge it into the mapping or list that is there."""
     steps = split_key(key)
-    if len(steps) > DEEPEST:
-        raise Rejected(f"nested deeper than {DEEPEST} levels")
+    if len(steps) > DEEPEST_COMPOSED:
+        raise Rejected(f"nested deeper than {DEEPEST_COMPOSED} levels")
     node: Container = root
     for step in steps[:-1]:
         inner = child(node, step)

@@ -11,11 +11,9 @@ from pytest_gbs.composition._interpolation import Failed
 from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch, from_data
 from pytest_gbs.composition._resolve import Interpolations
 from pytest_gbs.core.composed import ComposeProblem, ProblemKind
+from pytest_gbs.core.limits import DEEPEST_DEFAULTS, MOST_DEFAULTS
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.typed import Any, Final, NamedTuple
-
-MOST_FILES: Final = 500
-DEEPEST: Final = 50
+from pytest_gbs.core.typed import Any, NamedTuple
 
 
 class Part(NamedTuple):
@@ -76,16 +74,16 @@ class DefaultsTree:
 
     def _enter(self, node: Default) -> None:
         self.count += 1
-        if self.count > MOST_FILES:
-            raise TooMuch(f"more than {MOST_FILES} entries of defaults lists")
+        if self.count > MOST_DEFAULTS:
+            raise TooMuch(f"more than {MOST_DEFAULTS} entries of defaults lists")
         depth, above = 0, node.parent
         while above is not None:
             depth += 1
             if type(node.name) is str and type(above.name) is str and above.config == node.config and not above.deleted:
                 raise Stopped(ProblemKind.DEFAULTS, f"the defaults list of {node.config} leads back to itself", node.at)
             above = above.parent
-        if depth > DEEPEST:
-            raise TooMuch(f"defaults lists nested deeper than {DEEPEST} levels")
+        if depth > DEEPEST_DEFAULTS:
+            raise TooMuch(f"defaults lists nested deeper than {DEEPEST_DEFAULTS} levels")
 
     def _set_header(self, node: Default, loaded: Loaded) -> None:
         """Take the package of the file's header [set_package_header]."""

@@ -9,11 +9,7 @@ from functools import cache, lru_cache
 
 from pytest_gbs.composition._interpolation import Call, Element, Interpolation, Many, Pairs, Plain, Reference, Text
 from pytest_gbs.composition._tokens import OMEGACONF, PRIMITIVE, Token, next_token, typed, unescaped
-from pytest_gbs.core.typed import Final
-
-# No recipe nests interpolations deeper or writes longer ones.
-DEEPEST: Final = 30
-LONGEST: Final = 10_000
+from pytest_gbs.core.limits import DEEPEST_INTERPOLATION, LONGEST_INTERPOLATION
 
 
 class NotAnInterpolation(Exception):
@@ -26,8 +22,8 @@ def parse_text(text: str) -> Text:
 
     Raises: NotAnInterpolation: OmegaConf would not parse it.
     """
-    if len(text) > LONGEST:
-        raise NotAnInterpolation(f"longer than {LONGEST:,} characters")
+    if len(text) > LONGEST_INTERPOLATION:
+        raise NotAnInterpolation(f"longer than {LONGEST_INTERPOLATION:,} characters")
     parser = _Parser(text)
     parts = parser.text("")
     return Text(parts)
@@ -38,8 +34,8 @@ def parse_element(text: str) -> Element:
 
     Raises: NotAnInterpolation: OmegaConf would not parse it.
     """
-    if len(text) > LONGEST:
-        raise NotAnInterpolation(f"longer than {LONGEST:,} characters")
+    if len(text) > LONGEST_INTERPOLATION:
+        raise NotAnInterpolation(f"longer than {LONGEST_INTERPOLATION:,} characters")
     parser = _Parser(text)
     element = parser.element()
     if parser.place < len(text):
@@ -253,8 +249,8 @@ class _Parser:
     def enter(self) -> None:
         """Go one level deeper."""
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise NotAnInterpolation(f"nested deeper than {DEEPEST} levels")
+        if self.depth > DEEPEST_INTERPOLATION:
+            raise NotAnInterpolation(f"nested deeper than {DEEPEST_INTERPOLATION} levels")
 
 
 def _single(tokens: list[Token]) -> int | float | bool | str | None:

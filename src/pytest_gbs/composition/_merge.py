@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch, copy, path_of
+from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, TooMuch, copy, path_of
+from pytest_gbs.core.limits import DEEPEST_COMPOSED
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import TypeAlias
 
@@ -86,7 +87,7 @@ class Merger:
         target = self.dereference(leaf)
         if target is None or isinstance(target, Leaf):
             return leaf
-        if len(path_of(into)) > DEEPEST:
-            raise TooMuch(f"nested deeper than {DEEPEST} levels")
+        if len(path_of(into)) > DEEPEST_COMPOSED:
+            raise TooMuch(f"nested deeper than {DEEPEST_COMPOSED} levels")
         into.put(key, copy(target, self.budget))
         return into.content[key]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pytest_gbs.core.composed import Override
+from pytest_gbs.core.limits import DEEPEST_COMPOSED, MOST_COMPOSED
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.typed import Any, Final, TypeAlias
 
-# Beyond these no recipe goes; they bound the time that hostile files can take.
-MOST_NODES: Final = 50_000
-DEEPEST: Final = 100
 MISSING: Final = "???"
 
 
@@ -21,7 +19,7 @@ class Budget:
 
     __slots__ = ("left",)
 
-    def __init__(self, most: int = MOST_NODES) -> None:
+    def __init__(self, most: int = MOST_COMPOSED) -> None:
         self.left = most
 
     def spend(self, count: int = 1) -> None:
@@ -31,7 +29,7 @@ class Budget:
         """
         self.left -= count
         if self.left < 0:
-            raise TooMuch(f"more than {MOST_NODES:,} values")
+            raise TooMuch(f"more than {MOST_COMPOSED:,} values")
 
 
 class Leaf:
@@ -104,8 +102,8 @@ def copy(node: Node, budget: Budget, depth: int = 0) -> Node:
     Raises: TooMuch: it is too deep or too large.
     """
     budget.spend()
-    if depth > DEEPEST:
-        raise TooMuch(f"nested deeper than {DEEPEST} levels")
+    if depth > DEEPEST_COMPOSED:
+        raise TooMuch(f"nested deeper than {DEEPEST_COMPOSED} levels")
     if type(node) is Leaf:
         leaf = Leaf(node.value, node.at, node.text)
         leaf.overrode = node.overrode
@@ -132,8 +130,8 @@ def from_data(data: object, at: Location, budget: Budget, depth: int = 0) -> Nod
     Raises: TooMuch: it is too deep or too large.
     """
     budget.spend()
-    if depth > DEEPEST:
-        raise TooMuch(f"nested deeper than {DEEPEST} levels")
+    if depth > DEEPEST_COMPOSED:
+        raise TooMuch(f"nested deeper than {DEEPEST_COMPOSED} levels")
     if isinstance(data, Leaf | Branch | Items):
         return copy(data, budget)
     if isinstance(data, dict):

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from functools import cache
 
 from pytest_gbs.composition._tokens import HYDRA, PRIMITIVE, Token, next_token, typed, unescaped
+from pytest_gbs.core.limits import DEEPEST_OVERRIDE, LONGEST_OVERRIDE
 from pytest_gbs.core.typed import Any, Final, NamedTuple
 
-LONGEST: Final = 20_000
-DEEPEST: Final = 50
 CHANGE: Final = ""
 ADD: Final = "+"
 FORCE: Final = "++"
@@ -51,8 +50,8 @@ def parse_override(text: str) -> Parsed:
 
     Raises: NotAnOverride: Hydra's parser stops at it.
     """
-    if len(text) > LONGEST:
-        raise NotAnOverride(f"longer than {LONGEST:,} characters")
+    if len(text) > LONGEST_OVERRIDE:
+        raise NotAnOverride(f"longer than {LONGEST_OVERRIDE:,} characters")
     match = _override().fullmatch(text)
     if match is None:
         raise NotAnOverride("no override has a key like this")
@@ -123,8 +122,8 @@ class _Values:
     def element(self) -> Any:
         """Return the element that starts here."""
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise NotAnOverride(f"nested deeper than {DEEPEST} levels")
+        if self.depth > DEEPEST_OVERRIDE:
+            raise NotAnOverride(f"nested deeper than {DEEPEST_OVERRIDE} levels")
         try:
             if self.at("["):
                 return self.items()

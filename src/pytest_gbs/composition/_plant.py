@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
-from pytest_gbs.composition._nodes import DEEPEST, Branch, Budget, Items, Leaf, Node, TooMuch
+from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, TooMuch
 from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
 from pytest_gbs.core.document import Node as Written
 from pytest_gbs.core.framework import Loader
+from pytest_gbs.core.limits import DEEPEST_COMPOSED, LONGEST_NUMBER
 from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.scalar import JSON, LONGEST, Value, resolve
+from pytest_gbs.core.scalar import JSON, Value, resolve
 from pytest_gbs.core.typed import Any, Final
 
 _YAML: Final = "tag:yaml.org,2002:"
@@ -51,8 +52,8 @@ class _Planter:
     def node(self, written: Written, path: KeyPath, depth: int) -> Node:
         at = Location(self.file, written.start, written.stop, path)
         self.budget.spend()
-        if depth > DEEPEST:
-            raise TooMuch(f"nested deeper than {DEEPEST} levels")
+        if depth > DEEPEST_COMPOSED:
+            raise TooMuch(f"nested deeper than {DEEPEST_COMPOSED} levels")
         if type(written) is Alias:
             if written.target is None:
                 raise Refused(f"alias *{written.name} stands within what it names", at)
@@ -82,7 +83,7 @@ class _Planter:
 
     def value(self, scalar: Scalar) -> Value:
         """Return what `scalar` means; that of the plain ones, which a file repeats, is remembered."""
-        if scalar.plain and scalar.tag is None and len(scalar.text) <= LONGEST:
+        if scalar.plain and scalar.tag is None and len(scalar.text) <= LONGEST_NUMBER:
             return _plain(scalar.text, self.loader)
         return resolve(scalar, self.loader)
 
@@ -121,8 +122,8 @@ class _Planter:
         own = []
         for entry in mapping.entries:
             if _is_merge(entry[0]):
-                if depth > DEEPEST:
-                    raise TooMuch(f"merge keys nested deeper than {DEEPEST} levels")
+                if depth > DEEPEST_COMPOSED:
+                    raise TooMuch(f"merge keys nested deeper than {DEEPEST_COMPOSED} levels")
                 for parent in reversed(self.parents(entry[1])):
                     more = self.flatten(parent, depth + 1)
                     self.budget.spend(len(more))

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Map
 
-from pytest_gbs.composition._nodes import DEEPEST, MISSING, Branch, Budget, Items, Leaf, Node, TooMuch
+from pytest_gbs.composition._nodes import MISSING, Branch, Budget, Items, Leaf, Node, TooMuch
 from pytest_gbs.composition._resolve import Found, Interpolations, Resolver
 from pytest_gbs.core.composed import Composed, ComposedValue, ComposeProblem, ProblemKind, Unresolved, Why
 from pytest_gbs.core.document import Document, Mapping, Scalar, Sequence
 from pytest_gbs.core.document import Node as Written
+from pytest_gbs.core.limits import DEEPEST_COMPOSED, MOST_COMPOSED_TEXT, MOST_EXPANDED
 from pytest_gbs.core.location import KeyPath, Location, Source
 from pytest_gbs.core.scalar import Value
 from pytest_gbs.core.typed import Any, Final
 
 _new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
-_MOST_TEXT: Final = 2_000_000
-# What one interpolation may take in, and how deep it may all be then.
-_MOST_EXPANDED: Final = 10_000
-_DEEPEST: Final = DEEPEST + 50
+_DEEPEST: Final = DEEPEST_COMPOSED + 50
 
 
 def present(
@@ -66,8 +64,8 @@ class _Writer:
         """Add `text` to the document and return its span."""
         start = self.length
         self.length += len(text)
-        if self.length > _MOST_TEXT:
-            raise TooMuch(f"more than {_MOST_TEXT:,} characters of values")
+        if self.length > MOST_COMPOSED_TEXT:
+            raise TooMuch(f"more than {MOST_COMPOSED_TEXT:,} characters of values")
         self.text.append(text)
         return start, self.length
 
@@ -136,7 +134,7 @@ class _Writer:
         """Return `target`, which `leaf` refers to; if that goes too far, only this value is unresolved."""
         budget = self.interpolations.budget
         before = budget.left, self.length, len(self.text), len(self.values), len(self.keyed), len(self.within)
-        budget.left = allowed = min(budget.left, _MOST_EXPANDED)
+        budget.left = allowed = min(budget.left, MOST_EXPANDED)
         self.expanding = True
         try:
             return self.node(target, path, depth + 1, keyed)

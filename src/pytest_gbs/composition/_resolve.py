@@ -12,14 +12,12 @@ from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
 from pytest_gbs.composition._interpolation import Element, Failed, Interpolation, Many, Pairs, Plain, Reference, Text
 from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf, Node, TooMuch, child, from_data
 from pytest_gbs.core.composed import Unresolved, Why
+from pytest_gbs.core.limits import DEEPEST_CHAIN, LONGEST_INTERPOLATION
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import Any, Final, NamedTuple
 
 Resolver = Callable[..., Any]
 
-# Chains and texts beyond these are no recipe's. A level takes some eight frames of Python's stack.
-DEEPEST: Final = 40
-LONGEST: Final = 10_000
 _MOST_THROUGH: Final = 12
 
 
@@ -119,8 +117,8 @@ class Interpolations:
         for part in text.parts:
             parts.append(part if isinstance(part, str) else self.string(self._interpolation(part, parent, at)))
             length += len(parts[-1])
-            if length > LONGEST:
-                raise TooMuch(f"a text of more than {LONGEST:,} characters")
+            if length > LONGEST_INTERPOLATION:
+                raise TooMuch(f"a text of more than {LONGEST_INTERPOLATION:,} characters")
         return "".join(parts)
 
     def string(self, value: Any) -> str:
@@ -129,8 +127,8 @@ class Interpolations:
 
     def _raw(self, node: Any, depth: int) -> Any:
         self.budget.spend()
-        if depth > DEEPEST:
-            raise TooMuch(f"nested deeper than {DEEPEST} levels")
+        if depth > DEEPEST_CHAIN:
+            raise TooMuch(f"nested deeper than {DEEPEST_CHAIN} levels")
         if isinstance(node, Leaf):
             return node.value
         content = node.content if isinstance(node, Branch | Items) else node
@@ -148,8 +146,8 @@ class Interpolations:
             self.level -= 1
 
     def _enter(self) -> None:
-        if self.level >= DEEPEST:
-            raise TooMuch(f"interpolations of interpolations, more than {DEEPEST} deep")
+        if self.level >= DEEPEST_CHAIN:
+            raise TooMuch(f"interpolations of interpolations, more than {DEEPEST_CHAIN} deep")
         self.level += 1
 
     def _followed(self, interpolation: Interpolation, parent: Container, at: Location) -> Any:

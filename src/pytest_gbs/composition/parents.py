@@ -15,12 +15,10 @@ from pytest_gbs.composition.hydra import merger_of
 from pytest_gbs.core.command import below
 from pytest_gbs.core.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.core.framework import Loader
+from pytest_gbs.core.limits import DEEPEST_PARENTS, MOST_PARENTS
 from pytest_gbs.core.location import Location, Source, Unreadable
 from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.typed import Any, Final, NamedTuple
-
-MOST_FILES: Final = 200
-DEEPEST: Final = 40
 
 
 class Style(NamedTuple):
@@ -115,10 +113,10 @@ class _Family:
             return known
         if path in descendants:
             return self._without(ProblemKind.DEFAULTS, f"{path} leads back to itself", at)
-        if len(descendants) >= DEEPEST:
+        if len(descendants) >= DEEPEST_PARENTS:
             return self._without(ProblemKind.DEFAULTS, "too many generations", at)
-        if len(self.loaded) >= MOST_FILES:
-            return self._without(ProblemKind.LIMIT, f"more than {MOST_FILES} files", at)
+        if len(self.loaded) >= MOST_PARENTS:
+            return self._without(ProblemKind.LIMIT, f"more than {MOST_PARENTS} files", at)
         source = self.tree.read(path)
         if isinstance(source, Unreadable):
             return self._without(ProblemKind.NOT_FOUND, f"{path}: {source.reason}", at)

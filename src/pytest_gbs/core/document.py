@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from operator import itemgetter
+
 from pytest_gbs.core.location import KeyPath, Location, Source
 from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
 
@@ -74,11 +77,7 @@ class CommentBlock(NamedTuple):
 
     def locate(self, source: str, start: int, stop: int) -> Location:
         """Return the place in file `source` of the characters `start` to `stop` of this block's text."""
-        base, origin = self.pieces[0]
-        for offset, place in self.pieces:
-            if offset > start:
-                break
-            base, origin = offset, place
+        base, origin = self.pieces[max(0, bisect_right(self.pieces, start, key=itemgetter(0)) - 1)]
         return Location(source, start - base + origin, stop - base + origin, self.owner)
 
 

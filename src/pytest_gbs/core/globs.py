@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
+from pytest_gbs.core.limits import MOST_SPELLINGS
 from pytest_gbs.core.typed import Final
 
-# Any one of these many spellings of a pattern is one more alternative to try for each path.
-MOST_SPELLINGS: Final = 64
 _SLASH, _STAR = "/", "*"
 _POSIX: Final = {
     "alnum": "a-zA-Z0-9",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_gbs.core.limits import MOST_FILE_BYTES
 from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Settings(NamedTuple):
     hardware: tuple[Hardware, ...] = ()
     launches: tuple[LaunchContext, ...] = ()
     expect: tuple[Expectation, ...] = ()
-    max_file_size: int = 5_000_000
+    max_file_size: int = MOST_FILE_BYTES
     strict: bool = False
     strict_all: bool = False
     require_ignore_reason: bool = False

@@ -92,6 +92,7 @@ class Run(NamedTuple):
     numbers: each has one world, that of the launch.
 
     `locked` is the entry of `gbs.lock` that speaks of the run, `base` its batch at the earlier revision that the check is against.
+    `unread` is the code point where reading the comments ended since they state more than is read, None where all were read.
     """
 
     document: Document
@@ -106,6 +107,7 @@ class Run(NamedTuple):
     places: dict[KeyPath, Location] | None = None
     locked: Held | None = None
     base: Held | None = None
+    unread: int | None = None
 
     def real(self, at: Location) -> Location:
         """Return the place in a real file of `at`, which may be a place in a document that is made up."""

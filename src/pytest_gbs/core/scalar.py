@@ -8,6 +8,7 @@ from functools import cache
 
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.framework import Loader
+from pytest_gbs.core.limits import LONGEST_NUMBER
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.typed import Final, TypeAlias
 
@@ -16,8 +17,6 @@ Value: TypeAlias = int | float | bool | str | None
 # The loaders of every JSON and every TOML document, whatever the framework reads YAML with.
 JSON: Final = "json"
 TOML: Final = "toml"
-# No size has more digits, and Python's conversion of very long numbers takes quadratic time.
-LONGEST: Final = 32
 
 _TAG: Final = "tag:yaml.org,2002:"
 _BOOLEANS: Final = {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}
@@ -46,7 +45,7 @@ def resolve(scalar: Scalar, loader: str) -> Value:
     Text of more than 32 characters stays text, and so do dates, base64 and everything with a tag of the framework's own.
     """
     text = scalar.text
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_NUMBER:
         return text
     if scalar.tag is not None:
         return _resolve_tag(text, scalar.tag)

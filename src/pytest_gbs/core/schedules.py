@@ -9,12 +9,11 @@ from functools import cache
 from pytest_gbs.core.document import Alias, Node, Scalar, Sequence
 from pytest_gbs.core.document import Mapping as MappingNode
 from pytest_gbs.core.equation import Equation, solve
+from pytest_gbs.core.limits import LONGEST_SCHEDULE, MOST_STAGES
 from pytest_gbs.core.quantity import Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import leaves
 
-_MOST_STAGES: Final = 100
-_LONGEST: Final = 2000
 _VALUE: Final = "value"
 _THOUSANDS: Final = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 # The note of a size that is reached by a ramp-up: a rule of its own looks at the way there.
@@ -27,11 +26,11 @@ def read_stages(node: Node | None, whole: Callable[[Scalar], int | None]) -> tup
     A schedule is a list of mappings that have a `value` each, or text such as `0:768 250B:1536`. `whole` reads one number.
     """
     if isinstance(node, Sequence):
-        values = [_value(item, whole) for item in node.items[: _MOST_STAGES + 1]]
+        values = [_value(item, whole) for item in node.items[: MOST_STAGES + 1]]
     else:
         values = list(_written(node.text)) if isinstance(node, Scalar) else []
     known = tuple(value for value in values if value is not None)
-    return known if len(known) == len(values) <= _MOST_STAGES else ()
+    return known if len(known) == len(values) <= MOST_STAGES else ()
 
 
 def _value(item: Node, whole: Callable[[Scalar], int | None]) -> int | None:
@@ -47,7 +46,7 @@ def _value(item: Node, whole: Callable[[Scalar], int | None]) -> int | None:
 def _written(text: str) -> Iterator[int | None]:
     """Yield the batch of each `threshold:batch`, by threshold, as Megatron-Core reads it; None for what is none."""
     stages = []
-    for word in text[:_LONGEST].replace(",", " ").split():
+    for word in text[:LONGEST_SCHEDULE].replace(",", " ").split():
         match = _stage().fullmatch(word)
         if match is None:
             yield None
@@ -64,7 +63,7 @@ def _stage() -> re.Pattern[str]:
 
 def ramp(start: int, increment: int, end: int) -> tuple[int, ...]:
     """Return the values of a ramp-up, or nothing where it does not meet its end or has too many steps."""
-    if not (1 <= start < end and increment >= 1 and (end - start) % increment == 0 and (end - start) // increment < _MOST_STAGES):
+    if not (1 <= start < end and increment >= 1 and (end - start) % increment == 0 and (end - start) // increment < MOST_STAGES):
         return ()
     return tuple(range(start, end + 1, increment))
 

@@ -6,11 +6,15 @@ from functools import cache, lru_cache
 
 from pytest_gbs.core.declaration import Declaration, Grammar
 from pytest_gbs.core.document import CommentBlock
+from pytest_gbs.core.limits import LONGEST_COMMENT, MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.plugins import modules
-from pytest_gbs.core.typed import Final
+from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._candidate import digit
 
+SAYS_TOO_MUCH: Final = (
+    f"comments state more than {MOST_STATEMENTS} sizes, or have more than {MOST_COMMENT_CHARACTERS:,} characters: what follows is not read"
+)
 # How many comments are remembered, and how long they may be.
 _MOST: Final = 512
 _LONG: Final = 2_000
@@ -23,15 +27,51 @@ def grammars() -> tuple[Grammar, ...]:
     return tuple(sorted(found, key=lambda grammar: grammar.name))
 
 
+class Stated(NamedTuple):
+    """What the comments of a file state, in the order of the file.
+
+    `ended` is the code point where reading them ended since they say more than is read, None where all were read.
+    """
+
+    declarations: tuple[Declaration, ...] = ()
+    ended: int | None = None
+
+
 def read_declarations(blocks: tuple[CommentBlock, ...], source: str) -> tuple[Declaration, ...]:
     """Return what the comments of one file state, in the order of the file; each number once."""
+    return read_stated(blocks, source).declarations
+
+
+def read_stated(blocks: tuple[CommentBlock, ...], source: str) -> Stated:
+    """Return what the comments of one file state, and where reading them ended."""
     has_digit = digit().search
-    found = [(block, read) for block in blocks if has_digit(block.text) and (read := _read(block, source))]
+    found: list[tuple[CommentBlock, tuple[Declaration, ...]]] = []
+    statements, characters, ended = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS, None
+    for block in blocks:
+        if not has_digit(block.text):
+            continue
+        characters -= readable(block)
+        read = _read(block, source) if characters >= 0 else ()
+        if len(read) > statements:
+            read = tuple(sorted(read, key=lambda each: each.at.start))
+            read, ended = read[:statements], read[statements].at.start
+        elif characters < 0:
+            ended = block.pieces[0][1]
+        statements -= len(read)
+        if read:
+            found.append((block, read))
+        if ended is not None:
+            break
     if not found:
-        return ()
+        return Stated((), ended)
     from pytest_gbs.declarations._resolve import resolved
 
-    return resolved(found, blocks)
+    return Stated(resolved(found, blocks), ended)
+
+
+def readable(block: CommentBlock) -> int:
+    """Return how many characters of a comment are read: none of one without a number."""
+    return min(len(block.text), LONGEST_COMMENT) if digit().search(block.text) else 0
 
 
 def _read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:

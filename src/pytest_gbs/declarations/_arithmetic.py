@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from math import gcd
 
+from pytest_gbs.core.limits import DEEPEST_BRACKETS, LARGEST_PRODUCT
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._sizes import count_at, name_at
@@ -14,7 +15,6 @@ from pytest_gbs.declarations.words import NODES, UNITS, words
 _TIMES: Final = ("x", "*")
 _DIVIDED: Final = ("/", "//")
 OPERATORS: Final = (*_TIMES, *_DIVIDED)
-_DEEPEST: Final = 4
 _REMARK: Final = 12
 # A plain "batch size" among factors is that of one device.
 _PLAIN_BATCH: Final = words("batch bs bsz batchsize")
@@ -107,11 +107,14 @@ def _combined(left: _Part, right: _Part, sign: str) -> _Part:
         return _Part(right.stop, left.factors + right.factors, left.divisors + right.divisors, value)
     if left.value is not None and right.value is not None and right.value[0]:
         value = _reduced(left.value[0] * right.value[1], left.value[1] * right.value[0])
-        value = (value[0] // value[1], 1) if sign == "//" else value
+        value = (value[0] // value[1], 1) if sign == "//" and value is not None else value
     return _Part(right.stop, left.factors + right.divisors, left.divisors + right.factors, value)
 
 
-def _reduced(numerator: int, denominator: int) -> _Ratio:
+def _reduced(numerator: int, denominator: int) -> _Ratio | None:
+    """Return the ratio in lowest terms; None where it is beyond what any batch is."""
+    if max(numerator, denominator) > LARGEST_PRODUCT:
+        return None
     common = gcd(numerator, denominator) or 1
     return numerator // common, denominator // common
 
@@ -121,7 +124,7 @@ def _operand(tokens: Sequence[Token], i: int, depth: int, binds: bool) -> _Part 
     if i >= len(tokens):
         return None
     if tokens[i].text == "(":
-        inner = _product(tokens, i + 1, depth + 1) if depth < _DEEPEST else None
+        inner = _product(tokens, i + 1, depth + 1) if depth < DEEPEST_BRACKETS else None
         return inner._replace(stop=inner.stop + 1) if inner is not None and text_at(tokens, inner.stop) == ")" else None
     return _counted(tokens, i) if tokens[i].kind == NUMBER else _named(tokens, i, binds)
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache
+from operator import itemgetter
 
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CommentBlock
@@ -31,7 +32,8 @@ def resolved(found: Sequence[Read], blocks: Iterable[CommentBlock] = ()) -> tupl
     off = _switched_off(blocks)
     every: list[Declaration] = []
     for block, declarations in found:
-        kept = [d for d in declarations if not _is_off(block, d, off) and not (d.name in BATCHES and _is_about_evaluation(block))]
+        spans = _off_spans(block, off)
+        kept = [d for d in declarations if not _is_off(d, spans) and not (d.name in BATCHES and _is_about_evaluation(block))]
         every.extend(_alternatives(_with_hardware(block, _once(kept))))
     if any(declaration.exact for declaration in every):
         every = [declaration for declaration in every if declaration.exact or declaration.name not in BATCHES]
@@ -103,7 +105,7 @@ def _blank() -> re.Pattern[str]:
 
 
 def _paragraph(block: CommentBlock, at: Location, breaks: list[int]) -> int:
-    piece = max(0, bisect_right([place for _, place in block.pieces], at.start) - 1)
+    piece = max(0, bisect_right(block.pieces, at.start, key=itemgetter(1)) - 1)
     offset, place = block.pieces[piece]
     return bisect_right(breaks, offset + at.start - place)
 
@@ -156,22 +158,27 @@ def _marker() -> re.Pattern[str]:
 def _own_lines(block: CommentBlock) -> list[tuple[int, int]] | None:
     """Return the lines of the block's text that a marker switches off; None where it stands on a line of its own: all."""
     spans: list[tuple[int, int]] = []
-    for match in _marker().finditer(block.text):
+    stop = 0
+    while match := _marker().search(block.text, stop):  # one for each line: a line may be long, and full of them
         start = block.text.rfind("\n", 0, match.start()) + 1
-        stop = block.text.find("\n", match.end())
         if not block.text[start : match.start()].strip(" \t#"):
             return None
-        spans.append((start, len(block.text) if stop < 0 else stop))
+        end = block.text.find("\n", match.end())
+        stop = len(block.text) if end < 0 else end
+        spans.append((start, stop))
     return spans
 
 
-def _is_off(block: CommentBlock, declaration: Declaration, off: frozenset[KeyPath]) -> bool:
+def _off_spans(block: CommentBlock, off: frozenset[KeyPath]) -> list[Location] | None:
+    """Return the places of the file that markers in a block switch off, ascending; None where all of the block is."""
     if block.owner in off:
+        return None
+    lines = _own_lines(block) if _OFF in block.text else []
+    return None if lines is None else [block.locate("", start, stop) for start, stop in lines]
+
+
+def _is_off(declaration: Declaration, spans: list[Location] | None) -> bool:
+    if spans is None:
         return True
-    if _OFF not in block.text:
-        return False
-    lines = _own_lines(block)
-    if lines is None:
-        return True
-    places = [block.locate("", start, stop) for start, stop in lines]
-    return any(place.start <= declaration.at.start < place.stop for place in places)
+    number = bisect_right(spans, declaration.at.start, key=lambda span: span.start)
+    return number > 0 and declaration.at.start < spans[number - 1].stop

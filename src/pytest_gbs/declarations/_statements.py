@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 
 from pytest_gbs.core.document import CommentBlock
+from pytest_gbs.core.limits import LONGEST_COMMENT
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._candidate import counts, has_digit
@@ -15,8 +16,6 @@ from pytest_gbs.declarations._tokens import Token, tokenise
 
 # A line as long as this was broken because it was full, not because the statement ended.
 _FULL: Final = 60
-# Longer comments are data or licences; what they say of a batch stands at their beginning.
-_MOST_CHARACTERS: Final = 20_000
 _HARDWARE: Final = ("gpu", "node", "device")
 _SHOWN: Final = 80
 
@@ -50,7 +49,7 @@ def _tokens(text: str, start: int, stop: int) -> tuple[Token, ...]:
 
 def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the paragraphs of a block's text, which blank lines part, start and stop."""
-    start, end = 0, min(len(text), _MOST_CHARACTERS)
+    start, end = 0, min(len(text), LONGEST_COMMENT)
     while start < end:
         stop = text.find("\n\n", start, end)
         yield start, end if stop < 0 else stop

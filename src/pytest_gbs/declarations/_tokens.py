@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from pytest_gbs.core.limits import MOST_WORDS
 from pytest_gbs.core.typed import Any, Final, NamedTuple
 from pytest_gbs.declarations.words import SEPARATE, words
 
@@ -14,8 +15,6 @@ WORD: Final = "word"
 SIGN: Final = "sign"
 
 _new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
-# No statement about a batch has more tokens than this; the rest of a longer one is not read.
-_MOST: Final = 400
 _SAME: Final = {
     **dict.fromkeys("×✕⨯✖", "x"),
     **dict.fromkeys("∗＊⋅", "*"),
@@ -90,7 +89,7 @@ def tokenise(text: str, start: int, stop: int) -> tuple[Token, ...]:
             sign = "x" if kind == _TIMES else _SAME.get(found, found)
             signs.add(sign)
             tokens.append(_new(Token, (SIGN, sign, begin, end)))
-        if len(tokens) >= _MOST:
+        if len(tokens) >= MOST_WORDS:
             break
     if "x" in signs:
         tokens = _signed(tokens)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from pytest_gbs.core.declaration import Declaration, Factor, Interval, Sum
+from pytest_gbs.core.limits import LARGEST_PRODUCT
 from pytest_gbs.core.quantity import PARALLEL, RANKS, Name
 from pytest_gbs.core.typed import Final
 from pytest_gbs.declarations._arithmetic import Operand, Product, products
@@ -97,7 +98,8 @@ def _value(product: Product, counted: list[Operand]) -> int | None:
     if len(counted) == len(product.operands) or product.divisors:
         return product.value
     numbers = [operand.value for operand in counted if operand.value is not None]
-    return prod(numbers) if len(numbers) == len(counted) else None
+    value = prod(numbers)
+    return value if len(numbers) == len(counted) and value <= LARGEST_PRODUCT else None
 
 
 def _factor(passage: Passage, operand: Operand) -> Factor:

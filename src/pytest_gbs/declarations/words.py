@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from pytest_gbs.core.declaration import Interval
+from pytest_gbs.core.limits import LARGEST_PRODUCT, MOST_DIGITS
 from pytest_gbs.core.typed import Final, NamedTuple
 
-# A number with more digits than this is no batch size, and converting absurdly long ones is slow.
-_MOST_DIGITS: Final = 15
 _POWERS: Final = {"k": 1, "K": 1, "M": 2, "B": 3}
 
 
@@ -83,20 +82,20 @@ def _exact(text: str) -> int | None:
     if text in COUNTED:
         return COUNTED[text]
     base, _, exponent = text.replace("^", "**").partition("**")
-    if not base.isdecimal() or len(base) > _MOST_DIGITS:
+    if not base.isdecimal() or len(base) > MOST_DIGITS:
         return None
     if not exponent:
         return int(base)
     if not exponent.isdecimal() or len(exponent) > 2 or len(base) > 2 or int(exponent) > 40:
         return None
     power: int = int(base) ** int(exponent)
-    return power
+    return power if power <= LARGEST_PRODUCT else None
 
 
 def _rounded(whole: str, decimals: str, suffix: str, approximate: bool) -> Numeral | None:
     """Return the number `whole.decimals` with a suffix; a decimal number without one is no size."""
     digits = whole + decimals
-    if not suffix or not digits.isdecimal() or len(digits) > _MOST_DIGITS or not int(digits):
+    if not suffix or not digits.isdecimal() or len(digits) > MOST_DIGITS or not int(digits):
         return None
     mantissa, scale = int(digits), len(decimals)
     power = _POWERS[suffix]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from pytest_gbs.core.limits import MOST_FIX_ROUNDS
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix
 from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
+from pytest_gbs.core.typed import NamedTuple, TypeAlias
 from pytest_gbs.fixes.editing import Read, by_source, edit_all, overlap, shifting
 from pytest_gbs.fixes.rereading import unintended
 
@@ -16,8 +17,6 @@ Recheck: TypeAlias = "Callable[[Mapping[str, Source]], Report]"
 # What a finding offers, given the files as they are by then.
 Offer: TypeAlias = "Callable[[Finding, Read], Iterable[Fix]]"
 Key: TypeAlias = "tuple[str, str, int]"
-# Each round mends at least one finding; a repair uncovers another cause now and then, never so many.
-_MOST_ROUNDS: Final = 200
 
 
 class Repair(NamedTuple):
@@ -65,7 +64,7 @@ def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
     state = _State({}, report)
     applied: list[Repair] = []
     refused: dict[tuple[str, str, str, str], Refused] = {}
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(MOST_FIX_ROUNDS):
         batch = _batch(state.report, offer, _reading(state, read), refused)
         if not batch:
             break

@@ -6,17 +6,16 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.document import CONFIGURATIONS, Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.core.framework import Loader
+from pytest_gbs.core.limits import MOST_REREAD_CHARACTERS
 from pytest_gbs.core.location import KeyPath, Source, Unreadable
 from pytest_gbs.core.outcome import Edit
 from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.typed import TYPE_CHECKING, Final
+from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.core.wording import listing
 from pytest_gbs.parsing import read
 
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node as RuamelNode
-
-_MOST: Final = 1_000_000  # characters that take a reader in pure Python a few seconds
 
 
 def unintended(before: Source, after: Source, edits: tuple[Edit, ...]) -> str:
@@ -95,8 +94,8 @@ def _scalars(node: Node, loader: str) -> Iterator[object]:
 
 def _unintended_12(before: Source, after: Source, edits: tuple[Edit, ...]) -> str:
     """Return what a YAML 1.2 reader sees changed beside the values that the edits stand in, or nothing."""
-    if len(before.text) > _MOST:
-        return f"the file has more than {_MOST:,} characters, too many to read it again as YAML 1.2"
+    if len(before.text) > MOST_REREAD_CHARACTERS:
+        return f"the file has more than {MOST_REREAD_CHARACTERS:,} characters, too many to read it again as YAML 1.2"
     old = _nodes_12(before)
     if old is None:
         return ""  # nor could it be read before

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from pytest_gbs.core.document import Alias, Duplicate, Mapping, Node, Scalar, Sequence
 from pytest_gbs.core.framework import Loader
+from pytest_gbs.core.limits import DEEPEST_DOCUMENT, MOST_MERGED_KEYS
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.scalar import resolve
 from pytest_gbs.core.typed import Final, TypeAlias
-from pytest_gbs.parsing.refusal import DEEPEST, Refused
+from pytest_gbs.parsing.refusal import Refused
 
 Entry: TypeAlias = tuple[Node, Node]
 Index: TypeAlias = dict[KeyPath, Entry]
 
-# Aliases of aliases can name billions of keys; beyond so many they are left out of the index, the nearest to the root kept.
-MOST_FOLLOWED: Final = 20_000
-MOST_MERGED: Final = 10_000
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 
 
@@ -79,7 +77,7 @@ def follow(root: Node | None, most: int) -> Index:
             place = (*path, text)
             keyed[place] = entry
             value = entry[1].target if type(entry[1]) is Alias else entry[1]
-            if type(value) is Mapping and len(place) < DEEPEST:
+            if type(value) is Mapping and len(place) < DEEPEST_DOCUMENT:
                 pending.append((place, value))
     return keyed
 
@@ -103,13 +101,13 @@ class _Merger:
         for entry in mapping.entries:
             key, value = entry
             if is_merge(key):
-                if depth >= DEEPEST:
-                    raise Refused(key.start, f"merge keys nested deeper than {DEEPEST} levels")
+                if depth >= DEEPEST_DOCUMENT:
+                    raise Refused(key.start, f"merge keys nested deeper than {DEEPEST_DOCUMENT} levels")
                 for parent in reversed(_parents(value)):
                     more = self.flatten(parent, depth + 1)
                     self.merged += len(more)
-                    if self.merged > MOST_MERGED:
-                        raise Refused(key.start, f"more than {MOST_MERGED:,} keys are merged")
+                    if self.merged > MOST_MERGED_KEYS:
+                        raise Refused(key.start, f"more than {MOST_MERGED_KEYS:,} keys are merged")
                     merged.update(more)
             elif (text := text_of_key(key)) is not None:
                 own[text] = entry

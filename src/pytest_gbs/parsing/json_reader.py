@@ -7,10 +7,11 @@ from functools import cache
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined] # typeshed leaves it out
 
 from pytest_gbs.core.document import Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.core.limits import DEEPEST_DOCUMENT
 from pytest_gbs.core.location import KeyPath, Source, Unreadable
 from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.index import Entry, Index, duplicates, follow
-from pytest_gbs.parsing.refusal import DEEPEST, TOO_DEEP, Refused, unreadable
+from pytest_gbs.parsing.refusal import TOO_DEEP, Refused, unreadable
 
 # The tag of a word without quotes (`"train_batch_size": CONFIG_BATCH_SIZE`), which only hjson takes for text.
 UNQUOTED: Final = "!unquoted"
@@ -71,7 +72,7 @@ class _Reader:
         if first == '"':
             return self.string()
         if first in ("{", "["):
-            if depth >= DEEPEST:
+            if depth >= DEEPEST_DOCUMENT:
                 raise Refused(start, TOO_DEEP)
             self.place += 1
             self.skip()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from pytest_gbs.core.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import Final
 
-# Deeper or larger texts are no recipes; reading them would cost the stack or minutes.
-DEEPEST: Final = 200
-MOST_EVENTS: Final = 200_000
-
-TOO_DEEP: Final = f"nested deeper than {DEEPEST} levels"
-TOO_MANY: Final = f"more than {MOST_EVENTS:,} nodes"
+TOO_DEEP: Final = f"nested deeper than {DEEPEST_DOCUMENT} levels"
+TOO_MANY: Final = f"more than {MOST_NODES:,} nodes"
 
 
 class Refused(Exception):

@@ -6,10 +6,11 @@ import re
 from functools import cache
 
 from pytest_gbs.core.document import Mapping, Node, Scalar, Sequence
+from pytest_gbs.core.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.typed import Final, TypeAlias
 from pytest_gbs.parsing.index import Index
-from pytest_gbs.parsing.refusal import DEEPEST, MOST_EVENTS, TOO_DEEP, TOO_MANY, Refused
+from pytest_gbs.parsing.refusal import TOO_DEEP, TOO_MANY, Refused
 from pytest_gbs.parsing.toml_strings import string_at
 
 
@@ -49,7 +50,7 @@ class Statements:
     def __init__(self, text: str) -> None:
         self.text = text
         self.place = 0
-        self.left = MOST_EVENTS
+        self.left = MOST_NODES
         self.keyed: Index = {}
         self.inner: Index = {}
         self.opaque: list[tuple[int, int]] = []
@@ -95,7 +96,7 @@ class Statements:
         """Return the parts of the key that starts here, and stop behind it and the blanks after it."""
         found: list[Scalar] = []
         while not found or self.text.startswith(".", self.place):
-            if len(found) == DEEPEST:
+            if len(found) == DEEPEST_DOCUMENT:
                 raise Refused(self.place, TOO_DEEP)
             self.place += bool(found)
             self.blanks()
@@ -162,7 +163,7 @@ class Statements:
     def register(self, table: _Table, key: Scalar) -> KeyPath:
         """Return the path of `key` in `table`, which keeps its rank in the index from here on."""
         path = (*table.path, key.text)
-        if len(path) > DEEPEST:
+        if len(path) > DEEPEST_DOCUMENT:
             raise Refused(key.start, TOO_DEEP)
         table.index.setdefault(path, (key, key))
         return path
@@ -191,7 +192,7 @@ class Statements:
         first = self.text[self.place : self.place + 1]
         if first in ("'", '"'):
             return self.string()
-        if first in ("[", "{") and len(path) >= DEEPEST:
+        if first in ("[", "{") and len(path) >= DEEPEST_DOCUMENT:
             raise Refused(self.place, TOO_DEEP)
         if first == "[":
             return self.array(path)

@@ -10,10 +10,11 @@ import yaml
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
 from pytest_gbs.core.document import Alias, Mapping, Node, Scalar, Sequence
+from pytest_gbs.core.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.parsing.index import Index
-from pytest_gbs.parsing.refusal import DEEPEST, MOST_EVENTS, TOO_DEEP, TOO_MANY, Refused
+from pytest_gbs.parsing.refusal import TOO_DEEP, TOO_MANY, Refused
 
 # PyYAML without libyaml gives the same events, some ten times slower.
 _Parser: Final[Any] = yaml.cyaml.CParser if yaml.__with_libyaml__ else yaml.SafeLoader  # type: ignore[attr-defined]
@@ -35,7 +36,7 @@ class Composer:
     def __init__(self, text: str) -> None:
         next_event = _Parser(text).get_event
         # A character gives at most two events, so that short texts need no counting.
-        self.next_event: Callable[[], Any] = next_event if len(text) < MOST_EVENTS // 4 else _counted(next_event)
+        self.next_event: Callable[[], Any] = next_event if len(text) < MOST_NODES // 4 else _counted(next_event)
         self.text = text
         self.flat = _flatten(text)
         self.may_merge = "<<" in text
@@ -214,7 +215,7 @@ _PENDING: Final = (Scalar(0, 0, "", True), Scalar(0, 0, "", True))
 def _open(composer: Composer, event: Any, depth: int) -> int:
     """Return where the collection that `event` starts begins, its anchor noted."""
     start: int = event.start_mark.index
-    if depth >= DEEPEST:
+    if depth >= DEEPEST_DOCUMENT:
         raise Refused(start, TOO_DEEP)
     if event.anchor:
         composer.anchor(event)
@@ -223,7 +224,7 @@ def _open(composer: Composer, event: Any, depth: int) -> int:
 
 def _counted(next_event: Callable[[], Any]) -> Callable[[], Any]:
     """Return `next_event` with an end: it refuses the text after too many events."""
-    left = MOST_EVENTS
+    left = MOST_NODES
 
     def count() -> Any:
         nonlocal left

@@ -7,15 +7,13 @@ from yaml.events import StreamEndEvent
 from yaml.reader import Reader, ReaderError
 
 from pytest_gbs.core.document import CommentBlock, Document, Node
+from pytest_gbs.core.limits import MOST_DOCUMENTS, MOST_FOLLOWED_KEYS
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.comments import read_comments, stray_tab
-from pytest_gbs.parsing.index import MOST_FOLLOWED, duplicates, follow
+from pytest_gbs.parsing.index import duplicates, follow
 from pytest_gbs.parsing.owners import Keys, Span
 from pytest_gbs.parsing.refusal import Refused, unreadable
 from pytest_gbs.parsing.yaml_nodes import Composer
-
-_MOST_DOCUMENTS: Final = 500  # of one file; each is checked as a recipe of its own
 
 
 def read_yaml(source: Source) -> tuple[Document | Unreadable, ...]:
@@ -62,8 +60,8 @@ def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
         found.append(_document(source, 1, composer, None, (0, len(text))))
     start = 0
     while type(event) is not StreamEndEvent:
-        if len(found) == _MOST_DOCUMENTS:
-            raise Refused(start, f"found more than {_MOST_DOCUMENTS} documents in one file")
+        if len(found) == MOST_DOCUMENTS:
+            raise Refused(start, f"found more than {MOST_DOCUMENTS} documents in one file")
         composer.begin()
         root = composer.root()
         composer.next_event()  # the document ends
@@ -84,5 +82,5 @@ def _document(source: Source, number: int, composer: Composer, root: Node | None
     if tab is not None:
         raise Refused(tab, "found a tab outside of quotes and comments")
     if repeated or composer.indirect or (composer.may_merge and any(path[-1] == "<<" for path in keyed)):
-        keyed = follow(root, len(keyed) + MOST_FOLLOWED)
+        keyed = follow(root, len(keyed) + MOST_FOLLOWED_KEYS)
     return Document(source, number, "yaml", root, keyed, comments, duplicates(source.path, root) if repeated else ())

@@ -11,30 +11,39 @@ compared with each other.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from pytest_gbs.core.claims import judge
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Claim, Run
+from pytest_gbs.core.typed import TypeAlias
 
 CODE = "GBS103"
+# What a claim is about, and under which conditions: claims that differ in it are not compared.
+_Subject: TypeAlias = "tuple[str, str, tuple[tuple[str, int], ...]]"
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each claim of `run` that an earlier claim contradicts, where the settings decide neither."""
     open_claims = [claim for claim in run.claims if isinstance(judge(run, claim), Undetermined)]
-    for number, later in enumerate(open_claims):
-        earlier = next((claim for claim in open_claims[:number] if _contradict(claim, later)), None)
+    alike: defaultdict[_Subject, list[Claim]] = defaultdict(list)
+    for later in open_claims:
+        before = alike[_subject(later)]
+        earlier = next((claim for claim in before if _contradict(claim, later)), None)
         if earlier is not None:
             yield _finding(earlier, later)
+        before.append(later)
+
+
+def _subject(claim: Claim) -> _Subject:
+    declaration = claim.declaration
+    return declaration.name, declaration.unit, tuple(sorted(declaration.conditions))
 
 
 def _contradict(one: Claim, other: Claim) -> bool:
-    a, b = one.declaration, other.declaration
-    if (a.name, a.unit, sorted(a.conditions)) != (b.name, b.unit, sorted(b.conditions)):
-        return False
-    return not any(x.low <= y.high and y.low <= x.high for x in a.holds for y in b.holds)
+    return not any(x.low <= y.high and y.low <= x.high for x in one.declaration.holds for y in other.declaration.holds)
 
 
 def _finding(earlier: Claim, later: Claim) -> Finding:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.limits import DEEPEST_SETTINGS
 from pytest_gbs.core.rule import Rule
-from pytest_gbs.core.typed import Any, Final, NamedTuple
+from pytest_gbs.core.typed import Any, NamedTuple
 from pytest_gbs.settings.meaning import Problem
-
-_DEEPEST: Final = 50
 
 
 class Described(NamedTuple):
@@ -29,6 +28,6 @@ class Brought(NamedTuple):
 def is_too_deep(raw: Any) -> bool:
     """Return whether tables and lists nest deeper than any settings do, and than functions may call each other."""
     level = [raw]
-    for _ in range(_DEEPEST):
+    for _ in range(DEEPEST_SETTINGS):
         level = [each for one in level if isinstance(one, (dict, list)) for each in (one.values() if isinstance(one, dict) else one)]
     return bool(level)

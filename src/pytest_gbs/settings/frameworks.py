@@ -7,6 +7,7 @@ from itertools import islice
 
 from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.core.typed import Any
 from pytest_gbs.settings.described import Described, is_too_deep
 from pytest_gbs.settings.framework import build_framework
@@ -14,7 +15,7 @@ from pytest_gbs.settings.framework_mistakes import mistakes
 from pytest_gbs.settings.framework_shape import fits_framework
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw
 from pytest_gbs.trees.files import read_bytes
-from pytest_gbs.trees.root import MOST_SETTINGS_BYTES, leads_outside
+from pytest_gbs.trees.root import leads_outside
 
 
 def describe(stated: Any, root: str, file: str) -> Described:

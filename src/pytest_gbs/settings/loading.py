@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_gbs.core.errors import SettingsError
+from pytest_gbs.core.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.typed import NamedTuple
 from pytest_gbs.trees.files import MISSING, read_bytes
-from pytest_gbs.trees.root import MOST_SETTINGS_BYTES, StrPath, has_settings
+from pytest_gbs.trees.root import StrPath, has_settings
 
 
 class Overrides(NamedTuple):

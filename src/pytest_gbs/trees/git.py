@@ -10,6 +10,7 @@ from hashlib import sha1, sha256
 
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.globs import matches_any
+from pytest_gbs.core.limits import DEEPEST_FOLDER, MOST_COMMITS, MOST_FILE_BYTES, MOST_GIT_SECONDS, MOST_IGNORE_BYTES
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import Any, Final, NamedTuple
 from pytest_gbs.parsing.decode import decode
@@ -36,12 +37,8 @@ _HARMLESS: Final = (
 )
 # Said once more where no configuration, however specific (`protocol.ext.allow`), can say otherwise.
 _NO_FETCHING: Final = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
-_SECONDS: Final = 120
 _FILES: Final = (b"100644", b"100755")
 _LINK: Final = b"120000"
-_MOST_IGNORE_BYTES: Final = 500_000
-_MOST_COMMITS: Final = 1000
-_DEEPEST: Final = 200  # no system has folders in so many others
 
 
 class Blob(NamedTuple):
@@ -79,10 +76,10 @@ class GitRepository:
         """Return what git prints, or None where it fails."""
         with self.start(arguments, stdin=subprocess.DEVNULL) as process:
             try:
-                out, _ = process.communicate(timeout=_SECONDS)
+                out, _ = process.communicate(timeout=MOST_GIT_SECONDS)
             except subprocess.TimeoutExpired as error:
                 process.kill()
-                raise UsageError(f"git {arguments[0]} takes longer than {_SECONDS} seconds") from error
+                raise UsageError(f"git {arguments[0]} takes longer than {MOST_GIT_SECONDS} seconds") from error
             return out if process.returncode == 0 else None
 
     def commit(self, revision: str) -> str:
@@ -117,7 +114,7 @@ class GitRepository:
     def messages(self, since: str, until: str = "HEAD") -> str:
         """Return what the commits say that `until` has and `since` has not."""
         span = f"{self.commit(since)}..{self.commit(until)}"
-        found = self._ask("log", f"--max-count={_MOST_COMMITS}", "--no-show-signature", "--format=%B", "--end-of-options", span)
+        found = self._ask("log", f"--max-count={MOST_COMMITS}", "--no-show-signature", "--format=%B", "--end-of-options", span)
         return (found or b"").decode("utf-8", "replace")
 
     def blobs(self, commit: str) -> tuple[dict[str, Blob], frozenset[str]]:
@@ -136,7 +133,7 @@ class GitRepository:
             about, _, raw = entry.partition(b"\t")
             parts = about.split()
             path = raw.decode("utf-8", "surrogateescape")
-            if path.count("/") > _DEEPEST:
+            if path.count("/") > DEEPEST_FOLDER:
                 continue
             if len(parts) >= 3 and parts[0] in _FILES:
                 size = parts[3] if len(parts) > 3 else b"0"
@@ -149,7 +146,7 @@ class GitRepository:
 class GitTree:
     """The files of one commit below the root, as a check of a folder with the same files would list and read them."""
 
-    def __init__(self, repository: GitRepository, commit: str, max_file_size: int = 5_000_000, exclude: tuple[str, ...] = ()) -> None:
+    def __init__(self, repository: GitRepository, commit: str, max_file_size: int = MOST_FILE_BYTES, exclude: tuple[str, ...] = ()) -> None:
         self.repository = repository
         self.max_file_size = max_file_size
         self.exclude = exclude
@@ -166,7 +163,7 @@ class GitTree:
         return self._paths
 
     def _ignore_file(self, path: str) -> bytes | None:
-        return self._bytes(path) if self.blobs[path].size <= _MOST_IGNORE_BYTES else None
+        return self._bytes(path) if self.blobs[path].size <= MOST_IGNORE_BYTES else None
 
     def read(self, path: str) -> Source | Unreadable:
         """Return the text of the file at `path`, or why it can't be read."""

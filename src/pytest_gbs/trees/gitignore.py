@@ -6,10 +6,9 @@ import re
 from functools import lru_cache
 
 from pytest_gbs.core.globs import path_regex, segments, tokens
+from pytest_gbs.core.limits import MOST_WILD_PATTERNS
 from pytest_gbs.core.typed import Final, NamedTuple
 
-# Nobody writes so many patterns with wildcards; each may cost a search for each file.
-_MOST_WILD: Final = 2000
 _WILD: Final = frozenset("*?[\\")
 
 
@@ -80,9 +79,9 @@ def _read(text: str) -> list[_Pattern]:
     lines = text.removeprefix("\ufeff").split("\n")
     found = [pattern for line in lines if (pattern := _read_line(line)) is not None]
     wild = [pattern for pattern in found if pattern.regex]
-    if len(wild) <= _MOST_WILD:
+    if len(wild) <= MOST_WILD_PATTERNS:
         return found
-    rest = set(wild[_MOST_WILD:])
+    rest = set(wild[MOST_WILD_PATTERNS:])
     return [pattern for pattern in found if pattern not in rest]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+from pytest_gbs.core.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, TypeAlias
 from pytest_gbs.trees.files import read_bytes
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 # Callers on the way of `gbs check` use plain text, since `import pathlib` takes 4 ms.
 StrPath: TypeAlias = "str | os.PathLike[str]"
-MOST_SETTINGS_BYTES: Final = 1_000_000
 _TABLE: Final = rb"""(?m)^[ \t]*(\[{1,2}[ \t]*["']?tool["']?[ \t]*(\.[ \t]*["']?gbs(?![\w-])|\])|tool[ \t]*\.[ \t]*gbs(?![\w-]))"""
 
 

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Iterator
 
 from pytest_gbs.core.globs import matches_any
+from pytest_gbs.core.limits import MOST_FILE_BYTES, MOST_IGNORE_BYTES
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.parsing.decode import decode
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 # Folders of installed packages and caches; those with a dot in front are left out as hidden.
 LEFT_OUT: Final = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
-_MOST_IGNORE_BYTES: Final = 500_000
 
 
 class Listing(NamedTuple):
@@ -46,7 +46,7 @@ class WorkTree(NamedTuple):
     """
 
     root: StrPath
-    max_file_size: int = 5_000_000
+    max_file_size: int = MOST_FILE_BYTES
     exclude: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()
 
@@ -159,7 +159,7 @@ def _own_ignore_file(entries: list[os.DirEntry[str]], base: int) -> IgnoreFile |
 
 
 def _ignore_file(path: str, base: int) -> IgnoreFile | None:
-    data = read_bytes(path, _MOST_IGNORE_BYTES)
+    data = read_bytes(path, MOST_IGNORE_BYTES)
     if isinstance(data, str):
         return None
     from pytest_gbs.trees.gitignore import IgnoreFile

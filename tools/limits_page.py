@@ -1,0 +1,57 @@
+"""The page of the limits, `docs/limits.md`, from the constants of `core/limits.py` and `parsing/shell/limits.py` and the comments there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_HEAD: Final = """\
+<!-- Generated from core/limits.py and parsing/shell/limits.py by tools/generate_docs.py: change a constant or its comment there. -->
+
+# Limits
+
+A recipe, a script or a settings file may come from a stranger. Each file gets a result or a clear finding, within 2 seconds and 200 MB,
+whatever it holds; the limits below are what makes that true. No real recipe that we know of comes near one of them. GBS001 is
+[unreadable-file](rules/gbs001.md): the check fails and says which limit was met and where. A usage error ends the check with exit code 2.
+"""
+_MODULES: Final = (("pytest_gbs.core.limits", ""), ("pytest_gbs.parsing.shell.limits", "Shell scripts, Makefiles and Markdown"))
+_CONSTANT: Final = re.compile(r"(?P<name>[A-Z][A-Z_]+)(?:: Final)? = .*?(?:  # (?P<comment>.+))?")
+_HEADING: Final = re.compile(r"# (?P<heading>.+)")
+
+
+class Limit(NamedTuple):
+    """A bound: the table of the page that it stands in, its constant, its value, what is counted, and what happens beyond it."""
+
+    table: str
+    name: str
+    value: int
+    counts: str
+    beyond: str
+
+
+def limits() -> Iterator[Limit]:
+    """Yield every limit in the order of the modules."""
+    for name, heading in _MODULES:
+        table = heading
+        module = import_module(name)
+        assert module.__file__ is not None
+        for line in Path(module.__file__).read_text(encoding="utf-8").splitlines():
+            if above := _HEADING.fullmatch(line):
+                table = above["heading"]
+            elif (found := _CONSTANT.fullmatch(line)) and isinstance(value := getattr(module, found["name"]), int):
+                counts, _, beyond = (found["comment"] or "").partition("; ")
+                yield Limit(table, found["name"], value, counts, beyond)
+
+
+def page() -> str:
+    """Return the page: a table for each group of constants."""
+    lines, last = [_HEAD.rstrip("\n")], ""
+    for limit in limits():
+        if limit.table != last:
+            last = limit.table
+            lines += ["", f"## {last}", "", "| at most | of what | beyond that |", "|---:|---|---|"]
+        lines.append(f"| {limit.value:,} | {limit.counts} | {limit.beyond} |")
+    return "\n".join(lines) + "\n"
