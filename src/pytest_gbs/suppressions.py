@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.globs import matches
-from pytest_gbs.core.limits import MOST_SUPPRESSIONS_ON_A_LINE
+from pytest_gbs.core.limits import MOST_SUPPRESSIONS, MOST_SUPPRESSIONS_ON_A_LINE
 from pytest_gbs.core.location import Lines, Location, Source
 from pytest_gbs.core.outcome import Edit, Finding
 from pytest_gbs.core.preferences import Settings
@@ -20,8 +20,9 @@ from pytest_gbs.core.typed import Final
 _SIGN: Final = "gbs:"
 # The reason ends where another comment starts within the comment: `# gbs: ignore[GBS101] why  # yamllint`.
 _ANNOTATION: Final = (
-    r"(?<![\w-])gbs:[ \t]*(?P<file>file-)?ignore(?![\w-])[ \t]*(?:\[(?P<words>[^\]\r\n]*)\])?(?P<reason>(?:(?!\s#)[^\r\n])*)"
+    r"(?<![\w-])gbs:[ \t]*(?P<file>file-)?ignore(?![\w-])[ \t]*(?:\[(?P<words>[^\]\r\n]*)\])?(?P<reason>[^\r\n]*?)(?=\s#|[\r\n]|\Z)"
 )
+_ANNOTATION_STARTS: Final = r"gbs:[ \t]*(?:file-)?ignore"
 _PREFIX: Final = r"[A-Z]+[0-9]+"
 # Comment lines between an annotation and the key below it that it speaks for as well.
 _MOST_LINES: Final = 20
@@ -36,8 +37,21 @@ def read_suppressions(document: Document, rules: Mapping[str, str] | None = None
     source = document.source
     if _SIGN not in source.text:
         return ()
-    places = [place for block in document.comments if _SIGN in block.text for _, place in block.pieces]
-    return tuple(_read(source, Lines(source.text), places, {name: code for code, name in (rules or {}).items()})) if places else ()
+    last = _last_place(source.text)
+    places = [place for block in document.comments if _SIGN in block.text for _, place in block.pieces if place <= last]
+    return tuple(_read(source, _lines(source.text), places, {name: code for code, name in (rules or {}).items()})) if places else ()
+
+
+@lru_cache(maxsize=1)
+def _last_place(text: str) -> int:
+    """Return where the last annotation starts that counts: no file has so many that a person wrote."""
+    every = islice(_compiled(_ANNOTATION_STARTS).finditer(text), MOST_SUPPRESSIONS)
+    return max((match.start() for match in every), default=-1)
+
+
+@lru_cache(maxsize=2)
+def _lines(text: str) -> Lines:
+    return Lines(text)
 
 
 def _read(source: Source, lines: Lines, places: Iterable[int], codes: Mapping[str, str]) -> Iterator[Suppression]:
@@ -113,7 +127,7 @@ def apply(
     speaks for. A suppression of a rule in `inactive`, which could not have found anything, is not called unused. Where
     `require_reason` is true one without a reason silences nothing.
     """
-    lines = Lines(source.text)
+    lines = _lines(source.text)
     effective = [number for number, s in enumerate(suppressions) if s.reason or not require_reason]
     everywhere = [number for number in effective if suppressions[number].whole_file]
     on_line: defaultdict[int, list[int]] = defaultdict(list)

@@ -83,7 +83,7 @@ def test_a_very_long_number_stays_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a: 1\n" * 150_000, "- 1\n" * 250_000, "[" + "a: 1," * 60_000, "- []\n" * 150_000], ids=["keys", "items", "pairs", "lists"]
+    "text", ["a: 1\n" * 150_000, "[" + "1, " * 250_000, "[" + "a: 1," * 60_000, "- []\n" * 150_000], ids=["keys", "items", "pairs", "lists"]
 )
 def test_too_many_nodes_are_refused(text: str) -> None:
     assert refusal(text).reason == "more than 200,000 nodes"

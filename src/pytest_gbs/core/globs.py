@@ -44,17 +44,17 @@ def matches_any(path: str, patterns: Iterable[str]) -> bool:
 
 def problem(pattern: str) -> str:
     """Return why `pattern` can match nothing, or nothing where it is in order."""
-    spellings = _spellings(pattern)
-    if spellings is None:
+    written = spellings(pattern)
+    if written is None:
         return f"stands for more than {MOST_SPELLINGS} patterns"
-    if not pattern.strip("/") or any(tokens(spelling) is None for spelling in spellings):
+    if not pattern.strip("/") or any(tokens(spelling) is None for spelling in written):
         return "matches nothing"
     return ""
 
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
-    parts = [part for spelling in _spellings(pattern) or () if (part := _regex(spelling)) is not None]
+    parts = [part for spelling in spellings(pattern) or () if (part := _regex(spelling)) is not None]
     return re.compile(f"(?:{'|'.join(parts)})\\Z", re.DOTALL) if parts else None
 
 
@@ -206,7 +206,7 @@ def _chunks(part: list[str]) -> list[list[str]]:
     return [chunks[0], *(chunk for chunk in chunks[1:-1] if chunk), chunks[-1]] if len(chunks) > 1 else chunks
 
 
-def _spellings(pattern: str) -> list[str] | None:
+def spellings(pattern: str) -> list[str] | None:
     """Return `pattern` with its braces written out, or None where that makes too many."""
     done: list[str] = []
     pending = [pattern]

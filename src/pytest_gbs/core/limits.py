@@ -54,9 +54,12 @@ DEEPEST_OVERRIDE: Final = 50  # brackets within each other in a Hydra override; 
 MOST_SETTINGS_BYTES: Final = 1_000_000  # bytes of a settings file; a larger one is a usage error
 DEEPEST_SETTINGS: Final = 50  # levels of tables and lists; deeper settings are a usage error
 MOST_PATTERNS: Final = 1_000  # path patterns in all settings, each spelling of `{a,b}` counted; more are a usage error
+MOST_PATTERN_CHARACTERS: Final = 100_000  # characters of those patterns; more are a usage error
 MOST_SPELLINGS: Final = 64  # spellings that the braces of one pattern make; more are a usage error
 MOST_IGNORE_BYTES: Final = 500_000  # bytes of a `.gitignore`; a larger one is not read
 MOST_WILD_PATTERNS: Final = 500  # lines with `*`, `?`, `[` or a backslash in a `.gitignore`; later ones leave nothing out
+MOST_WILD_CHARACTERS: Final = 50_000  # characters of those lines; later ones leave nothing out
+LARGEST_LOCKED: Final = 10**12  # a number in `gbs.lock`; a larger one is a usage error
 LONGEST_LOCK_LINE: Final = 10_000  # characters of a line of `gbs.lock`; a longer one is a usage error
 
 # Git revisions

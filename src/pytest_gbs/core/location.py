@@ -70,8 +70,11 @@ class Lines:
     __slots__ = ("starts", "text")
 
     def __init__(self, text: str) -> None:
+        from array import array  # a list of as many numbers takes five times the memory
+
         self.text = text
-        self.starts = [0, *(match.end() for match in _line_break().finditer(text))]
+        self.starts = array("L", [0])
+        self.starts.extend(match.end() for match in _line_break().finditer(text))
 
     def line_of(self, offset: int) -> int:
         """Return the number of the line, from 1, that holds the code point at `offset`."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pytest_gbs.core.document import Document
+from pytest_gbs.core.limits import MOST_LINES
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.decode import decode
+from pytest_gbs.parsing.refusal import unreadable
 
 __all__ = ["decode", "read"]
 
@@ -19,6 +21,8 @@ def read(source: Source) -> tuple[Document | Unreadable, ...]:
     The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is no JSON), `.toml` TOML, everything else
     YAML.
     """
+    if _lines(source.text) > MOST_LINES:
+        return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
     path = source.path.lower()
     if path.endswith(".json"):
         from pytest_gbs.parsing.json_reader import read_json
@@ -35,3 +39,8 @@ def read(source: Source) -> tuple[Document | Unreadable, ...]:
     from pytest_gbs.parsing.yaml_reader import read_yaml
 
     return read_yaml(source)
+
+
+def _lines(text: str) -> int:
+    """Return how many lines `text` has."""
+    return text.count("\n") + text.count("\r") - text.count("\r\n") + 1

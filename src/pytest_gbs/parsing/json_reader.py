@@ -7,14 +7,16 @@ from functools import cache
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined] # typeshed leaves it out
 
 from pytest_gbs.core.document import Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.core.limits import DEEPEST_DOCUMENT
+from pytest_gbs.core.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.core.location import KeyPath, Source, Unreadable
 from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.index import Entry, Index, duplicates, follow
-from pytest_gbs.parsing.refusal import TOO_DEEP, Refused, unreadable
+from pytest_gbs.parsing.refusal import TOO_DEEP, TOO_MANY, Refused, unreadable
 
 # The tag of a word without quotes (`"train_batch_size": CONFIG_BATCH_SIZE`), which only hjson takes for text.
 UNQUOTED: Final = "!unquoted"
+# Blanks and comments matched at once: each repeat of a pattern takes memory until the whole has matched.
+_AT_ONCE: Final = 1_000
 
 
 def read_json(source: Source, *, tolerant: bool = False) -> tuple[Document | Unreadable, ...]:
@@ -39,13 +41,14 @@ def read_json(source: Source, *, tolerant: bool = False) -> tuple[Document | Unr
 class _Reader:
     """A reader at work: `place` is where the next token starts, the index fills as values are read."""
 
-    __slots__ = ("gap", "inner", "keyed", "place", "text", "tolerant", "written")
+    __slots__ = ("gap", "inner", "keyed", "left", "place", "text", "tolerant", "written")
 
     def __init__(self, text: str, tolerant: bool) -> None:
         self.text = text
         self.tolerant = tolerant
         self.gap = _gap(tolerant)
         self.place = 0
+        self.left = MOST_NODES
         self.keyed: Index = {}
         self.inner: Index = {}
         self.written = 0
@@ -59,14 +62,24 @@ class _Reader:
             raise Refused(self.place, "extra data behind the document")
         return root
 
+    def count(self) -> None:
+        """Stop where a text holds more keys and values than any recipe."""
+        self.left -= 1
+        if self.left < 0:
+            raise Refused(self.place, TOO_MANY)
+
     def skip(self) -> None:
         """Go on to the next token."""
-        match = self.gap.match(self.text, self.place)
-        if match:
+        before = self.place
+        while match := self.gap.match(self.text, self.place):
             self.place = match.end()
+            if self.place - before < _AT_ONCE:
+                return
+            before = self.place
 
     def value(self, path: KeyPath, into: Index, depth: int) -> Node:
         """Return the value that starts here and stop behind it; `into` takes the entries of an object."""
+        self.count()
         start = self.place
         first = self.text[start : start + 1]
         if first == '"':
@@ -100,6 +113,7 @@ class _Reader:
         """Return the object that was opened at `start`."""
         entries: list[Entry] = []
         while not self.closes("}", bool(entries)):
+            self.count()
             key = self.key()
             self.skip()
             if self.text[self.place : self.place + 1] != ":":
@@ -152,7 +166,8 @@ class _Reader:
 
 @cache
 def _gap(tolerant: bool) -> re.Pattern[str]:
-    return re.compile(r"(?:[ \t\n\r]+|(?://|#)[^\n\r]*|/\*(?:[^*]|\*(?!/))*\*/)*" if tolerant else r"[ \t\n\r]*")
+    comment = r"(?://|#)[^\n\r]*|/\*(?s:.*?)\*/"
+    return re.compile(rf"(?:[ \t\n\r]+|{comment}){{0,{_AT_ONCE}}}" if tolerant else r"[ \t\n\r]*")
 
 
 @cache

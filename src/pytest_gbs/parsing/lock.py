@@ -8,6 +8,7 @@ from functools import cache
 
 from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.held import PER_GPU, PER_RANK, Record
+from pytest_gbs.core.limits import LARGEST_LOCKED, LONGEST_LOCK_LINE
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.typed import Final, NamedTuple
 
@@ -20,7 +21,6 @@ version = 1
 _MARKERS: Final = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _SHARES: Final = {"per_gpu": PER_GPU, "per_rank": PER_RANK}
 _OWN: Final = ("global_batch_size", "unit", "claim", *_SHARES)
-_MOST: Final = 10**12
 _ESCAPED: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -82,7 +82,7 @@ def read_lock(source: Source) -> dict[str, Line]:
 
 
 def _read_line(text: str, where: str) -> tuple[str, Record]:
-    match = _entry().fullmatch(text)
+    match = _entry().fullmatch(text) if len(text) <= LONGEST_LOCK_LINE else None
     fields = dict(_read_fields(match.group(2))) if match is not None else {}
     if match is None or not fields or not _is_sound(fields):
         raise SettingsError(f"{where}: no line that gbs lock writes; gbs lock writes the file anew")
@@ -101,7 +101,7 @@ def _read_line(text: str, where: str) -> tuple[str, Record]:
 
 def _is_sound(fields: dict[str, int | str]) -> bool:
     numbers = [value for name, value in fields.items() if name not in ("unit", *_SHARES)]
-    return isinstance(fields.get("unit"), str) and all(isinstance(value, int) and value <= _MOST for value in numbers)
+    return isinstance(fields.get("unit"), str) and all(isinstance(value, int) and value <= LARGEST_LOCKED for value in numbers)
 
 
 def _read_fields(text: str) -> Iterator[tuple[str, int | str]]:

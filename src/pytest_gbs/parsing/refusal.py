@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.limits import DEEPEST_DOCUMENT, MOST_NODES
+from pytest_gbs.core.limits import DEEPEST_DOCUMENT, LONGEST_BARE_VALUE, MOST_NODES
 from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import Final
 
 TOO_DEEP: Final = f"nested deeper than {DEEPEST_DOCUMENT} levels"
+TOO_LONG: Final = f"a value without quotes of more than {LONGEST_BARE_VALUE:,} characters"
 TOO_MANY: Final = f"more than {MOST_NODES:,} nodes"
 
 

@@ -6,11 +6,11 @@ import re
 from functools import cache
 
 from pytest_gbs.core.document import Mapping, Node, Scalar, Sequence
-from pytest_gbs.core.limits import DEEPEST_DOCUMENT, MOST_NODES
+from pytest_gbs.core.limits import DEEPEST_DOCUMENT, LONGEST_BARE_VALUE, MOST_NODES
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.typed import Final, TypeAlias
 from pytest_gbs.parsing.index import Index
-from pytest_gbs.parsing.refusal import TOO_DEEP, TOO_MANY, Refused
+from pytest_gbs.parsing.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, Refused
 from pytest_gbs.parsing.toml_strings import string_at
 
 
@@ -75,8 +75,12 @@ class Statements:
 
     def skip(self) -> None:
         """Go on to the next token, over blanks, line breaks and comments."""
-        match = _gap().match(self.text, self.place)
-        self.place = match.end() if match else self.place
+        before = self.place
+        while match := _gap().match(self.text, self.place):
+            self.place = match.end()
+            if self.place - before < _AT_ONCE:
+                return
+            before = self.place
 
     def header(self) -> None:
         """Read `[a.b]` or `[[a.b]]`, and make its table the one that the next statements add to."""
@@ -202,6 +206,8 @@ class Statements:
         if match is None:
             raise Refused(self.place, "expected a value")
         start, self.place = self.place, match.end()
+        if self.place - start > LONGEST_BARE_VALUE:
+            raise Refused(start, TOO_LONG)
         return Scalar(start, self.place, match.group(), True)
 
     def string(self) -> Scalar:
@@ -253,12 +259,13 @@ def _freeze(value: _Value) -> Node:
     return Mapping(value.start, value.stop, tuple(entries))
 
 
-_BLANK: Final = r"(?:[ \t\r\n]+|#[^\n]*)*"
+# Blanks and comments matched at once: each repeat of a pattern takes memory until the whole has matched.
+_AT_ONCE: Final = 1_000
 
 
 @cache
 def _gap() -> re.Pattern[str]:
-    return re.compile(_BLANK)
+    return re.compile(rf"(?:[ \t\r\n]+|#[^\n]*){{0,{_AT_ONCE}}}")
 
 
 @cache

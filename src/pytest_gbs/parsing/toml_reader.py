@@ -10,7 +10,7 @@ from pytest_gbs.core.location import Source, Unreadable
 from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.comments import read_comments
 from pytest_gbs.parsing.owners import Keys
-from pytest_gbs.parsing.refusal import TOO_DEEP, TOO_MANY, Refused, unreadable
+from pytest_gbs.parsing.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, Refused, unreadable
 from pytest_gbs.parsing.toml_nodes import Statements
 
 # Files of other tools, and templates: whether they can be read is not our business unless somebody names them.
@@ -29,7 +29,7 @@ def read_toml(source: Source) -> tuple[Document | Unreadable, ...]:
         root = statements.root()
     except Refused as found:
         refusal = found
-    if refusal is None or refusal.reason not in (TOO_DEEP, TOO_MANY):
+    if refusal is None or refusal.reason not in (TOO_DEEP, TOO_LONG, TOO_MANY):
         refusal = _refused(source.text) or refusal
     if refusal is not None:
         problem = unreadable(source, refusal.offset, refusal.reason)

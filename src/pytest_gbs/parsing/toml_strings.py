@@ -10,6 +10,8 @@ from pytest_gbs.parsing.refusal import Refused
 
 _ESCAPES: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 _LAST: Final = 0x10FFFF
+# Escapes matched at once: each repeat of a pattern takes memory until the whole has matched.
+_AT_ONCE: Final = 1_000
 
 
 def string_at(text: str, start: int) -> tuple[int, str]:
@@ -19,16 +21,19 @@ def string_at(text: str, start: int) -> tuple[int, str]:
     """
     mark = text[start]
     several = text.startswith(mark * 3, start)
-    match = _pattern(mark * 3 if several else mark).match(text, start)
-    if match is None:
+    marks = mark * 3 if several else mark
+    first = start + len(marks)
+    last = _end(text, first, marks)
+    if not text.startswith(marks, last):
         raise Refused(start, "found a string that does not end")
-    found = match.group()
-    content = found[3:-3] if several else found[1:-1]
+    for _ in range(2 * several):  # three quotes may follow up to two that belong to the string
+        last += text.startswith(marks, last + 1)
+    content = text[first:last]
     if several:  # the first line break is dropped, and all are line feeds
         content = content.replace("\r\n", "\n").removeprefix("\n")
     if mark == '"' and "\\" in content:
         content = _escape().sub(_decoded, content)
-    return match.end(), content
+    return last + len(marks), content
 
 
 def _decoded(match: re.Match[str]) -> str:
@@ -40,15 +45,27 @@ def _decoded(match: re.Match[str]) -> str:
     return _ESCAPES.get(letter, letter) if letter else ""
 
 
+def _end(text: str, place: int, marks: str) -> int:
+    """Return where the content ends that starts at `place`, at the first `marks` behind it or at what can't stand in it."""
+    stop = place
+    while match := _content(marks).match(text, place):
+        stop = match.end()
+        if stop - place < _AT_ONCE:
+            break
+        place = stop
+    return stop
+
+
 @cache
-def _pattern(marks: str) -> re.Pattern[str]:
-    """Return the pattern of the strings between `marks`; three quotes may follow up to two that belong to the string."""
+def _content(marks: str) -> re.Pattern[str]:
+    """Return the pattern of what stands between `marks`, up to so many escapes and quotes."""
+    times = f"{{0,{_AT_ONCE}}}"
     return re.compile(
         {
-            '"': r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"',
-            "'": r"'[^'\n]*'",
-            '"""': r'"""[^"\\]*(?:(?:\\.|"{1,2}(?!"))[^"\\]*)*"""(?:"{0,2})',
-            "'''": r"'''[^']*(?:'{1,2}(?!')[^']*)*'''(?:'{0,2})",
+            '"': rf'[^"\\\n]*(?:\\.[^"\\\n]*){times}',
+            "'": r"[^'\n]*",
+            '"""': rf'[^"\\]*(?:(?:\\.|"{{1,2}}(?!"))[^"\\]*){times}',
+            "'''": rf"[^']*(?:'{{1,2}}(?!')[^']*){times}",
         }[marks],
         re.DOTALL,
     )

@@ -20,6 +20,8 @@ from pytest_gbs.parsing.refusal import TOO_DEEP, TOO_MANY, Refused
 _Parser: Final[Any] = yaml.cyaml.CParser if yaml.__with_libyaml__ else yaml.SafeLoader  # type: ignore[attr-defined]
 
 _new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
+# Blanks and comments matched at once: each repeat of a pattern takes memory until the whole has matched.
+_AT_ONCE: Final = 1_000
 
 
 class Composer:
@@ -115,8 +117,11 @@ class Composer:
 
     def content(self, start: int, stop: int) -> int:
         """Return where the content of a node begins whose event, with anchor and tag, spans `start` to `stop`."""
-        match = _properties().match(self.flat, start, stop)
-        return match.end() if match else start
+        while match := _properties().match(self.flat, start, stop):
+            before, start = start, match.end()
+            if start - before < _AT_ONCE:
+                break
+        return start
 
 
 def _collection(composer: Composer, opening: Any, depth: int) -> Node:  # noqa: PLR0912, PLR0915
@@ -250,4 +255,4 @@ def _flatten(text: str) -> str:
 @cache
 def _properties() -> re.Pattern[str]:
     """Return the pattern of anchors and tags, and of the comments and line breaks between them and the content."""
-    return re.compile(r"(?:[&!]\S*|\s|#[^\n]*)*")
+    return re.compile(rf"(?:[&!]\S*|\s|#[^\n]*){{0,{_AT_ONCE}}}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 
 from pytest_gbs.core import globs
+from pytest_gbs.core.limits import MOST_PATTERN_CHARACTERS, MOST_PATTERNS
 from pytest_gbs.core.preferences import Expectation, Hardware, LaunchContext, Settings
 from pytest_gbs.core.typed import Any, Final, NamedTuple
 from pytest_gbs.settings.hardware import KEYS, contradiction, origin_of
@@ -146,13 +147,25 @@ def _wrong_ranges(raw: Raw) -> Iterator[Problem]:
 
 
 def _wrong_globs(raw: Raw) -> Iterator[Problem]:
-    for glob in raw.get("per-file-ignores", {}):
+    number, characters = 0, 0
+    for path, glob in _globs(raw):
         if wrong := globs.problem(glob):
-            yield Problem(("per-file-ignores", glob), wrong)
-    lists: list[tuple[tuple[str | int, ...], list[str]]] = [(("exclude",), raw.get("exclude", []))]
+            yield Problem(path, wrong if path[-1] == glob else f'holds "{glob}", which {wrong}')
+        spellings = globs.spellings(glob) or ()
+        number, characters = number + len(spellings), characters + sum(map(len, spellings))
+        if number > MOST_PATTERNS or characters > MOST_PATTERN_CHARACTERS:
+            most = f"{MOST_PATTERNS:,} path patterns, or {MOST_PATTERN_CHARACTERS:,} characters of them"
+            yield Problem(path[:1], f"brings the settings above {most}, each spelling of braces counted")
+            return
+
+
+def _globs(raw: Raw) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield each path pattern of the settings with where it stands; a launch of all recipes has the pattern of all."""
+    for glob in raw.get("per-file-ignores", {}):
+        yield ("per-file-ignores", glob), glob
+    for number, glob in enumerate(raw.get("exclude", ())):
+        yield ("exclude", number), glob
     for key in ("hardware", "launch", "expect"):
-        lists += [((key, number, "paths"), entry.get("paths", [])) for number, entry in enumerate(raw.get(key, ()))]
-    for path, patterns in lists:
-        for number, glob in enumerate(patterns):
-            if wrong := globs.problem(glob):
-                yield Problem((*path, number), f'holds "{glob}", which {wrong}')
+        for number, entry in enumerate(raw.get(key, ())):
+            for place, glob in enumerate(entry.get("paths", _EVERYWHERE)):
+                yield (key, number, "paths", place), glob

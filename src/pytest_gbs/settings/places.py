@@ -10,7 +10,7 @@ from pytest_gbs.core.typed import Final
 KeyPath = tuple[str | int, ...]
 # tool.gbs.frameworks.acme.keys."train.batch".0.words.auto
 _DEEPEST: Final = 9
-_PART: Final = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
+_PART: Final = r"""(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
 _KEY: Final = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
 _LINE: Final = rf"[ \t]*(?:(?P<open>\[\[?)[ \t]*(?P<table>{_KEY})[ \t]*\]|(?P<key>{_KEY})[ \t]*=)"
 

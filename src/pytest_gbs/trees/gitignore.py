@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from pytest_gbs.core.globs import path_regex, segments, tokens
-from pytest_gbs.core.limits import MOST_WILD_PATTERNS
+from pytest_gbs.core.limits import MOST_WILD_CHARACTERS, MOST_WILD_PATTERNS
 from pytest_gbs.core.typed import Final, NamedTuple
 
 _WILD: Final = frozenset("*?[\\")
@@ -77,12 +77,15 @@ class IgnoreFile:
 
 def _read(text: str) -> list[_Pattern]:
     lines = text.removeprefix("\ufeff").split("\n")
-    found = [pattern for line in lines if (pattern := _read_line(line)) is not None]
-    wild = [pattern for pattern in found if pattern.regex]
-    if len(wild) <= MOST_WILD_PATTERNS:
-        return found
-    rest = set(wild[MOST_WILD_PATTERNS:])
-    return [pattern for pattern in found if pattern not in rest]
+    found: list[_Pattern] = []
+    number = characters = 0
+    for line in lines:
+        pattern = _read_line(line)
+        if pattern is not None and pattern.regex:
+            number, characters = number + 1, characters + len(line)
+        if pattern is not None and (not pattern.regex or (number <= MOST_WILD_PATTERNS and characters <= MOST_WILD_CHARACTERS)):
+            found.append(pattern)
+    return found
 
 
 def _is_ending(text: str) -> bool:
