@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -148,3 +150,30 @@ def test_a_link_out_of_the_repository_is_not_followed(repo: Path, gbs: Gbs, tmp_
     said = gbs("fix", "--fix-settings", "sft.yaml")
     assert (said.code, said.err) == (2, "gbs: can't write sft.yaml: it lies outside of the checked folder; nothing was written\n")
     assert outside.read_text() == STALE
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are told apart by signals")
+def test_a_run_after_a_killed_one_mends_the_rest_and_removes_what_was_left(repo: Path, gbs: Gbs) -> None:
+    write(repo, {f"recipes/{number:02}.yaml": UNUSED for number in range(12)})
+    stranger = repo / "recipes" / ".00.yaml.99999999-abcd1234.gbs-tmp"
+    stranger.write_text(UNUSED)
+    code = (
+        "import os, signal\n"
+        "from pytest_gbs.cli import main\n"
+        "replace, done = os.replace, []\n"
+        "def killed(source, target):\n"
+        "    done.append(replace(source, target))\n"
+        "    if len(done) == 5:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "os.replace = killed\n"
+        "main(['fix'])\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    assert len([*repo.glob("recipes/.*.gbs-tmp")]) == 8
+    said = gbs("fix")
+    assert said.code == 0
+    assert said.err.startswith("gbs: an earlier run was interrupted while it wrote its files; removed what it left behind: recipes/.")
+    assert " and 2 more\ngbs: fixed recipes/" in said.err
+    assert [*repo.glob("recipes/.*")] == [stranger]
+    assert not any("ignore" in path.read_text() for path in repo.glob("recipes/*.yaml"))
+    assert gbs("fix").err == ""

@@ -15,7 +15,7 @@ import pytest
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.location import Source
 from pytest_gbs.parsing.decode import decode
-from pytest_gbs.trees.writing import Change, encoded, write_file, write_together
+from pytest_gbs.trees.writing import _MARK, Change, encoded, remove_leftovers, write_file, write_together
 
 OLD, NEW = b"a: 1\n", b"a: 22\n"
 
@@ -259,3 +259,89 @@ def test_a_single_file_is_made_or_replaced(tmp_path: Path) -> None:
 def test_a_single_file_in_no_folder_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"can't write .*: there is no such folder"):
         write_file(str(tmp_path / "none" / "baseline.json"), NEW)
+
+
+def _killed(folder: Path, code: str) -> None:
+    """Run `code` with the changes of the twelve recipes in `folder` in a process that is killed once it has renamed four."""
+    program = (
+        "import os, signal, sys\n"
+        "from pytest_gbs.trees.writing import Change, write_together\n"
+        "replace, done = os.replace, []\n"
+        "def killed(source, target):\n"
+        "    done.append(replace(source, target))\n"
+        "    if len(done) == 4:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "os.replace = killed\n"
+        f"changes = [Change(f'{{number:02}}.yaml', {OLD!r}, {NEW!r}) for number in range(12)]\n" + code
+    )
+    for number in range(12):
+        (folder / f"{number:02}.yaml").write_bytes(OLD)
+    done = subprocess.run([sys.executable, "-c", program, str(folder)], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are told apart by signals")
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    _killed(tmp_path, "write_together(sys.argv[1], changes)")
+    left = [name for name in _names(tmp_path) if name.endswith(".gbs-tmp")]
+    assert len(left) == 8
+    assert sorted(remove_leftovers(tmp_path, ["", ""])) == left
+    assert _names(tmp_path) == [f"{number:02}.yaml" for number in range(12)]
+    assert remove_leftovers(tmp_path, [""]) == []
+
+
+def _like_a_leftover(folder: Path, name: str = ".a.yaml.99999999-abcd1234.gbs-tmp") -> Path:
+    path = folder / name
+    path.write_bytes(OLD)
+    os.utime(path, (_MARK, _MARK))
+    return path
+
+
+def test_a_file_with_the_mark_of_ours_would_be_removed(tmp_path: Path) -> None:
+    path = _like_a_leftover(tmp_path)
+    assert remove_leftovers(tmp_path, [""]) == [path.name]
+
+
+def test_what_git_checked_out_stays_whatever_its_name(tmp_path: Path) -> None:
+    path = _like_a_leftover(tmp_path)
+    os.utime(path)
+    assert remove_leftovers(tmp_path, [""]) == []
+    assert path.exists()
+
+
+def test_links_and_folders_stay_and_are_not_followed(tmp_path: Path) -> None:
+    target = _like_a_leftover(tmp_path, "recipe.yaml")
+    (tmp_path / ".a.yaml.99999999-abcd1234.gbs-tmp").symlink_to("recipe.yaml")
+    (tmp_path / ".b.yaml.99999999-abcd1234.gbs-tmp").mkdir()
+    (tmp_path / ".c.yaml.99999999-abcd1234.gbs-tmp").hardlink_to(target)
+    os.utime(tmp_path / ".a.yaml.99999999-abcd1234.gbs-tmp", (_MARK, _MARK), follow_symlinks=False)
+    os.utime(tmp_path / ".b.yaml.99999999-abcd1234.gbs-tmp", (_MARK, _MARK))
+    assert remove_leftovers(tmp_path, [""]) == []
+    assert len(_names(tmp_path)) == 4
+
+
+def test_the_files_of_a_run_at_work_stay(tmp_path: Path) -> None:
+    _like_a_leftover(tmp_path, f".a.yaml.{os.getpid()}-abcd1234.gbs-tmp")
+    assert remove_leftovers(tmp_path, [""]) == []
+
+
+def test_nothing_outside_of_the_root_is_removed(tmp_path: Path) -> None:
+    path = _like_a_leftover(tmp_path)
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "link").symlink_to("..")
+    assert remove_leftovers(tmp_path / "root", ["link", ".."]) == []
+    assert path.exists()
+
+
+def test_a_written_file_has_the_time_of_now(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(OLD)
+    before = time.time()
+    write_together(tmp_path, [Change("a.yaml", OLD, NEW)])
+    assert (tmp_path / "a.yaml").stat().st_mtime > before - 5
+
+
+def test_a_name_of_many_long_letters_is_written_too(tmp_path: Path) -> None:
+    name = "\U0001d400" * 60 + ".yaml"
+    (tmp_path / name).write_bytes(OLD)
+    write_together(tmp_path, [Change(name, OLD, NEW)])
+    assert _names(tmp_path) == [name]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from pytest_gbs.cli._input import STDIN, Job
+from pytest_gbs.cli._leftovers import clean_up
 from pytest_gbs.cli._output import complain, emit_bytes, slashed
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.location import Lines, Source
@@ -48,6 +49,7 @@ def write(asked: Job, found: Mended) -> None:
     Raises:
         UsageError: a file can't be written; none is changed then.
     """
+    clean_up(asked.root, (file.path.rpartition("/")[0] for file in found.report.files))
     if found.files:
         from pytest_gbs.trees.writing import Change, encoded, write_together
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import STDIN, Job, add_input, job
+from pytest_gbs.cli._leftovers import clean_up
 from pytest_gbs.cli._output import complain, emit
 from pytest_gbs.core.errors import SettingsError, UsageError
 from pytest_gbs.core.held import Record, moved, same_batch, words
@@ -59,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     if was != now and (new or was):
         from pytest_gbs.trees.writing import Change, write_together
 
+        clean_up(asked.root, [""])
         write_together(asked.root, (Change(NAME, data if isinstance(data, bytes) else None, now),))
     return 0 if new or report.recipes() else 3
 

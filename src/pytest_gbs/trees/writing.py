@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.location import Source
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 
 _MARKS: Final = {encoding: mark for mark, encoding in MARKS}
 _MOST: Final = 1 << 40
+_SUFFIX: Final = ".gbs-tmp"
+_LONGEST_NAME: Final = 100
+# When a temporary file claims to have been written: what git or an archive brings has another time, so that it is never taken for ours.
+_MARK: Final = 981_173_106
 _WORDS: Final = {
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
@@ -132,11 +138,13 @@ def _write_beside(target: str, data: bytes, status: os.stat_result | None) -> st
     from tempfile import mkstemp
 
     folder, name = os.path.split(target)
-    descriptor, temporary = mkstemp(prefix=f".{name[:100]}.", suffix=".gbs-tmp", dir=folder)
+    short = os.fsencode(name)[:_LONGEST_NAME].decode("utf-8", "ignore")
+    descriptor, temporary = mkstemp(prefix=f".{short}.{os.getpid()}-", suffix=_SUFFIX, dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
+            os.utime(temporary, (_MARK, _MARK))
             os.fsync(file.fileno())
         _keep(temporary, target, status)
     except BaseException:
@@ -171,7 +179,7 @@ def _replace_all(prepared: Sequence[_Prepared]) -> None:
         for each in prepared:
             _must_be_as_read(each.change, each.target)
             with _explained(each.change):
-                os.replace(each.temporary, each.target)
+                _take_place(each.temporary, each.target)
             done.append(each)
     except BaseException:
         for each in done:
@@ -179,6 +187,54 @@ def _replace_all(prepared: Sequence[_Prepared]) -> None:
         raise
     for folder in {os.path.dirname(each.target) for each in done}:
         _sync(folder)
+
+
+def _take_place(temporary: str, target: str) -> None:
+    os.utime(temporary)
+    os.replace(temporary, target)
+
+
+def remove_leftovers(root: StrPath, folders: Iterable[str]) -> list[str]:
+    """Remove the temporary files in `folders` (relative to the root) that a killed run left there; return their paths.
+
+    Only regular files go that have the name and the mark of ours, belong to this user, and whose process is gone. A file that came with the
+    repository has another time, and stays whatever its name. Links are neither followed nor removed.
+    """
+    found: list[str] = []
+    for folder in sorted({*folders}):
+        full = os.path.join(root, folder)
+        if leads_outside(os.path.join(full, _SUFFIX), os.fspath(root)):
+            continue
+        with suppress(OSError), os.scandir(full) as entries:
+            for entry in [each for each in entries if _is_leftover(each)]:
+                os.unlink(entry.path)
+                found.append(f"{folder}/{entry.name}" if folder else entry.name)
+    return found
+
+
+def _is_leftover(entry: os.DirEntry[str]) -> bool:
+    match = _temporary().fullmatch(entry.name)
+    if match is None or not hasattr(os, "geteuid"):
+        return False
+    status = entry.stat(follow_symlinks=False)
+    is_ours = stat.S_ISREG(status.st_mode) and os.geteuid() in (status.st_uid, 0) and status.st_nlink == 1
+    return is_ours and int(status.st_mtime) == _MARK and not _runs(int(match.group(1)))
+
+
+@cache
+def _temporary() -> re.Pattern[str]:
+    return re.compile(rf"\..+\.([0-9]{{1,9}})-[a-z0-9_]{{8}}{re.escape(_SUFFIX)}", re.DOTALL)
+
+
+def _runs(process: int) -> bool:
+    """Return whether a process of this number runs, on a system that tells without touching it."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # it is somebody else's
+    return True
 
 
 def _put_back(each: _Prepared) -> None:
@@ -189,7 +245,7 @@ def _put_back(each: _Prepared) -> None:
         if each.change.before is None:
             os.unlink(each.target)
         else:
-            os.replace(_write_beside(each.target, each.change.before, os.stat(each.target)), each.target)
+            _take_place(_write_beside(each.target, each.change.before, os.stat(each.target)), each.target)
 
 
 def _sync(folder: str) -> None:

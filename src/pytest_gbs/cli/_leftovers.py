@@ -1,0 +1,20 @@
+"""Temporary files that a killed run left behind: removed by the next run that writes, and told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_gbs.cli._output import complain
+from pytest_gbs.core.typed import Final
+
+_SHOWN: Final = 5
+
+
+def clean_up(root: str, folders: Iterable[str]) -> None:
+    """Remove what an earlier run left in `folders`, which lie below `root`, and tell of it."""
+    from pytest_gbs.trees.writing import remove_leftovers
+
+    left = remove_leftovers(root, folders)
+    if left:
+        more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+        complain(f"an earlier run was interrupted while it wrote its files; removed what it left behind: {', '.join(left[:_SHOWN])}{more}")
