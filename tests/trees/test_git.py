@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -256,3 +257,45 @@ def test_a_folder_that_looks_like_a_git_directory_runs_nothing(git: Git) -> None
         with tree(Git(sub)) as found:
             assert isinstance(found.read("a.yaml"), Unreadable) or isinstance(found.read("sub/a.yaml"), Unreadable)
     assert not mark.exists()
+
+
+def _bomb(git: Git, levels: int, leaf: bytes) -> str:
+    """Return a commit of folders that hold ten times the folder below them, the lowest of them `leaf`."""
+    folder = git.run("mktree", data=leaf)
+    for _ in range(levels):
+        folder = git.run("mktree", data=b"".join(b"040000 tree %s\t%d\n" % (folder.encode(), number) for number in range(10)))
+    return git.run("commit-tree", folder, "-m", "many")
+
+
+@pytest.mark.parametrize("empty", [False, True], ids=["files", "no files"])
+def test_a_commit_that_names_a_hundred_million_files_is_refused_at_once(git: Git, empty: bool) -> None:
+    blob = git.run("hash-object", "-w", "--stdin", data=b"a: 1\n").encode()
+    commit = _bomb(git, 8, b"" if empty else b"100644 blob %s\ta.yaml\n" % blob)
+    started = time.monotonic()
+    with pytest.raises(UsageError, match=r"^commit [0-9a-f]{12} has more than 500,000 files and folders, or .*: it is not read$"):
+        GitRepository(git.root).blobs(commit)
+    assert time.monotonic() - started < 60  # to its end it would take hours
+
+
+def test_a_commit_of_many_files_is_read(git: Git) -> None:
+    blob = git.run("hash-object", "-w", "--stdin", data=b"a: 1\n").encode()
+    files, _ = GitRepository(git.root).blobs(_bomb(git, 4, b"100644 blob %s\ta.yaml\n" % blob))
+    assert len(files) == 10_000
+
+
+def test_one_text_under_many_names_is_kept_once(git: Git) -> None:
+    git.commit({f"{number}.yaml": "x: 1\n" for number in range(20)})
+    with tree(git) as found:
+        sources = [found.read(f"{number}.yaml") for number in range(20)]
+    assert [source.path for source in sources] == [f"{number}.yaml" for number in range(20)]
+    assert len({id(source.text) for source in sources if isinstance(source, Source)}) == 1
+
+
+def test_messages_beyond_the_limit_are_not_read(git: Git) -> None:
+    start = git.commit({"a.yaml": "x: 1\n"})
+    for letter in "abc":
+        message = git.root / "message"
+        message.write_text(letter * 3_000_000)
+        git.run("commit", "-q", "--allow-empty", "-F", "message")
+    said = GitRepository(git.root).messages(start)
+    assert (len(said), set(said)) == (5_000_000, {"c", "b", "\n"})

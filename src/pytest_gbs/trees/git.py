@@ -10,9 +10,18 @@ from hashlib import sha1, sha256
 
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.globs import matches_any
-from pytest_gbs.core.limits import DEEPEST_FOLDER, MOST_COMMITS, MOST_FILE_BYTES, MOST_GIT_SECONDS, MOST_IGNORE_BYTES
+from pytest_gbs.core.limits import (
+    DEEPEST_FOLDER,
+    MOST_COMMITS,
+    MOST_FILE_BYTES,
+    MOST_GIT_SECONDS,
+    MOST_IGNORE_BYTES,
+    MOST_MESSAGE_BYTES,
+    MOST_TREE_BYTES,
+    MOST_TREE_ENTRIES,
+)
 from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.typed import Any, Final, NamedTuple
+from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.parsing.decode import decode
 from pytest_gbs.trees.files import MISSING, read_bytes, too_large
 from pytest_gbs.trees.gitignore import IgnoreFile
@@ -37,15 +46,14 @@ _HARMLESS: Final = (
 )
 # Said once more where no configuration, however specific (`protocol.ext.allow`), can say otherwise.
 _NO_FETCHING: Final = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+_PIECE: Final = 1 << 16
 _FILES: Final = (b"100644", b"100755")
 _LINK: Final = b"120000"
+_LACKING: Final = "this clone does not have its content"
 
 
-class Blob(NamedTuple):
-    """A file of a revision: its name in git's store, and its size in bytes (-1 where a partial clone does not have it)."""
-
-    name: str
-    size: int
+class _Failed(Exception):
+    """Git ends with an error."""
 
 
 class GitRepository:
@@ -73,14 +81,49 @@ class GitRepository:
             raise UsageError(f"git can't be run: {why}") from error
 
     def _ask(self, *arguments: str) -> bytes | None:
-        """Return what git prints, or None where it fails."""
+        """Return what git prints, up to the most that commit messages may take; None where it fails."""
+        pieces: list[bytes] = []
+        left = MOST_MESSAGE_BYTES
+        try:
+            for piece in self._pieces(*arguments):
+                pieces.append(piece[:left])
+                left -= len(piece)
+                if left <= 0:
+                    break
+        except _Failed:
+            return None
+        return b"".join(pieces)
+
+    def _pieces(self, *arguments: str) -> Iterator[bytes]:
+        """Yield what git prints, piece by piece; whoever has had enough stops, and git with it.
+
+        Raises:
+            _Failed: git fails.
+            UsageError: it takes too long.
+        """
+        from threading import Event, Timer
+
+        late = Event()
         with self.start(arguments, stdin=subprocess.DEVNULL) as process:
-            try:
-                out, _ = process.communicate(timeout=MOST_GIT_SECONDS)
-            except subprocess.TimeoutExpired as error:
+            assert process.stdout is not None
+
+            def stop() -> None:
+                late.set()
                 process.kill()
-                raise UsageError(f"git {arguments[0]} takes longer than {MOST_GIT_SECONDS} seconds") from error
-            return out if process.returncode == 0 else None
+
+            timer = Timer(MOST_GIT_SECONDS, stop)
+            timer.start()
+            try:
+                while piece := process.stdout.read(_PIECE):
+                    yield piece
+                process.wait()
+            finally:
+                timer.cancel()
+                process.kill()
+        if late.is_set():
+            raise UsageError(f"git {arguments[0]} takes longer than {MOST_GIT_SECONDS} seconds")
+        if process.returncode != 0:
+            raise _Failed
 
     def commit(self, revision: str) -> str:
         """Return the full name of the commit that `revision` means.
@@ -117,30 +160,89 @@ class GitRepository:
         found = self._ask("log", f"--max-count={MOST_COMMITS}", "--no-show-signature", "--format=%B", "--end-of-options", span)
         return (found or b"").decode("utf-8", "replace")
 
-    def blobs(self, commit: str) -> tuple[dict[str, Blob], frozenset[str]]:
-        """Return the regular files of `commit` below the root, by path, and the paths of its links. Submodules are neither.
+    def blobs(self, commit: str) -> tuple[dict[str, str], frozenset[str]]:
+        """Return the regular files of `commit` below the root, by path with their names in git's store, and the paths of its links.
 
-        Names that are no UTF-8 are those that Python has for them on disk.
+        Submodules are neither. Names that are no UTF-8 are those that Python has for them on disk.
+
+        Raises:
+            UsageError: git can't list them, or there are too many.
         """
-        listed = self._ask("ls-tree", "-r", "-z", "-l", commit)
-        if listed is None:
-            listed = self._ask("ls-tree", "-r", "-z", commit)
-        if listed is None:
-            raise UsageError(f"git can't list the files of {commit}: the clone lacks a part of it")
-        files: dict[str, Blob] = {}
+        files: dict[str, str] = {}
         links: set[str] = set()
-        for entry in listed.split(b"\0"):
-            about, _, raw = entry.partition(b"\t")
-            parts = about.split()
-            path = raw.decode("utf-8", "surrogateescape")
-            if path.count("/") > DEEPEST_FOLDER:
-                continue
-            if len(parts) >= 3 and parts[0] in _FILES:
-                size = parts[3] if len(parts) > 3 else b"0"
-                files[path] = Blob(parts[2].decode(), int(size) if size.isdigit() else -1)
-            elif len(parts) >= 3 and parts[0] == _LINK:
-                links.add(path)
+        try:
+            for entry in self._entries(commit):
+                about, _, raw = entry.partition(b"\t")
+                parts = about.split()
+                path = raw.decode("utf-8", "surrogateescape")
+                if path.count("/") > DEEPEST_FOLDER:
+                    continue
+                if len(parts) == 3 and parts[0] in _FILES:
+                    files[path] = parts[2].decode()
+                elif len(parts) == 3 and parts[0] == _LINK:
+                    links.add(path)
+        except _Failed as error:
+            raise UsageError(f"git can't list the files of {commit}: the clone lacks a part of it") from error
         return files, frozenset(links)
+
+    def _entries(self, commit: str) -> Iterator[bytes]:
+        """Yield the entries of a commit, folders too: a few objects can name one another more often than any disk has files.
+
+        Raises:
+            _Failed: git fails.
+            UsageError: there are too many.
+        """
+        number, size, rest = 0, 0, b""
+        for piece in self._pieces("ls-tree", "-r", "-t", "-z", commit):
+            *entries, rest = (rest + piece).split(b"\0")
+            number, size = number + len(entries), size + len(piece)
+            if number > MOST_TREE_ENTRIES or size > MOST_TREE_BYTES:
+                most = f"{MOST_TREE_ENTRIES:,} files and folders, or {MOST_TREE_BYTES:,} bytes of names"
+                raise UsageError(f"commit {commit[:12]} has more than {most}: it is not read")
+            yield from entries
+
+
+class _Store:
+    """A git process that tells of objects, one after the other: their sizes (`--batch-check`), or their contents too (`--batch`)."""
+
+    def __init__(self, repository: GitRepository, mode: str) -> None:
+        self._repository, self._mode = repository, mode
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def size(self, name: str) -> int | None:
+        """Return the size in bytes of the object of that name; None where a partial clone lacks it."""
+        if self._process is None:
+            self._process = self._repository.start(("cat-file", self._mode), stdin=subprocess.PIPE)
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(name.encode() + b"\n")
+            process.stdin.flush()
+        except OSError:
+            self.close()
+            return None
+        about = process.stdout.readline().split()
+        if not about:  # git ends where a partial clone lacks a file, since it may not fetch it
+            self.close()
+        return int(about[2]) if len(about) == 3 and about[2].isdigit() else None
+
+    def content(self, name: str) -> bytes | None:
+        """Return the bytes of the object of that name; None where a partial clone lacks it."""
+        size = self.size(name)
+        if size is None or self._process is None or self._process.stdout is None:
+            return None
+        return self._process.stdout.read(size + 1)[:-1]
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):  # it has ended already, and what it was asked for can't be sent
+                        pipe.close()
+            self._process.wait()
+            self._process = None
 
 
 class GitTree:
@@ -151,9 +253,10 @@ class GitTree:
         self.max_file_size = max_file_size
         self.exclude = exclude
         self.blobs, self.links = repository.blobs(commit)
-        self._reader: subprocess.Popen[bytes] | None = None
+        self._sizes, self._contents = _Store(repository, "--batch-check"), _Store(repository, "--batch")
         self._paths: tuple[str, ...] | None = None
         self._known: dict[str, Source | Unreadable] = {}
+        self._texts: dict[str, Source | Unreadable] = {}
 
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all files, sorted; hidden, ignored, excluded and installed ones left out."""
@@ -163,13 +266,23 @@ class GitTree:
         return self._paths
 
     def _ignore_file(self, path: str) -> bytes | None:
-        return self._bytes(path) if self.blobs[path].size <= MOST_IGNORE_BYTES else None
+        data = self._bytes(self.blobs[path], MOST_IGNORE_BYTES)
+        return data if isinstance(data, bytes) else None
 
     def read(self, path: str) -> Source | Unreadable:
         """Return the text of the file at `path`, or why it can't be read."""
         if path not in self._known:
             self._known[path] = self._read(path)
         return self._known[path]
+
+    def _read(self, path: str) -> Source | Unreadable:
+        blob = self.blobs.get(path)
+        if blob is None:
+            return Unreadable(path, MISSING)
+        if blob not in self._texts:  # a commit can hold one text under many names
+            data = self._bytes(blob, self.max_file_size)
+            self._texts[blob] = Unreadable(path, data) if isinstance(data, str) else decode(path, data)
+        return self._texts[blob]._replace(path=path)
 
     def exists(self, path: str) -> bool:
         """Return whether there is a file at `path`, which may be hidden or ignored."""
@@ -180,50 +293,21 @@ class GitTree:
         for path in paths:
             blob = self.blobs.get(path)
             data = read_bytes(f"{self.repository.root}/{path}", self.max_file_size) if blob is not None else b""
-            if blob is None or isinstance(data, str) or not is_blob(data, blob.name):
+            if blob is None or isinstance(data, str) or not is_blob(data, blob):
                 yield path
 
-    def _read(self, path: str) -> Source | Unreadable:
-        blob = self.blobs.get(path)
-        if blob is None:
-            return Unreadable(path, MISSING)
-        if blob.size > self.max_file_size:
-            return Unreadable(path, too_large(self.max_file_size))
-        data = self._bytes(path)
-        return Unreadable(path, "this clone does not have its content") if data is None else decode(path, data)
-
-    def _bytes(self, path: str) -> bytes | None:
-        """Return the bytes of a file; None where a partial clone does not have them."""
-        blob = self.blobs[path]
-        if blob.size < 0:
-            return None
-        if self._reader is None:
-            self._reader = self.repository.start(("cat-file", "--batch"), stdin=subprocess.PIPE)
-        reader = self._reader
-        assert reader.stdin is not None
-        assert reader.stdout is not None
-        try:
-            reader.stdin.write(blob.name.encode() + b"\n")
-            reader.stdin.flush()
-        except OSError:
-            self.close()
-            return None
-        about = reader.stdout.readline().split()
-        if not about:  # git ends where a partial clone lacks a file, since it may not fetch it
-            self.close()
-        if len(about) != 3 or not about[2].isdigit():
-            return None
-        return reader.stdout.read(int(about[2]) + 1)[:-1]
+    def _bytes(self, blob: str, most: int) -> bytes | str:
+        """Return the bytes of a file of at most so many, or in words why it can't be read."""
+        size = self._sizes.size(blob)
+        if size is not None and size > most:
+            return too_large(most)
+        data = self._contents.content(blob) if size is not None else None
+        return _LACKING if data is None else data
 
     def close(self) -> None:
-        """End the process that reads."""
-        if self._reader is not None:
-            for pipe in (self._reader.stdin, self._reader.stdout):
-                if pipe is not None:
-                    with suppress(OSError):  # it has ended already, and what it was asked for can't be sent
-                        pipe.close()
-            self._reader.wait()
-            self._reader = None
+        """End the processes that read."""
+        self._sizes.close()
+        self._contents.close()
 
     def __enter__(self) -> GitTree:
         return self
@@ -232,7 +316,7 @@ class GitTree:
         self.close()
 
 
-def _left_out(files: dict[str, Blob], data: Callable[[str], bytes | None], exclude: tuple[str, ...]) -> Callable[[str], bool]:
+def _left_out(files: dict[str, str], data: Callable[[str], bytes | None], exclude: tuple[str, ...]) -> Callable[[str], bool]:
     """Return what tells whether a path is left out, as `WorkTree.paths` does."""
     ignores: dict[str, tuple[IgnoreFile, ...]] = {}
     folders: dict[str, bool] = {"": False}
@@ -270,4 +354,4 @@ def is_blob(data: bytes, name: str) -> bool:
     return any(kind(b"blob %d\0" % len(each) + each).hexdigest() == name for each in (data, data.replace(b"\r\n", b"\n")))
 
 
-__all__ = ["Blob", "GitRepository", "GitTree", "is_blob"]
+__all__ = ["GitRepository", "GitTree", "is_blob"]
