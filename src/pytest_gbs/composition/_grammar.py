@@ -16,7 +16,7 @@ class NotAnInterpolation(Exception):
     """A text with `${` that OmegaConf would not parse."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def parse_text(text: str) -> Text:
     """Return the parts of a configuration value that holds `${`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_gbs.core.composed import Override
-from pytest_gbs.core.limits import DEEPEST_COMPOSED, MOST_COMPOSED
+from pytest_gbs.core.limits import DEEPEST_COMPOSED, MOST_COMPOSED, MOST_INTERPOLATED
 from pytest_gbs.core.location import KeyPath, Location
 from pytest_gbs.core.typed import Any, Final, TypeAlias
 
@@ -15,12 +15,13 @@ class TooMuch(Exception):
 
 
 class Budget:
-    """How many nodes may still be made: one budget for one composition."""
+    """How many nodes may still be made, and how many characters parsed for interpolations: one budget for one composition."""
 
-    __slots__ = ("left",)
+    __slots__ = ("characters", "left")
 
     def __init__(self, most: int = MOST_COMPOSED) -> None:
         self.left = most
+        self.characters = MOST_INTERPOLATED
 
     def spend(self, count: int = 1) -> None:
         """Take `count` off.
@@ -30,6 +31,15 @@ class Budget:
         self.left -= count
         if self.left < 0:
             raise TooMuch(f"more than {MOST_COMPOSED:,} values")
+
+    def parse(self, text: str) -> None:
+        """Take the characters of `text` off.
+
+        Raises: TooMuch: nothing is left.
+        """
+        self.characters -= len(text)
+        if self.characters < 0:
+            raise TooMuch(f"more than {MOST_INTERPOLATED:,} characters of values with interpolations")
 
 
 class Leaf:

@@ -78,6 +78,7 @@ class _Planter:
             raise Refused(f"the loader has no constructor for {scalar.tag}", at)
         leaf = Leaf(self.value(scalar), at, scalar.text)
         if self.interpolates and "${" in scalar.text:
+            self.budget.parse(scalar.text)
             check_text(leaf)
         return leaf
 

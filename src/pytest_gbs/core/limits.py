@@ -44,6 +44,7 @@ DEEPEST_DEFAULTS: Final = 50  # defaults lists that name each other; a deeper co
 MOST_PARENTS: Final = 200  # files that a file inherits from; the rest is not taken in
 DEEPEST_PARENTS: Final = 40  # files that inherit from each other; the rest is not taken in
 LONGEST_INTERPOLATION: Final = 10_000  # characters of a value with `${...}`, before and after; the value of a longer one is unknown
+MOST_INTERPOLATED: Final = 100_000  # characters of all values with `${...}` in a configuration; one with more is not composed
 DEEPEST_INTERPOLATION: Final = 30  # interpolations within each other; the value of a deeper one is unknown
 DEEPEST_CHAIN: Final = 40  # interpolations that lead to interpolations; the value of a longer chain is unknown
 MOST_EXPANDED: Final = 10_000  # values that one interpolation takes in; the value of a larger one is unknown
