@@ -289,6 +289,7 @@ class _Check:
         """Yield the launching files: those that were asked for, and those that launch a recipe that was."""
         if self.launches is None:
             return
+        wanted = {**dict.fromkeys(self.launches.sourced_by(wanted), False), **wanted}
         found: defaultdict[str, list[Launched]] = defaultdict(list)
         bugs: defaultdict[str, list[str]] = defaultdict(list)
         alone: defaultdict[str, list[Launched]] = defaultdict(list)

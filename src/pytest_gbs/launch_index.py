@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CommentBlock, Document
@@ -58,6 +58,13 @@ class LaunchIndex(NamedTuple):
             parts.update((running.found.launch.at.source, running.found.script.path, *running.sources))
             parts.update(file.path for file in running.found.start.files)
         return frozenset(parts)
+
+    def sourced_by(self, scripts: Container[str]) -> Iterator[str]:
+        """Yield the files that one of `scripts` sources and in which a launch stands."""
+        for launches in (*self.of_recipe.values(), *self.alone.values()):
+            for running in launches:
+                if running.found.script.path in scripts:
+                    yield running.found.launch.at.source
 
     def recipes_of(self, script: str) -> Iterator[str]:
         """Yield the paths of the recipes that the script at `script` launches."""

@@ -103,8 +103,7 @@ class Scripts:
                 self._found[path] = ()
                 self._refused(source)
             else:
-                words = (*command_words(), *SCRIPTS)  # a script that starts another one names it
-                self._found[path] = self._read(source) if any(word in source.text for word in words) else ()
+                self._found[path] = self._read(source) if _is_worth_reading(source.text) else ()
         return self._found[path]
 
     def _refused(self, problem: Unreadable) -> None:
@@ -408,6 +407,16 @@ def _commented(text: str) -> str | None:
         found = found or own
         goes_on = own and body.endswith("\\")
     return "".join(kept) if found else None
+
+
+def _is_worth_reading(text: str) -> bool:
+    """Return whether a launcher stands in `text`, or it starts another script, which it names, or it sources a file."""
+    return any(word in text for word in (*command_words(), *SCRIPTS)) or _sourcing().search(text) is not None
+
+
+@cache
+def _sourcing() -> re.Pattern[str]:
+    return re.compile(r"(?m)(?:^|[;&|({])[ \t]*(?:source|\.)[ \t]+\S")
 
 
 @cache

@@ -105,6 +105,16 @@ def test_what_rests_on_a_changed_file_is_checked(
     assert set(looked_at(gbs)) & {*expected, "a.yaml", "b.yaml", "c.yaml"} == expected
 
 
+@pytest.mark.parametrize("start", ["\0", "mkdir -p out\n" * 2_000], ids=["wholly", "partly"])
+def test_a_changed_script_that_is_not_read_is_told_with_what_it_may_launch(start: str, git: Git, gbs: Gbs) -> None:
+    launch = "torchrun --nproc_per_node 8 --nnodes 2 train.py --config d.yaml"
+    git.commit({"d.yaml": GOOD, "run.sh": f"{launch}\n"})
+    git.write({"run.sh": f"{start}{launch} --gradient_accumulation_steps 8\n"})
+    assert looked_at(gbs) == ["d.yaml", "run.sh"]
+    assert gbs("check", "--changed-since", "HEAD").code == 0
+    assert gbs("check", "--changed-since", "HEAD", "--strict").code == 1
+
+
 def test_a_changed_parent_checks_its_children(git: Git, gbs: Gbs) -> None:
     parent = (
         "dpo:\n  max_num_steps: 10\npolicy:\n  train_global_batch_size: 64\n  train_micro_batch_size: {}\n"

@@ -162,6 +162,26 @@ class TestHook:
         said = gbs("check", "--hook", "--format", "concise", "recipes/zero3.yaml")
         assert (said.code, said.out) == (1, "recipes/sft.yaml:1:31: GBS101 comment says 128, settings give 64\n")
 
+    @pytest.mark.parametrize("name", ["run.sh", "README.md", "Makefile"])
+    def test_a_script_that_launches_nothing_unseen_is_silent(self, name: str, repo: Path, gbs: Gbs) -> None:
+        write(repo, {"sft.yaml": STALE, name: "0123 abcd\n" * 200_000})
+        assert gbs("check", "--hook", name) == (0, "", "")
+
+    @pytest.mark.parametrize("name", ["run.sh", "Makefile", "job.slurm"])
+    def test_a_script_that_can_not_be_read_is_told_with_the_recipes_that_it_may_launch(self, name: str, repo: Path, gbs: Gbs) -> None:
+        write(repo, {"sft.yaml": GOOD, name: "\0\ttorchrun train.py --config sft.yaml --gradient_accumulation_steps 8\n"})
+        said = gbs("check", "--hook", name)
+        assert said.code == 0
+        assert f"{name}:1:1  warning GBS007 unread-script" in said.out
+        assert f"undetermined: sft.yaml:1:44  {name} may launch it with another batch" in said.out
+        assert gbs("check", "--hook", "--strict", name).code == 1
+        assert gbs("check", "--require-verified", "1").code == 1
+
+    def test_a_document_that_can_not_be_read_is_told(self, repo: Path, gbs: Gbs) -> None:
+        write(repo, {"sft.yaml": GOOD, "README.md": "\0"})
+        said = gbs("check", "--hook", "README.md", "--format", "concise")
+        assert said[:2] == (0, "README.md:1:1: GBS007 not read: not text: NUL at byte 0; what it launches is not checked\n")
+
     def test_changed_settings_bring_all(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"recipes/sft.yaml": OPEN, "gbs.toml": "gpus-per-node = 4\n"})
         assert gbs("check", "--hook", "gbs.toml").code == 1

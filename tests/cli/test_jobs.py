@@ -34,6 +34,7 @@ def _many() -> dict[str, str]:
         "recipes/idle.yaml": _RECIPE.format(nodes=4, more="  # gbs: ignore[GBS101] nothing to ignore"),
         "recipes/broken.yaml": "per_device_train_batch_size: [\n",
         "train.sh": "torchrun --nproc_per_node 8 trl/scripts/sft.py --config recipes/good-7.yaml\n",
+        "unread.sh": "\0torchrun --nproc_per_node 8 trl/scripts/sft.py --config recipes/good-8.yaml\n",
         "pyproject.toml": "",
     }
 
@@ -49,7 +50,7 @@ def test_the_report_is_that_of_one_process(tmp_path: Path) -> None:
     assert alone.stderr == shared.stderr == ""
     assert json.loads(alone.stdout) == json.loads(shared.stdout)
     codes = [finding["code"] for file in json.loads(shared.stdout)["files"] for finding in file["findings"]]
-    assert sorted(codes) == ["GBS001", *["GBS101"] * 20, "GBS301", "GBS901"]
+    assert sorted(codes) == ["GBS001", "GBS007", *["GBS101"] * 20, "GBS301", "GBS901"]
 
 
 _FILES = "[str(number) for number in range(1_000)]"

@@ -142,6 +142,13 @@ def test_a_recipe_whose_name_is_latin_1_is_found(tmp_path: Path) -> None:
     assert file(report, name).verdict == "violated"
 
 
+@pytest.mark.parametrize("how", ["source launch.inc\n", "set -e; . ./launch.inc\n"])
+@pytest.mark.parametrize("targets", [(), ("run.sh",), ("sft.yaml",)], ids=["all", "script", "recipe"])
+def test_a_launch_in_a_sourced_file_is_read(how: str, targets: tuple[str, ...], tmp_path: Path) -> None:
+    (found,) = told(report_on(tmp_path, {"run.sh": how, "launch.inc": b"# caf\xe9\n" + VIOLATING.encode()}, *targets))
+    assert found.code == "GBS301"
+
+
 @pytest.mark.parametrize("number", [401, 1_001])
 def test_a_launch_behind_many_commands_is_read(number: int, tmp_path: Path) -> None:
     (found,) = told(report_on(tmp_path, {"run.sh": "mkdir -p out\n" * number + VIOLATING}))

@@ -32,6 +32,19 @@ def test_an_undetermined_claim_is_skipped_with_what_would_decide_it(write: Write
     assert "GPUs per node unknown: --gbs-gpus-per-node, or [tool.gbs] gpus-per-node" in run(pytester, "-rs").stdout.str()
 
 
+def test_a_recipe_that_an_unread_script_may_launch_is_skipped_and_says_why(write: Write, pytester: pytest.Pytester) -> None:
+    root = write({"recipes/a.yaml": VERIFIED})
+    (root / "run.sh").write_bytes(b"\0torchrun train.py recipes/a.yaml\n")
+    result = run(pytester, "-v")
+    assert result.ret == pytest.ExitCode.OK
+    reason = "a script that may launch it was not read to its end: gbs check says which"
+    result.stdout.fnmatch_lines(["recipes/a.yaml::GBS007 SKIPPED (a script that may launch it*", "recipes/a.yaml::GBS101 PASSED*"])
+    assert reason in run(pytester, "-rs").stdout.str()
+    strict = run(pytester, "--gbs-strict", "-v")
+    assert strict.ret == pytest.ExitCode.TESTS_FAILED
+    strict.stdout.fnmatch_lines(["recipes/a.yaml::GBS007 FAILED*"])
+
+
 def test_hardware_decides_it(write: Write, pytester: pytest.Pytester) -> None:
     write({"recipes/a.yaml": UNDETERMINED})
     run(pytester, "--gbs-gpus-per-node", "8", "-v").stdout.fnmatch_lines(["recipes/a.yaml::GBS101 PASSED*"])

@@ -1,19 +1,19 @@
-"""A script, document or folder that was not read to its end, so that it may launch what nobody has checked.
+"""A script, document or folder was not read to its end, so it may hold launches that are not checked.
 
-Reading a script ends at a limit, since a script may loop for ever: at 1,000,000 characters (of a document: in its code blocks), at 40,000
-statements and words, at 2,000 commands or 400 launches, and where functions, shells or scripts start one another without end. What
-stands before is checked as ever. A script that is no text (a NUL byte), that is larger than `max-file-size`, or that is a named pipe,
-a device or a file that nobody may read is not read at all, and of a folder that can't be listed nobody knows what is in it.
+Reading a script has limits, because a script may loop for ever: 1,000,000 characters (of a document: in its code blocks), 40,000
+statements and words, 2,000 commands, 400 launches, and some depth of functions, shells and scripts that start each other. Launches
+before that point are checked. A script is not read at all if it holds a NUL byte, if it is larger than `max-file-size`, or if it is a
+named pipe, a device or a file without read permission. A folder that cannot be listed may hold anything.
 
-What the framework does: it runs all of the script. A launch behind the limit may change the batch of a recipe that is in order by
-itself. So a recipe that such a script may launch is undetermined where it would be verified: one whose name stands in the script,
-or whose name fits one with variables in it (`${size}.yaml`).
+What the framework does: the shell runs the whole script, and a launch in the rest of it may change the batch of a recipe. A recipe
+that the script may launch is therefore undetermined instead of verified. That is a recipe whose name stands in the script, or whose
+name fits a name with variables (`${size}.yaml`).
 
-How to mend it: take data out of the script, or split it. Where it launches nothing, leave it out with `exclude` in the settings, or
-write `# gbs: file-ignore[GBS007] why` into it; the recipes that it names say so themselves, with `# gbs: ignore[GBS007]`.
+How to mend it: move data out of the script, or split it. If it launches nothing, add it to `exclude` in the settings, or write
+`# gbs: file-ignore[GBS007] why` into it, and `# gbs: ignore[GBS007] why` into a recipe that stays undetermined.
 
-It stays silent on scripts that name no program that trains (`torchrun`, or `python` beside a batch key or a recipe), on links that
-lead nowhere, and on whatever reading left out in commands that launch nothing.
+It stays silent on a script without any program that trains (`torchrun`, or `python` together with a batch key or a recipe), on links
+that lead nowhere, and on a limit that only affects commands that launch nothing.
 """
 
 from __future__ import annotations

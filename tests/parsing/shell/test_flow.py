@@ -132,6 +132,12 @@ def test_a_sourced_file_sets_its_variables() -> None:
     assert found[-1].words[1].value_at == ("scripts/env.sh", 2, 3, None)
 
 
+@pytest.mark.parametrize("bound", ["N", "99"], ids=["unknown", "many"])
+def test_what_a_loop_counts_is_unknown_in_all_of_its_turns(bound: str) -> None:
+    found = commands(f"for ((i = 4; i < {bound}; i++)); do foo $i; done\nfoo $i")
+    assert [argv(command) for command in found] == [["foo", None], ["foo", None]]
+
+
 def test_a_file_that_cannot_be_had_sets_something_unknown() -> None:
     assert argv(only("N=8\nsource ./env.sh\nfoo $N $M")) == ["foo", "8", None]
 

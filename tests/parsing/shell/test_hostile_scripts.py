@@ -103,6 +103,24 @@ def test_a_script_that_is_not_read_to_its_end_says_why_and_where(text: str, reas
     assert "bar" not in [command.words[0].text for command in found.commands]
 
 
+def test_loops_of_many_turns_are_told() -> None:
+    assert [name for name, _ in script(f"for x in {'a ' * 65}; do foo $x; done").unturned] == ["x"]
+    assert [name for name, _ in script("for ((i = 0; i < 65; i++)); do foo $i; done").unturned] == ["i"]
+    assert script("for x in $(ls); do foo $x; done\nwhile true; do foo; done").unturned == ()
+
+
+def test_files_that_can_not_be_sourced_are_told() -> None:
+    files = {"a.sh": Source("a.sh", "foo")}
+    found = read_commands(Source("run.sh", "source a.sh\n. b.sh\n[ -f c.sh ]\nsource $X"), files.get)
+    assert [(path, at.start) for path, at in found.unsourced] == [("b.sh", 14)]
+
+
+def test_a_large_file_is_sourced() -> None:
+    files = {"a.sh": Source("a.sh", "\n" * 50_000 + "N=8")}
+    found = read_commands(Source("run.sh", "source a.sh\nfoo $N"), files.get)
+    assert (argv(found.commands[0]), found.stopped) == (["foo", "8"], None)
+
+
 def test_a_doubled_value_is_unknown() -> None:
     assert argv(commands(HOSTILE["doubling"])[0]) == ["foo", None]
 

@@ -1,0 +1,117 @@
+"""What a text may name and may launch, asked of scripts that were not read to their end."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pytest_gbs.launchers import command_words
+from pytest_gbs.mentions import fitting, may_launch, named
+from pytest_gbs.parsing.words import LAUNCHING
+
+NAMES = ["a.yaml", "7b_sft.yaml", "70b_sft.yaml", "my recipe.yaml", "config.json", "größe.yaml"]
+
+
+def test_the_words_of_every_launcher_are_known() -> None:
+    assert set(command_words()) <= set(LAUNCHING)
+
+
+def _no() -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "we accelerated it",
+        "deepspeed_config and my_torchrun",
+        "python setup.py",
+        "srun hostname",
+        "uv run pytest",
+        "composer install",
+        "per_device_train_batch_size: 4",
+    ],
+)
+def test_what_trains_nothing(text: str) -> None:
+    assert not may_launch(text, _no)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torchrun train.py",
+        "/opt/bin/torchrun",
+        "accelerate launch",
+        "python3 -m torch.distributed.run",
+        "sft @run.toml",
+        "python train.py --per_device_train_batch_size 4",
+        "srun x --nproc_per_node=8",
+    ],
+)
+def test_what_may_train(text: str) -> None:
+    assert may_launch(text, _no)
+
+
+def test_any_program_may_train_that_is_given_a_recipe() -> None:
+    assert may_launch("python train.py a.yaml", lambda: True)
+    assert not may_launch("cat a.yaml", lambda: True)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("a yaml b.yaml aa.yaml a.yml", []),
+        ("train.py conf/a.yaml", ["a.yaml"]),
+        ("--config=conf/a.yaml", ["a.yaml"]),
+        ("read a.yaml.", ["a.yaml"]),
+        ("'conf/my recipe.yaml'", ["my recipe.yaml"]),
+        ("größe.yaml", ["größe.yaml"]),
+        ("${dir}/a.yaml", ["a.yaml"]),
+    ],
+)
+def test_a_name_that_stands_in_a_text(text: str, expected: list[str]) -> None:
+    assert named(text, NAMES) == set(expected)
+
+
+ALL_YAML = [name for name in NAMES if name.endswith(".yaml")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a.yaml", []),
+        ("$X ${X} conf/$X $dir/b.yaml", []),
+        ("--lr=$LR out_$NAME", []),
+        ("conf/${size}_sft.yaml", ["7b_sft.yaml", "70b_sft.yaml"]),
+        ('"$dir"/"7${x}.yaml"', ["7b_sft.yaml", "70b_sft.yaml"]),
+        ("--config=${a/b/c}_sft.yaml", ["7b_sft.yaml", "70b_sft.yaml"]),
+        ("${a:-${b}}_sft.yaml", ["7b_sft.yaml", "70b_sft.yaml"]),
+        ("conf/$X.yaml", ALL_YAML),
+        ("conf/$(basename x).yaml", ALL_YAML),
+        ('"$(basename x)".yaml', ALL_YAML),
+        ("`basename x`.yaml", ALL_YAML),
+        (" ".join(f"${{x{number}}}{name}.yaml" for number in range(300) for name in ("", "b_sft", "_sft")), ALL_YAML),
+    ],
+)
+def test_a_name_with_variables_in_it(text: str, expected: list[str]) -> None:
+    assert fitting(text, NAMES) == set(expected)
+
+
+def test_more_names_with_variables_than_are_looked_at_may_be_any() -> None:
+    names = [f"{number}.yaml" for number in range(300)]
+    assert fitting(" ".join(f"{number}$x" for number in range(199)), [*names, "other.json"]) >= {"0.yaml", "198.yaml"}
+    assert fitting(" ".join(f"{number}$x" for number in range(201)), [*names, "other.json"]) == {*names, "other.json"}
+
+
+@pytest.mark.parametrize("piece", ["$", "${", "a$b/", "ab ", "`.a ", "$a.y", "x" * 100, "a.yaml "])
+def test_it_ends_soon(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    names = [f"{number}x.yaml" for number in range(2_000)]
+    start = time.perf_counter()
+    named(text, names)
+    fitting(text, names)
+    may_launch(text, _no)
+    assert time.perf_counter() - start < 30  # it ends; how fast is for the benchmarks
