@@ -31,8 +31,10 @@ def meant(machine: Machine, words: tuple[Word, ...], parts: Parts) -> Parts | No
     if node is None:
         return None
     machine.text = text
-    found = read_value(machine, node)
-    machine.text = outer
+    try:
+        found = read_value(machine, node)
+    finally:
+        machine.text = outer
     if parse(Text(found)).has_error:
         return None
     if not machine.muted:

@@ -116,8 +116,10 @@ def _source(machine: Machine, words: Words, _before: Before, _feed: Parts | None
     machine.text_path = source.path
     if len(words) > 2:
         machine.state.arguments = tuple(word.parts for word in words[2:])
-    calls.evaluate(machine, (whole(source.path, source.text),), most=MOST_CHARACTERS)
-    machine.text_path, machine.state.arguments = outer, arguments
+    try:
+        calls.evaluate(machine, (whole(source.path, source.text),), most=MOST_CHARACTERS)
+    finally:
+        machine.text_path, machine.state.arguments = outer, arguments
     return conditions.HOPED
 
 

@@ -87,7 +87,7 @@ class _Reader:
 
     def read(self, node: Node, *, quoted: bool) -> None:
         """Read a node of any kind."""
-        machine, kind = self.machine, node.type
+        machine = self.machine
         machine.budget.step()
         start, stop = machine.text.span(node)
         if machine.depth > DEEPEST:
@@ -95,6 +95,14 @@ class _Reader:
             self.expanded((unknown("nested too deep", machine.text.location(start, stop)),), node, quoted=quoted)
             return
         machine.depth += 1
+        try:
+            self.kind(node, start, stop, quoted=quoted)
+        finally:
+            machine.depth -= 1
+
+    def kind(self, node: Node, start: int, stop: int, *, quoted: bool) -> None:
+        """Read a node from `start` to `stop` as what it is."""
+        machine, kind = self.machine, node.type
         if node.is_error or node.is_missing:
             self.broken(machine.text.location(start, stop))
         elif kind == "raw_string":
@@ -113,7 +121,6 @@ class _Reader:
             self.fields.add((unknown("<(...)", machine.text.location(start, stop)),))
         else:
             self.region(node, start, stop, quoted=quoted)
-        machine.depth -= 1
 
     def string(self, node: Node, start: int, stop: int) -> None:
         """Read what stands between double quotes."""
