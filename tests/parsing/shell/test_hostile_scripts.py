@@ -158,8 +158,7 @@ LEFT_EARLY = {
     * 60,
     "a shell in a loop": f"for i in {{1..60}}; do bash -c '{'x=1; ' * 900}'; done",
     "an eval in a loop in a function": f"f() {{ for i in {{1..60}}; do eval '{'x=1; ' * 900}'; done; }}\nfor i in {{1..60}}; do f; done",
-    "a function that counts in a loop": "f() { for ((i=0; i<60; i++)); do x=$((x+i)); done; }\nfor ((j=0; j<60; j++)); do f; f; f; f; done\n"
-    * 20,
+    "a function that counts": "f() { for ((i=0; i<60; i++)); do x=$((x+i)); done; }\nfor ((j=0; j<60; j++)); do f; f; f; done\n" * 20,
 }
 
 
