@@ -9,7 +9,7 @@ from pytest_gbs.core.typed import Final, TypeAlias
 from pytest_gbs.parsing.shell import calls, conditions
 from pytest_gbs.parsing.shell.conditions import NO, UNKNOWN, YES, Truth
 from pytest_gbs.parsing.shell.fields import Fields
-from pytest_gbs.parsing.shell.limits import DEEPEST_CALL, MOST_CHARACTERS
+from pytest_gbs.parsing.shell.limits import DEEPEST_CALL, LONGEST_PATH, MOST_CHARACTERS
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.state import BREAK, CONTINUE, EXIT, RETURN, Variable, text_of
 from pytest_gbs.parsing.shell.text import Parts, whole
@@ -93,6 +93,8 @@ def moved(folder: Folder, word: Word) -> Folder:
     if target.rooted or target.path is None:
         return target
     if folder.path is None or target.path.startswith("/"):
+        return Folder(None)
+    if len(folder.path) + len(target.path) > LONGEST_PATH:
         return Folder(None)
     path = below(folder.path, target.path)
     return Folder(path, folder.rooted)

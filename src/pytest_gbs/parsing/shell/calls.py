@@ -212,7 +212,7 @@ def evaluate(machine: Machine, parts: Parts, wrappers: tuple[Wrapper, ...] = (),
         return
     text, outer, before = Text(parts), machine.text, machine.wrappers
     machine.budget.write(len(text.string))
-    root = parse(text)
+    root = parse(text, machine.budget)
     machine.text = text
     if wrappers and wrappers[-1].name == "sbatch":
         directives = slurm.read_directives(text, root)

@@ -190,7 +190,9 @@ class _Reader:
         if ("*" in raw or "?" in raw) and "\\" not in raw and "=" not in raw:
             self.fields.add(tuple(_glob(part) for part in parts))
             return
-        for number, choice in enumerate(braces(parts) if "{" in raw and "\\" not in raw else [parts]):
+        choices = braces(parts) if "{" in raw and "\\" not in raw else [parts]
+        self.machine.budget.step(len(choices) - 1)
+        for number, choice in enumerate(choices):
             if number:
                 self.fields.close()
             self.fields.add(choice)
