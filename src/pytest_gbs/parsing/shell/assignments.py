@@ -204,7 +204,7 @@ def _counting() -> re.Pattern[str]:
 
 def forget_in(machine: Machine, raw: str, at: Location, *, every: bool = False) -> None:
     """Make unknown what a text that we could not read may have set."""
-    for name in _may_assign(raw[:100_000], every):
+    for name in sorted(_may_assign(raw[:100_000], every)):
         machine.state.forget(name, at)
 
 
