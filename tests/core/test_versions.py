@@ -23,7 +23,7 @@ def test_a_version_is_its_numbers(text: str, expected: tuple[int, ...]) -> None:
     assert parse_version(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "latest", "!=1.0", "==1.0rc1", ">=1.0b2", "==1.0,latest", "@ git+https://x", ">=*"], ids=str)
+@pytest.mark.parametrize("text", ["", "latest", "!=1.0", "==1.0rc1", ">=1.0b2", "==1.0,latest", "@ git+https://x", ">=*", "~=1"], ids=str)
 def test_specifiers_that_say_nothing_certain_are_none(text: str) -> None:
     assert read_specifiers("trl", text) is None
 
@@ -36,6 +36,9 @@ def test_specifiers_that_say_nothing_certain_are_none(text: str) -> None:
         ("===0.15.2", (0, 15, 2), (0, 15, 2, 0), True),
         ("==0.14.*", (0, 14), (0, 15), False),
         ("~=0.14.1", (0, 14, 1), (0, 15), False),
+        ("~=2.1.0+cu118", (2, 1), (2, 2), False),
+        ("~=0.14.1.post1", (0, 14, 1), (0, 15), False),
+        ("==0.14.post1.*", (0, 14), (0, 15), False),
         (">=0.14,<0.15", (0, 14), (0, 15), False),
         (">0.14", (0, 14, 0), None, False),
         ("<=0.14", None, (0, 14, 0), False),

@@ -6,6 +6,7 @@ from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.cli._plain import plain
 from pytest_gbs.core.admissible import MOST_GPUS
+from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.run import Run
@@ -16,11 +17,12 @@ _MOST_DIGITS: Final = 9
 
 def number(text: str) -> int:
     """Return a positive whole number of the command line."""
-    if not text.isascii() or not text.isdigit() or len(text) > _MOST_DIGITS or int(text) < 1:
+    found = whole_number(text, _MOST_DIGITS)
+    if not found:
         import argparse
 
         raise argparse.ArgumentTypeError(f"'{text}' is no positive whole number")
-    return int(text)
+    return found
 
 
 def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix: str = "--") -> Given:

@@ -10,6 +10,7 @@ import sys
 
 from pytest_gbs.cli._output import slashed
 from pytest_gbs.core.admissible import MOST_GPUS
+from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.location import Source
@@ -118,11 +119,12 @@ def here() -> str:
 
 
 def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or not 1 <= int(text) <= MOST_GPUS:
+    number = whole_number(text)
+    if number is None or not 1 <= number <= MOST_GPUS:
         import argparse
 
         raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 to {MOST_GPUS}")
-    return int(text)
+    return number
 
 
 _MOST_JOBS: Final = 8

@@ -32,13 +32,18 @@ _BEHIND: Final = (0,)  # what makes a version the next one after itself
 
 def parse_version(text: str) -> Version | None:
     """Return the numbers of a release (`4.57.1` is (4, 57, 1)) without zeros at the end, or None where `text` is none."""
-    match = _release().fullmatch(text.strip())
-    if match is None:
+    numbers = _numbers(text)
+    if numbers is None:
         return None
-    numbers = [int(part) for part in match[1].split(".")]
     while len(numbers) > 1 and not numbers[-1]:
         numbers.pop()
     return tuple(numbers)
+
+
+def _numbers(text: str) -> list[int] | None:
+    """Return the numbers of a release as written, None where `text` is none; `.post1` and `+cu118` behind them are not among them."""
+    match = _release().fullmatch(text.strip())
+    return [int(part) for part in match[1].split(".")] if match is not None else None
 
 
 def read_specifiers(package: str, text: str) -> Pin | None:
@@ -58,7 +63,7 @@ def read_specifiers(package: str, text: str) -> Pin | None:
         if sign in ("==", "===") and not open_ended:
             low, high, exact = version, (*version, *_BEHIND), True
         elif sign in ("~=", "=="):
-            numbers = tuple(int(number) for number in match["version"].split("."))
+            numbers = tuple(_numbers(match["version"]) or ())
             kept = numbers if open_ended else numbers[:-1]
             if not kept:
                 return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.document import Document, Scalar, Sequence
 from pytest_gbs.core.equation import Enforcement, world
 from pytest_gbs.core.framework import Condition, Constraint, Reading, Row, Switch, Treatment
@@ -80,6 +81,7 @@ EXPERTS: Final = Constraint(
 )
 _RAMP: Final = path("model.rampup_batch_size")
 _RAMP_LENGTH: Final = 3  # start, increment, samples
+_MOST_DIGITS: Final = 11
 # With a ramp-up nothing looks at the last global batch before it is reached.
 WHOLE: Final = (
     whole_accumulation(f"{CALCULATOR}; {SAMPLERS}", (absent(_RAMP),)),
@@ -113,10 +115,9 @@ def _ramp_up(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
     end, node = sizes.get(Name.GLOBAL_BATCH_SIZE), document.get(*_RAMP)
     if not isinstance(end, Quantity) or end.origin == Origin.DERIVED or not isinstance(node, Sequence):
         return {}
-    texts = [item.text for item in node.items if isinstance(item, Scalar) and item.plain and item.text.isdecimal() and len(item.text) < 12]
-    if len(texts) != len(node.items) or len(texts) != _RAMP_LENGTH:
-        return {}
-    stages = ramp(int(texts[0]), int(texts[1]), end.value)
+    numbers = [whole_number(item.text, _MOST_DIGITS) if isinstance(item, Scalar) and item.plain else None for item in node.items]
+    start, increment = numbers[:2] if len(numbers) == _RAMP_LENGTH and None not in numbers else (None, None)
+    stages = ramp(start, increment, end.value) if start is not None and increment is not None else ()
     return {end.name: end._replace(stages=stages, note=RAMP_UP)} if stages else {}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from pytest_gbs.core.digits import is_digits, whole_number
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.launch import LauncherFile, Problem
@@ -77,14 +78,9 @@ def _value(document: Document, path: KeyPath) -> object:
 def _processes(document: Document) -> int | None:
     """Return `num_processes` where it is a number of processes; on one machine text will do (ACC utils/launch.py:225-226)."""
     value = _value(document, ("num_processes",))
-    if isinstance(value, str) and _is_number(value) and _machines(document) == 1:
-        value = int(value)
+    if isinstance(value, str) and _machines(document) == 1:
+        value = whole_number(value, LONGEST)
     return value if type(value) is int else None
-
-
-def _is_number(text: str) -> bool:
-    """Return whether `text` is digits, and no more of them than a count can have."""
-    return len(text) <= LONGEST and text.isdecimal() and text.isascii()
 
 
 def _machines(document: Document) -> int:
@@ -145,8 +141,8 @@ def _accumulation(file: _File) -> Iterator[Quantity]:
     """Yield the accumulation that a DeepSpeed launch exports (ACC utils/launch.py:569-570), digits in text included."""
     path = ("deepspeed_config", "gradient_accumulation_steps")
     value = file.value(*path)
-    if isinstance(value, str) and _is_number(value) and file.kind == "DEEPSPEED":
-        value = int(value)
+    if isinstance(value, str):
+        value = whole_number(value, LONGEST)
     if type(value) is int and file.kind == "DEEPSPEED":
         key = ".".join(path)
         yield Quantity(Name.GRADIENT_ACCUMULATION_STEPS, value, Origin.LAUNCHER, at=file.at(*path), key=key)
@@ -195,7 +191,7 @@ def _is_null(file: _File, key: str) -> bool:
 def _of_wrong_type(file: _File) -> Iterator[Problem]:
     """Yield what torchrun or a comparison refuses (torch/distributed/run.py; ACC utils/launch.py:216, 475)."""
     processes, machines = file.value("num_processes"), file.value("num_machines")
-    plain = isinstance(processes, str) and (processes in _COUNTED or processes.isdecimal() or "$" in processes or "{" in processes)
+    plain = isinstance(processes, str) and (processes in _COUNTED or is_digits(processes) or "$" in processes or "{" in processes)
     if isinstance(processes, (bool, float)) or (isinstance(processes, str) and not (plain and file.machines == 1)):
         yield Problem(f"num_processes {processes!r} is no whole number; accelerate launch stops", file.at("num_processes"))
     if isinstance(machines, str) and "$" not in machines and "{" not in machines:

@@ -26,7 +26,7 @@ _VALUED: Final = ("-W", "-X", "--check-hash-based-pycs")
 def is_python(word: Word) -> bool:
     """Return whether a word names a Python interpreter."""
     name = name_of(word)
-    return name.startswith("python") and all(sign.isdigit() or sign == "." for sign in name[6:])
+    return name.startswith("python") and all(sign in "0123456789." for sign in name[6:])
 
 
 def python_program(command: Command) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.command import Command, Directive, Wrapper, options
+from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.launch import Problem, Start, Surroundings
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
@@ -74,7 +75,7 @@ def _given(wrapper: Wrapper) -> dict[str, Value]:
 def count(value: Value | None) -> int | None:
     """Return a plain number; a range of nodes is none."""
     text = value.text if value is not None else None
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 7 else None
+    return whole_number(text) if text else None
 
 
 def _gpus(value: Value | None) -> int | None:
@@ -83,7 +84,8 @@ def _gpus(value: Value | None) -> int | None:
     if value is None or not text or "," in text:
         return None
     last = text.partition("(")[0].rpartition(":")[2]
-    return int(last) if last.isascii() and last.isdigit() and len(last) < 7 else 1 if text == "gpu" or text.startswith("gpu:") else None
+    number = whole_number(last)
+    return number if number is not None else 1 if text == "gpu" or text.startswith("gpu:") else None
 
 
 def tasks(stated: dict[str, Value]) -> Quantity | Unknown:

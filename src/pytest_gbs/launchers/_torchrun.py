@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.command import Command, Word
+from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.launch import Problem
 from pytest_gbs.core.quantity import Name, Quantity, Unknown
 from pytest_gbs.core.typed import Final
@@ -38,7 +39,7 @@ def _read(name: str, given: tuple[str, Word] | None, variable: Word | None, opaq
 def _fixed(word: Word) -> int | None:
     """Return the nodes of `4` and of `4:4`; a real range is elastic (RUN parse_min_max_nnodes)."""
     least, colon, most = (word.text or "").partition(":")
-    return int(least) if colon and least == most and least.isascii() and least.isdigit() and len(least) < 9 else number(word)
+    return whole_number(least) if colon and least == most else number(word)
 
 
 def problems(own: tuple[Word, ...]) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from pytest_gbs.core.command import Command, Word, options, positionals, spelled
+from pytest_gbs.core.digits import is_digits, whole_number
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.typed import Final, NamedTuple
 
@@ -47,7 +48,7 @@ def split(command: Command, start: int, switches: frozenset[str], module: tuple[
 def _is_glued(word: Word) -> bool:
     """Return whether a word is an option of one letter together with its number: `-n8`."""
     known = word.starts_with
-    return len(known) > 2 and known[0] == "-" and known[1].isalpha() and known[2:].isdigit()
+    return len(known) > 2 and known[0] == "-" and known[1].isalpha() and is_digits(known[2:])
 
 
 def _program(words: tuple[Word, ...], start: int, switches: frozenset[str]) -> int:
@@ -89,7 +90,7 @@ def uses(words: tuple[Word, ...], *names: str) -> bool:
 def number(word: Word | None) -> int | None:
     """Return the whole number that a word is, None where it is none or is not known."""
     text = word.text if word is not None else None
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 9 else None
+    return whole_number(text) if text is not None else None
 
 
 def size(name: str, word: Word, key: str, value: int | None = None) -> Quantity | Unknown:
@@ -123,7 +124,7 @@ def note(word: Word) -> str:
     if variable is None:
         return "a default"
     name = variable.group(1)
-    return f"default of argument {name}" if name.isdigit() else f"default of {name}"
+    return f"default of argument {name}" if is_digits(name) else f"default of {name}"
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.command import Command, Word
+from pytest_gbs.core.digits import is_digits
 from pytest_gbs.core.launch import Launcher, Problem, Start, Surroundings
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.typed import Final
@@ -77,7 +78,7 @@ def _included(key: str, word: Word) -> Iterator[Quantity | Unknown]:
     slots: dict[str, set[str]] = {}
     for entry in (word.text or "").split("@"):
         host, colon, named = entry.partition(":")
-        if not colon or not all(slot.strip().isdigit() for slot in named.split(",")):
+        if not colon or not all(is_digits(slot.strip()) for slot in named.split(",")):
             yield Unknown(Name.WORLD_SIZE, reason(word) if word.text is None else Reason.MISSING, word.at)
             return
         slots.setdefault(host, set()).update(slot.strip() for slot in named.split(","))

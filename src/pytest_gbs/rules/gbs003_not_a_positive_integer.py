@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_gbs.core.digits import is_digits
 from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework, Row, Treatment
@@ -62,7 +63,7 @@ def _is_ordinary(row: Row, node: Node) -> bool:
     """Return whether `node` is a positive whole number to every loader, as nearly all are."""
     if not isinstance(node, Scalar) or not node.plain or node.tag is not None or row.minimum > 1:
         return False
-    return node.text.isdecimal() and node.text.isascii() and node.text[0] != "0" and len(node.text) < _LONGEST
+    return is_digits(node.text) and node.text[0] != "0" and len(node.text) < _LONGEST
 
 
 def _target(node: Node) -> Node | None:
@@ -112,7 +113,7 @@ def _trap(row: Row, node: Scalar, file: FileView) -> str:
     digits = node.text.lstrip("+-").replace("_", "")
     if ":" in digits:
         return f"{node.text} is read as {value}: YAML 1.1 takes a colon for base 60"
-    if len(digits) > 1 and digits[0] == "0" and digits.isdecimal() and digits.lstrip("0") != str(value):
+    if len(digits) > 1 and digits[0] == "0" and is_digits(digits) and digits.lstrip("0") != str(value):
         return f"{node.text} is read as {value}: YAML 1.1 takes a leading zero for octal"
     return ""
 

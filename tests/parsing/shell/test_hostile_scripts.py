@@ -168,3 +168,22 @@ def test_every_script_of_this_checkout_is_read() -> None:
     for file in [*root.glob("docs/**/*.md"), *root.glob("*.md")]:
         text = file.read_text(encoding="utf-8")
         check(read_commands(Source(file.name, text)), text)
+
+
+LEFT_EARLY = {
+    "a function in a loop": "f() { for i in {1..60}; do foo $i; done; }\nwhile true; do\nfor j in {1..60}; do f; f; f; f; done\ndone",
+    "a function in a loop of unknown turns": "f() { for i in {1..60}; do x=$i; done; }\nfor j in *; do f; f; f; f; f; f; f; f; f; f; done\n"
+    * 60,
+    "a shell in a loop": f"for i in {{1..60}}; do bash -c '{'x=1; ' * 900}'; done",
+    "an eval in a loop in a function": f"f() {{ for i in {{1..60}}; do eval '{'x=1; ' * 900}'; done; }}\nfor i in {{1..60}}; do f; done",
+    "a function that counts": "f() { for ((i=0; i<60; i++)); do x=$((x+i)); done; }\nfor ((j=0; j<60; j++)); do f; f; f; done\n" * 20,
+}
+
+
+@pytest.mark.parametrize("path", ["run.sh", "README.md"])
+@pytest.mark.parametrize("text", LEFT_EARLY.values(), ids=LEFT_EARLY)
+def test_reading_that_stops_within_something_ends_it(text: str, path: str) -> None:
+    wrapped = {"run.sh": text, "README.md": f"```bash\n{text}\n```\n" * 2}[path]
+    found = script(wrapped, path)
+    assert not found.complete
+    check(found, wrapped)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from pytest_gbs.core.digits import is_digits, whole_number
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.parsing.shell import conditions
@@ -74,7 +75,7 @@ def _old_items(machine: Machine, name: str, old: Variable | None) -> tuple[tuple
 def _items(machine: Machine, node: Node, before: tuple[tuple[str, Parts], ...] | None) -> Variable:
     """Return an array of what `( ... )` holds, behind the items it had before."""
     items = dict(before or ())
-    following = max((int(key) for key in items if key.isdigit()), default=-1) + 1
+    following = max((_place(key) for key in items), default=-1) + 1
     for child, *rest in touching([child for child in node.children if child.is_named and child.type != "comment"]):
         key = _key().match(machine.raw_node(child))
         if key and child.type in ("concatenation", "word"):
@@ -84,7 +85,7 @@ def _items(machine: Machine, node: Node, before: tuple[tuple[str, Parts], ...] |
                 return Variable((unknown("array", machine.at(node), many=True),))
             items[subscript.strip('"')] = read_region(machine, child, start + key.end(), stop)
             machine.budget.step(1 + len(rest))
-            following = int(subscript) + 1 if subscript.isdigit() and len(subscript) < 9 else following
+            following = _place(subscript) + 1 if _place(subscript) >= 0 else following
             continue
         for parts in read_fields(machine, child, *rest):
             items[str(following)] = parts
@@ -100,10 +101,16 @@ def _key() -> re.Pattern[str]:
     return re.compile(r"\[[^\]\n]+\]=")
 
 
+def _place(key: str) -> int:
+    """Return the number of an item by its subscript, -1 where that is a name, or more than any array goes to."""
+    number = whole_number(key)
+    return -1 if number is None else number
+
+
 def _with_item(machine: Machine, name: str, old: Variable | None, key: str | None, parts: Parts, *, adding: bool) -> Variable:
     """Return an array with one item set."""
     before = _old_items(machine, name, old)
-    if key is not None and not key.isdigit() and before is not None and all(k.isdigit() for k, _ in before) and before:
+    if key is not None and not is_digits(key) and before is not None and all(is_digits(k) for k, _ in before) and before:
         number = machine.reckon_text(key)
         key = str(number) if number is not None and number >= 0 else None
     if key is None or before is None or (old is not None and old.items is None and old.text is None):
@@ -197,7 +204,7 @@ def _counting() -> re.Pattern[str]:
 
 def forget_in(machine: Machine, raw: str, at: Location, *, every: bool = False) -> None:
     """Make unknown what a text that we could not read may have set."""
-    for name in _may_assign(raw[:100_000], every):
+    for name in sorted(_may_assign(raw[:100_000], every)):
         machine.state.forget(name, at)
 
 

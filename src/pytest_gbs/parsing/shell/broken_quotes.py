@@ -23,17 +23,19 @@ def meant(machine: Machine, words: tuple[Word, ...], parts: Parts) -> Parts | No
     command is, people mean the latter: `bash -c "for i in 1; do echo "hello"; done"`.
     """
     quotes = _bare_quotes(machine, words, parts)
-    if len(quotes) < 3 or not parse(Text(parts)).has_error:
+    if len(quotes) < 3 or not parse(Text(parts), machine.budget).has_error:
         return None
     outer, text = machine.text, _mended(machine.text, quotes)
     machine.budget.write(len(text.string))
-    node = _only_string(parse(text))
+    node = _only_string(parse(text, machine.budget))
     if node is None:
         return None
     machine.text = text
-    found = read_value(machine, node)
-    machine.text = outer
-    if parse(Text(found)).has_error:
+    try:
+        found = read_value(machine, node)
+    finally:
+        machine.text = outer
+    if parse(Text(found), machine.budget).has_error:
         return None
     if not machine.muted:
         machine.doubtful.append(outer.location(quotes[1], quotes[1] + 1))

@@ -9,7 +9,7 @@ from pytest_gbs.core.typed import Final, TypeAlias
 from pytest_gbs.parsing.shell import calls, conditions
 from pytest_gbs.parsing.shell.conditions import NO, UNKNOWN, YES, Truth
 from pytest_gbs.parsing.shell.fields import Fields
-from pytest_gbs.parsing.shell.limits import DEEPEST_CALL, MOST_CHARACTERS
+from pytest_gbs.parsing.shell.limits import DEEPEST_CALL, LONGEST_PATH, MOST_CHARACTERS
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.state import BREAK, CONTINUE, EXIT, RETURN, Variable, text_of
 from pytest_gbs.parsing.shell.text import Parts, whole
@@ -94,6 +94,8 @@ def moved(folder: Folder, word: Word) -> Folder:
         return target
     if folder.path is None or target.path.startswith("/"):
         return Folder(None)
+    if len(folder.path) + len(target.path) > LONGEST_PATH:
+        return Folder(None)
     path = below(folder.path, target.path)
     return Folder(path, folder.rooted)
 
@@ -116,8 +118,10 @@ def _source(machine: Machine, words: Words, _before: Before, _feed: Parts | None
     machine.text_path = source.path
     if len(words) > 2:
         machine.state.arguments = tuple(word.parts for word in words[2:])
-    calls.evaluate(machine, (whole(source.path, source.text),), most=MOST_CHARACTERS)
-    machine.text_path, machine.state.arguments = outer, arguments
+    try:
+        calls.evaluate(machine, (whole(source.path, source.text),), most=MOST_CHARACTERS)
+    finally:
+        machine.text_path, machine.state.arguments = outer, arguments
     return conditions.HOPED
 
 

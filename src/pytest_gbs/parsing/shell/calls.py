@@ -39,9 +39,11 @@ def call(machine: Machine, function: Function, words: tuple[Word, ...], before: 
     machine.state.arguments = None if any(_spreads(word) for word in words) else tuple(word.parts for word in words)
     machine.text, machine.loops = function.text, []
     machine.calls.append(frame)
-    truth = run(machine, function.body)
-    machine.calls.pop()
-    machine.text, machine.loops = text, loops
+    try:
+        truth = run(machine, function.body)
+    finally:  # the loops around the call go on, or end, with their own frames
+        machine.calls.pop()
+        machine.text, machine.loops = text, loops
     _return(machine, frame, arguments, at)
     return truth if truth.value is not None else HOPED
 
@@ -69,7 +71,14 @@ def _return(machine: Machine, frame: Frame, arguments: tuple[Parts, ...] | None,
 
 def launch(machine: Machine, words: tuple[Word, ...], environment: Environment, feed: Parts | None, at: Location) -> None:
     """Note a command, or the commands that it runs in its turn."""
-    wrappers, variables = machine.wrappers, dict(environment)
+    wrappers = machine.wrappers
+    try:
+        _launch(machine, words, dict(environment), feed, at)
+    finally:
+        machine.wrappers = wrappers
+
+
+def _launch(machine: Machine, words: tuple[Word, ...], variables: dict[str, Word], feed: Parts | None, at: Location) -> None:
     for _ in range(DEEPEST_CALL):
         if name_of(words[0]) in (*SHELLS, "ssh", "sbatch", "eval") and _shell(machine, words, variables, feed, at):
             break
@@ -89,7 +98,6 @@ def launch(machine: Machine, words: tuple[Word, ...], environment: Environment, 
         at = _place(words, at)
     else:
         machine.stop(f"a command behind more than {DEEPEST_CALL} others", at)
-    machine.wrappers = wrappers
 
 
 def _place(words: tuple[Word, ...], at: Location) -> Location:
@@ -136,9 +144,11 @@ def _shell(machine: Machine, words: tuple[Word, ...], variables: dict[str, Word]
         if outer.name == "srun":
             slurm.surprising(state, at, tuple(word.starts_with for word in outer.words))
     machine.meant += whole is not None
-    with _inside(machine, state):
-        evaluate(machine, parts if whole is None else whole, (wrapper,))
-    machine.meant -= whole is not None
+    try:
+        with _inside(machine, state):
+            evaluate(machine, parts if whole is None else whole, (wrapper,))
+    finally:
+        machine.meant -= whole is not None
     return True
 
 
@@ -202,7 +212,7 @@ def evaluate(machine: Machine, parts: Parts, wrappers: tuple[Wrapper, ...] = (),
         return
     text, outer, before = Text(parts), machine.text, machine.wrappers
     machine.budget.write(len(text.string))
-    root = parse(text)
+    root = parse(text, machine.budget)
     machine.text = text
     if wrappers and wrappers[-1].name == "sbatch":
         directives = slurm.read_directives(text, root)
@@ -210,6 +220,8 @@ def evaluate(machine: Machine, parts: Parts, wrappers: tuple[Wrapper, ...] = (),
         slurm.set_variables(machine.state, directives)
     machine.wrappers = (*before, *wrappers)
     machine.shells += 1
-    run_all(machine, [root])
-    machine.shells -= 1
-    machine.text, machine.wrappers = outer, before
+    try:
+        run_all(machine, [root])
+    finally:
+        machine.shells -= 1
+        machine.text, machine.wrappers = outer, before

@@ -19,6 +19,7 @@ def read_comments(text: Text, root: Node) -> tuple[CommentBlock, ...]:
     code = max((text.span(child)[1] for child in root.children if child.type != "comment"), default=0)
     blocks: list[tuple[str, list[str], list[tuple[int, int]]]] = []
     previous = -1
+    length = 0  # of the block at hand
     for start, stop in spans:
         raw = text.string[start:stop].rstrip()
         if raw.startswith(("#!", "#SBATCH")):
@@ -29,11 +30,13 @@ def read_comments(text: Text, root: Node) -> tuple[CommentBlock, ...]:
         alone = not text.string[line:start].strip()
         if alone and blocks and line == previous and blocks[-1][0] != TRAILING:
             _, lines, pieces = blocks[-1]
-            pieces.append((sum(map(len, lines)) + len(lines), origin))
+            pieces.append((length, origin))
             lines.append(body)
+            length += len(body) + 1
         else:
             placement = TRAILING if not alone else HEADER if start < first else END if start >= code and last >= code else ABOVE
             blocks.append((placement, [body], [(0, origin)]))
+            length = len(body) + 1
         previous = stop + 1
     return tuple(CommentBlock("\n".join(lines), tuple(pieces), None, placement) for placement, lines, pieces in blocks)
 

@@ -87,7 +87,7 @@ class _Reader:
 
     def read(self, node: Node, *, quoted: bool) -> None:
         """Read a node of any kind."""
-        machine, kind = self.machine, node.type
+        machine = self.machine
         machine.budget.step()
         start, stop = machine.text.span(node)
         if machine.depth > DEEPEST:
@@ -95,6 +95,14 @@ class _Reader:
             self.expanded((unknown("nested too deep", machine.text.location(start, stop)),), node, quoted=quoted)
             return
         machine.depth += 1
+        try:
+            self.kind(node, start, stop, quoted=quoted)
+        finally:
+            machine.depth -= 1
+
+    def kind(self, node: Node, start: int, stop: int, *, quoted: bool) -> None:
+        """Read a node from `start` to `stop` as what it is."""
+        machine, kind = self.machine, node.type
         if node.is_error or node.is_missing:
             self.broken(machine.text.location(start, stop))
         elif kind == "raw_string":
@@ -113,7 +121,6 @@ class _Reader:
             self.fields.add((unknown("<(...)", machine.text.location(start, stop)),))
         else:
             self.region(node, start, stop, quoted=quoted)
-        machine.depth -= 1
 
     def string(self, node: Node, start: int, stop: int) -> None:
         """Read what stands between double quotes."""
@@ -183,7 +190,9 @@ class _Reader:
         if ("*" in raw or "?" in raw) and "\\" not in raw and "=" not in raw:
             self.fields.add(tuple(_glob(part) for part in parts))
             return
-        for number, choice in enumerate(braces(parts) if "{" in raw and "\\" not in raw else [parts]):
+        choices = braces(parts) if "{" in raw and "\\" not in raw else [parts]
+        self.machine.budget.step(len(choices) - 1)
+        for number, choice in enumerate(choices):
             if number:
                 self.fields.close()
             self.fields.add(choice)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_gbs.core.command import Part, Word, hull
+from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.shell.limits import LONGEST_VALUE, MOST_TURNS, TOO_LONG
@@ -127,14 +128,10 @@ def braces(parts: Parts) -> list[Parts]:
 def _range(inside: str) -> list[str]:
     """Return the numbers of `1..4` or `1..9..2`; none where it is something else."""
     bounds = inside.split("..")
-    if not 2 <= len(bounds) <= 3 or not all(_whole(bound) for bound in bounds) or any(len(bound) > 9 for bound in bounds):
+    if not 2 <= len(bounds) <= 3 or not all(whole_number(bound.removeprefix("-")) is not None for bound in bounds):
         return []
     first, last = int(bounds[0]), int(bounds[1])
     step = abs(int(bounds[2])) if len(bounds) == 3 else 1
     if step == 0 or abs(last - first) // step > MOST_TURNS or any(len(b) > 1 and b.lstrip("-")[0] == "0" for b in bounds):
         return []
     return [str(number) for number in range(first, last + (1 if last >= first else -1), step if last >= first else -step)]
-
-
-def _whole(text: str) -> bool:
-    return text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()

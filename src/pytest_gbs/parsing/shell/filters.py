@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable
 
 from pytest_gbs.core.command import Word
+from pytest_gbs.core.digits import is_digits, whole_number
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell.limits import MOST_TURNS
 
 if TYPE_CHECKING:
     from pytest_gbs.parsing.shell.machine import Machine
+
+_MOST_DIGITS: Final = 3  # of the number of a field
 
 
 def print_words(machine: Machine, words: list[str]) -> str | None:
@@ -33,22 +36,28 @@ def print_words(machine: Machine, words: list[str]) -> str | None:
 
 def _expr(machine: Machine, words: list[str]) -> str | None:
     """Return what `expr` prints for whole numbers and the signs between them."""
-    if not words or any(not (word.removeprefix("-").isdigit() or word in ("+", "-", "*", "/", "%", "(", ")")) for word in words):
+    if not words or any(not (is_digits(word.removeprefix("-")) or word in ("+", "-", "*", "/", "%", "(", ")")) for word in words):
         return None
-    value = machine.reckon_text(" ".join(word.lstrip("0") or "0" if word.isdigit() else word for word in words))
+    value = machine.reckon_text(" ".join(word.lstrip("0") or "0" if is_digits(word) else word for word in words))
     return None if value is None else f"{value}\n"
 
 
 def _seq(words: list[str]) -> str | None:
-    if not 1 <= len(words) <= 3 or any(not word.removeprefix("-").isdigit() or len(word) > 9 for word in words):
+    numbers = [number for word in words if (number := _signed(word)) is not None]
+    if not 1 <= len(numbers) == len(words) <= 3:
         return None
-    numbers = [int(word) for word in words]
     first = numbers[0] if len(numbers) > 1 else 1
     step = numbers[1] if len(numbers) == 3 else 1
     if step == 0 or abs(numbers[-1] - first) // abs(step) > MOST_TURNS:
         return None
     stop = numbers[-1] + (1 if step > 0 else -1)
     return "".join(f"{number}\n" for number in range(first, stop, step))
+
+
+def _signed(word: str) -> int | None:
+    """Return the whole number that a word is, with or without a minus before it; None where it is none."""
+    number = whole_number(word.removeprefix("-"))
+    return number if number is None or word[:1] != "-" else -number
 
 
 def filter_text(machine: Machine, words: tuple[Word, ...], text: str) -> str | None:
@@ -80,13 +89,11 @@ def _wc(words: list[str], text: str) -> str | None:
 def _cut(words: list[str], text: str) -> str | None:
     joined = " ".join(words).replace("-d ", "-d").replace("-f ", "-f").split(" ")
     separator = next((word[2:] for word in joined if word.startswith("-d")), "")
-    field = next((word[2:] for word in joined if word.startswith("-f")), "")
-    if len(separator) != 1 or not field.isdigit() or len(joined) != 2 or not 1 <= int(field[:6]) <= 1000:
+    field = whole_number(next((word[2:] for word in joined if word.startswith("-f")), ""), _MOST_DIGITS)
+    if len(separator) != 1 or not field or len(joined) != 2:
         return None
     lines = [line.split(separator) for line in text.splitlines()]
-    return "".join(
-        (fields[int(field) - 1] if len(fields) >= int(field) else "" if len(fields) > 1 else fields[0]) + "\n" for fields in lines
-    )
+    return "".join((fields[field - 1] if len(fields) >= field else "" if len(fields) > 1 else fields[0]) + "\n" for fields in lines)
 
 
 def _awk(words: list[str], text: str) -> str | None:
@@ -103,8 +110,8 @@ def _awk(words: list[str], text: str) -> str | None:
 
 
 def _head(words: list[str], text: str) -> str | None:
-    count = "".join(words).lstrip("-n")
-    return "".join(text.splitlines(keepends=True)[: int(count)]) if count.isdigit() and len(count) < 7 else None
+    count = whole_number("".join(words).lstrip("-n"))
+    return "".join(text.splitlines(keepends=True)[:count]) if count is not None else None
 
 
 _FILTERS: Final[dict[str, Callable[[list[str], str], str | None]]] = {"tr": _tr, "wc": _wc, "cut": _cut, "awk": _awk, "head": _head}

@@ -195,13 +195,15 @@ def _trial(machine: Machine, body: Node, around: tuple[Callable[[], None], Calla
     machine.muted += 1
     machine.state.become(before.copy())
     _forget(machine, changing, body)
-    with _Loop(machine) as frame:
-        start()
-        _turn(machine, body, frame)
-        after()
-        _leave(machine, body, frame)
+    try:
+        with _Loop(machine) as frame:
+            start()
+            _turn(machine, body, frame)
+            after()
+            _leave(machine, body, frame)
+    finally:
+        machine.muted -= 1
     end = machine.state.copy()
-    machine.muted -= 1
     machine.state.become(before.copy())
     return end
 

@@ -53,7 +53,7 @@ def read_makefile(source: Source, read: Callable[[str], Source | None] | None) -
             _read_line(makefile, line)
         for target, text in _recipes(makefile):
             machine.context = target
-            if not run(machine, text, parse(text), state=_state(makefile)):
+            if not run(machine, text, parse(text, machine.budget), state=_state(makefile)):
                 break
     except Exhausted as exhausted:
         machine.stopped = machine.stopped or Stop(str(exhausted), machine.at_start)
@@ -65,7 +65,7 @@ def _logical(text: str) -> Iterator[_Line]:
     while place < len(text):
         stop = text.find("\n", place)
         stop = len(text) if stop < 0 else stop
-        if text[start:stop].rstrip("\r").endswith("\\") and stop < len(text):
+        if text[place:stop].rstrip("\r").endswith("\\") and stop < len(text):
             place = stop + 1
             continue
         yield _Line(start, stop)
@@ -116,6 +116,7 @@ def _read_rule(makefile: _Makefile, line: _Line, text: str) -> None:
 
 
 def _assign(makefile: _Makefile, match: re.Match[str], line: _Line) -> None:
+    makefile.machine.budget.step()
     name, sign = match.group(2), match.group(3)
     text = makefile.source.text
     start, stop = line.start + match.end(), line.stop
@@ -182,6 +183,7 @@ def _closing(text: str, place: int) -> int:
 
 def _referred(makefile: _Makefile, part: Part, match: re.Match[str], stop: int, depth: int, *, keep: bool) -> Parts:
     """Return what stands for one reference."""
+    makefile.machine.budget.step()
     text = part.text or ""
     if text[match.start() : stop] == "$$":
         return (part.cut(match.start(), stop),) if keep else (part.cut(match.start() + 1, stop),)

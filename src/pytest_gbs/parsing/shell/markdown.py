@@ -11,7 +11,7 @@ from pytest_gbs.core.document import CommentBlock
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.parsing.shell.comments import read_comments
-from pytest_gbs.parsing.shell.limits import MOST_CHARACTERS
+from pytest_gbs.parsing.shell.limits import MOST_CHARACTERS, MOST_PIECES, Exhausted
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.script import masked, run
 from pytest_gbs.parsing.shell.text import Parts, Text, parse
@@ -43,9 +43,13 @@ def read_markdown(source: Source, read: Callable[[str], Source | None] | None) -
         if left < 0:
             machine.stop(f"more than {MOST_CHARACTERS:,} characters in its code blocks", Location(source.path, *spans[0]))
             break
-        text = Text(_parts(source, spans))
         machine.context = block.heading
-        root = parse(text)
+        try:
+            text = Text(_parts(source, spans))
+            root = parse(text, machine.budget)
+        except Exhausted as exhausted:
+            machine.stop(str(exhausted), Location(source.path, *spans[0]))
+            break
         comments += read_comments(text, root)
         if not run(machine, text, root):
             break
@@ -56,6 +60,8 @@ def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
     found: list[Part] = []
     for start, stop in spans:
         found += masked(source.path, source.text, start, stop, placeholders=True)
+        if len(found) > MOST_PIECES:
+            raise Exhausted(f"more than {MOST_PIECES:,} lines and placeholders in a code block")
     return tuple(found)
 
 

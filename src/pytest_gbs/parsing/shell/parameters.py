@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_gbs.core.command import Part, hull
+from pytest_gbs.core.digits import is_digits, whole_number
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell.expansion import read_region
@@ -84,8 +85,8 @@ def _read_name(machine: Machine, node: Node, start: int, stop: int) -> Named | N
         prefix = text[place]
         place += 1
     end = place
-    if text[place].isdigit():
-        while text[end].isdigit():
+    if is_digits(text[place]):
+        while is_digits(text[end]):
             end += 1
     elif text[place].isalpha() or text[place] == "_":
         while text[end].isalnum() or text[end] == "_":
@@ -114,8 +115,8 @@ def look_up(machine: Machine, name: str, at: Location, subscript: str = "", *, q
     if name == "#":
         count = machine.state.arguments
         return one((unknown("#", at, default=True),) if count is None else (Part(str(len(count)), at, at),))
-    if name.isdigit() and name != "0":
-        return one(_argument(machine, int(name), at))
+    if is_digits(name) and name != "0":
+        return one(_argument(machine, name, at))
     variable = machine.state.variables.get(name)
     if variable is None:
         found = _unset(machine, name, at)
@@ -148,11 +149,11 @@ def _arguments(machine: Machine, name: str, at: Location, *, quoted: bool) -> Ex
     return _spread(known, name, at, quoted=quoted)
 
 
-def _argument(machine: Machine, number: int, at: Location) -> Parts:
-    known = machine.state.arguments
-    if known is None:
-        return (unknown(str(number), at, default=True),)
-    return known[number - 1] if number <= len(known) else ()
+def _argument(machine: Machine, name: str, at: Location) -> Parts:
+    known, number = machine.state.arguments, whole_number(name)
+    if known is None or number == 0:
+        return (unknown(name, at, default=True),)
+    return known[number - 1] if number is not None and number <= len(known) else ()
 
 
 def _unset(machine: Machine, name: str, at: Location) -> Parts:
@@ -172,7 +173,7 @@ def _item(machine: Machine, name: str, variable: Variable, subscript: str, at: L
     keys = dict(variable.items)
     if subscript in keys:
         return keys[subscript]
-    if any(not key.isdigit() for key in keys):
+    if any(not is_digits(key) for key in keys):
         return ()
     number = machine.reckon_text(subscript)
     if number is None:
@@ -189,7 +190,7 @@ def _indirect(machine: Machine, named: Named, at: Location, *, quoted: bool) -> 
             return one((unknown("!" + named.name, at),))
         return Expanded(tuple((Part(key, at, at),) for key, _ in variable.items), spread=True)
     name = variable.text if variable is not None and not named.subscript else None
-    if not name or not (name.isidentifier() or name.isdigit()):
+    if not name or not (name.isidentifier() or is_digits(name)):
         return one((unknown("!" + named.name, at),))
     return look_up(machine, name, at, quoted=quoted)
 

@@ -12,7 +12,7 @@ from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell import slurm
 from pytest_gbs.parsing.shell.comments import read_comments
-from pytest_gbs.parsing.shell.limits import Exhausted
+from pytest_gbs.parsing.shell.limits import MOST_PIECES, Budget, Exhausted
 from pytest_gbs.parsing.shell.machine import Machine
 from pytest_gbs.parsing.shell.state import State, Variable, unknown
 from pytest_gbs.parsing.shell.statements import run_all
@@ -21,13 +21,16 @@ from pytest_gbs.parsing.shell.text import Parts, Text, parse, whole
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MOST_PARSED: Final = 32
+_MOST_PARSED: Final = 8
 
 
 def read_script(source: Source, read: Callable[[str], Source | None] | None, started: Invocation | None = None) -> Script:
     """Return what a script runs."""
     machine = Machine(source, read)
-    text, root, machine.directives, comments = _parsed(source)
+    try:
+        text, root, machine.directives, comments = _parsed(source)
+    except Exhausted as exhausted:
+        return Script(source.path, (), stopped=Stop(str(exhausted), machine.at_start))
     state = State()
     if started is not None:
         state.arguments = tuple(word.parts for word in started.arguments)
@@ -42,7 +45,7 @@ def read_script(source: Source, read: Callable[[str], Source | None] | None, sta
 def _parsed(source: Source) -> tuple[Text, Node, tuple[Directive, ...], tuple[CommentBlock, ...]]:
     """Return what is the same however a script is started; others start it often, each time with other arguments."""
     text = Text(masked(source.path, source.text, 0, len(source.text)))
-    root = parse(text)
+    root = parse(text, Budget())
     return text, root, slurm.read_directives(text, root), read_comments(text, root)
 
 
@@ -67,6 +70,8 @@ def masked(path: str, text: str, start: int, stop: int, placeholders: bool = Fal
     """Return the text of a file between two offsets, holes where a template will be filled in.
 
     With `placeholders` also for words such as `<NUM_GPUS>`, as documents have them.
+
+    Raises: Exhausted: there are too many.
     """
     found: list[Part] = []
     place = start
@@ -77,6 +82,8 @@ def masked(path: str, text: str, start: int, stop: int, placeholders: bool = Fal
         if not match.group().startswith(("{%", "{#")):
             found.append(unknown(match.group(), at))
         place = match.end()
+        if len(found) > MOST_PIECES:
+            raise Exhausted(f"more than {MOST_PIECES:,} placeholders")
     if place < stop:
         found.append(whole(path, text, place, stop))
     return tuple(found)

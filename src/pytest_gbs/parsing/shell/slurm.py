@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from pytest_gbs.core.command import Directive, Part, Word
+from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.parsing.shell.state import State, Variable
@@ -112,7 +113,7 @@ def _set(state: State, name: str, value: str, directive: Directive) -> None:
 def _number(directive: Directive | None) -> str | None:
     """Return the value where it is one number; `2-4` nodes is none."""
     value = directive.value if directive is not None else None
-    return value if value is not None and value.isascii() and value.isdigit() and len(value) < 9 else None
+    return value if value is not None and whole_number(value) is not None else None
 
 
 def devices(value: str) -> str | None:
@@ -120,7 +121,7 @@ def devices(value: str) -> str | None:
     if "," in value:
         return None
     last = value.split("(", maxsplit=1)[0].rsplit(":", maxsplit=1)[-1]
-    return last if last.isascii() and last.isdigit() else "1" if value == "gpu" or value.startswith("gpu:") else None
+    return last if whole_number(last) is not None else "1" if value == "gpu" or value.startswith("gpu:") else None
 
 
 def _set_devices(state: State, stated: dict[str, Directive]) -> None:

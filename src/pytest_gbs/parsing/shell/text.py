@@ -10,6 +10,7 @@ from itertools import pairwise
 from pytest_gbs.core.command import Part, Word, hull
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, TypeAlias
+from pytest_gbs.parsing.shell.limits import Budget, Exhausted
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -20,6 +21,7 @@ Parts: TypeAlias = tuple[Part, ...]
 HOLE: Final = "_"
 _EXPANSIONS: Final = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _MOST_REPAIRS: Final = 5
+_PIECE: Final = 256  # bytes that the parser is given at a time
 _ESCAPABLE: Final = '$`"\\\n'
 
 
@@ -149,10 +151,14 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def parse(text: Text) -> Node:
-    """Return the root of the syntax tree of `text`, which may have error nodes anywhere."""
+def parse(text: Text, budget: Budget) -> Node:
+    """Return the root of the syntax tree of `text`, which may have error nodes anywhere.
+
+    Raises: Exhausted: it is too large, or so broken that the parser seeks the end of it again and again.
+    """
+    budget.parse(text.string)
     source = bytearray(_in_utf_8(text.string))
-    root = _parser().parse(bytes(source)).root_node
+    root = _tree(bytes(source), budget)
     if _two_assignments().search(text.string) is None:
         return root
     for _ in range(_MOST_REPAIRS):
@@ -161,7 +167,28 @@ def parse(text: Text) -> Node:
             break
         for place in places:
             source[place] = ord(";")
-        root = _parser().parse(bytes(source)).root_node
+        budget.parse_again(text.string)
+        root = _tree(bytes(source), budget)
+    return root
+
+
+def _tree(source: bytes, budget: Budget) -> Node:
+    """Return the syntax tree of `source`, handed to the parser piece by piece, so that what it looks at is counted.
+
+    Behind an opening bracket that nothing closes its scanner looks ahead to the end at each token: the square of the length.
+    """
+    if len(source) <= _PIECE:
+        return _parser().parse(source).root_node
+
+    def piece(start: int, _point: object) -> bytes:
+        stop = start + _PIECE
+        while source[stop : stop + 1] and source[stop] & 0xC0 == 0x80:  # behind half a character an end would crash the parser
+            stop += 1
+        return source[start:stop] if budget.look(min(stop, len(source)) - start) else b""
+
+    root = _parser().parse(piece).root_node
+    if budget.looks < 0:
+        raise Exhausted("syntax so broken that it takes too long to read")
     return root
 
 
@@ -175,7 +202,7 @@ def _in_utf_8(text: str) -> bytes:
 
 @cache
 def _two_assignments() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z0-9_\]]\+?=\S*[ \t]+[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=")
+    return re.compile(r"(?<!\S)(?=\S*[A-Za-z0-9_\]]\+?=)\S++[ \t]++[A-Za-z_]\w*+(?:\[[^\]\n]{0,80}\])?\+?=")
 
 
 def _swallowed(root: Node, source: bytearray) -> list[int]:
