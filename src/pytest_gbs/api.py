@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pytest_gbs.companions import Companions
+from pytest_gbs.core.composed import ComposeProblem
 from pytest_gbs.core.document import TAKES_IN, Document
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework, Loader
@@ -39,6 +40,7 @@ from pytest_gbs.engine import (
 )
 from pytest_gbs.evidence import Evidence
 from pytest_gbs.launchers import command_words, read_launcher_file
+from pytest_gbs.parsing.refusal import unreadable
 from pytest_gbs.repository import Repository
 from pytest_gbs.rules import rules
 from pytest_gbs.telling import Pending, Telling, active_rules
@@ -141,12 +143,16 @@ class _Share(NamedTuple):
 
 
 class _Recipe(NamedTuple):
-    """A recipe as it stands in its file, and with what it takes in from others; `places` says where its values really stand then."""
+    """A recipe as it stands in its file, and with what it takes in from others; `places` says where its values really stand then.
+
+    With a `limit` what it takes in was too much to read.
+    """
 
     document: Document
     whole: Document
     framework: Framework
     places: dict[KeyPath, Location] | None
+    limit: ComposeProblem | None = None
 
 
 class _Known(NamedTuple):
@@ -155,6 +161,7 @@ class _Known(NamedTuple):
     whole: Document
     places: dict[KeyPath, Location] | None
     framework: Framework | None
+    limit: ComposeProblem | None = None
 
 
 class _Check:
@@ -372,7 +379,8 @@ class _Check:
     def _not_all_read(self, judgement: Judgement, problem: Unreadable) -> Judgement:
         """Return `judgement` with the finding that a part of the file was not read."""
         told = judge_file(problem, self.rules, Scope.UNREADABLE)
-        return judgement._replace(outcomes={**judgement.outcomes, **told.outcomes}, internal=judgement.internal + told.internal)
+        outcomes = {code: [*judgement.outcomes.get(code, []), *each] for code, each in told.outcomes.items()}
+        return judgement._replace(outcomes={**judgement.outcomes, **outcomes}, internal=judgement.internal + told.internal)
 
     def _unreadable(self, path: str, problem: Unreadable, named: bool) -> Pending:
         tell = named or problem.matters
@@ -383,16 +391,18 @@ class _Check:
 
     def _document(self, document: Document, named: bool) -> Pending:
         path = document.source.path
-        whole, places, framework = self._whole(document)
+        whole, places, framework, limit = self._whole(document)
         launched = self.launches.of_recipe.get(path, ()) if self.launches is not None else ()
         if framework is None and launched and document.number == 1:
             framework = launched[0].framework
             pending = self._composed(document, launched, named)
+        elif framework is None and limit is not None:
+            pending = self._unreadable(path, _too_much(document, limit), named)
         elif framework is None:
             pending = self._launcher_or_neither(document, named)
         else:
             own = tuple(r for r in launched if r.document.number == document.number)
-            pending = self._recipe(_Recipe(document, whole, framework, places), named, own)
+            pending = self._recipe(_Recipe(document, whole, framework, places, limit), named, own)
         if "gbs:" in document.source.text:
             pending.suppressible = document
         pending.document = document.number
@@ -419,8 +429,8 @@ class _Check:
         from pytest_gbs.launched import whole
 
         found = whole(document, self.repository.remembered, table)
-        if found is None:
-            return _Known(document, None, table)
+        if found is None or found.limit is not None:
+            return _Known(document, None, table, found.limit if found is not None else None)
         self.parents.update(source for source in found.sources if source != document.source.path)
         return _Known(found.document, found.places, self.repository.recognise(found.document))
 
@@ -443,7 +453,7 @@ class _Check:
         return pending
 
     def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[Running, ...]) -> Pending:
-        document, whole, framework, places = recipe
+        document, whole, framework, places, limit = recipe
         path = document.source.path
         sizes = self._sizes(recipe)
         own = build_runs(whole, framework, sizes, self._context(path))
@@ -455,6 +465,8 @@ class _Check:
         judgement = self._doubt(judge_recipe(runs, view, self.rules), document)
         if own[0].unread is not None:
             judgement = self._not_all_read(judgement, Unreadable(path, SAYS_TOO_MUCH, own[0].unread, document.source, True))
+        if limit is not None:
+            judgement = self._not_all_read(judgement, _too_much(document, limit))
         pending = Pending(path, role, named, judgement, document.source)
         pending.framework = framework.name
         pending.runs = runs
@@ -512,7 +524,7 @@ class _Check:
         for path in self.repository.paths:
             if matches_any(path, expectation.paths):
                 for document in self.repository.readable(path):
-                    whole, places, framework = self._whole(document)
+                    whole, places, framework, _ = self._whole(document)
                     if framework is not None:
                         sizes = self._sizes(_Recipe(document, whole, framework, places))
                         runs = build_runs(whole, framework, sizes, self._context(path))
@@ -524,6 +536,12 @@ class _Check:
             text = f"{expectation.text}: {usual:,} in {number} of {len(values)} recipes"
             for path in values:
                 yield path, Policy(expectation.name, None, None, (usual,), expectation.origin, text)
+
+
+def _too_much(document: Document, limit: ComposeProblem) -> Unreadable:
+    """Return why a file is not judged with what it takes in: that is too much to read."""
+    start = limit.at.start if limit.at.source == document.source.path else 0
+    return unreadable(document.source, start, f"not composed with what it takes in: {limit.message}")
 
 
 def _each_once(runs: Iterable[Run]) -> Iterator[Run]:

@@ -9,7 +9,7 @@ from functools import cache
 from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembered, Resolvers, combine, compose, inherit, with_settings
 from pytest_gbs.core.arguments import Setting, settings
 from pytest_gbs.core.command import Word, below
-from pytest_gbs.core.composed import Composed, Override
+from pytest_gbs.core.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.core.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.core.framework import Arguments, Framework, Loader
 from pytest_gbs.core.identity import by_identity
@@ -71,11 +71,15 @@ def really(size: Size, document: Document, places: dict[KeyPath, Location] | Non
 
 
 class Whole(NamedTuple):
-    """A recipe with what it takes in from other files: a document that is made up, and where its values really stand."""
+    """A recipe with what it takes in from other files: a document that is made up, and where its values really stand.
+
+    With a `limit` it is the recipe by itself: what it takes in is more than is read.
+    """
 
     document: Document
     places: dict[KeyPath, Location] | None
     sources: tuple[str, ...]
+    limit: ComposeProblem | None = None
 
 
 def whole(document: Document, tree: Remembered, framework: Framework | None = None) -> Whole | None:
@@ -93,8 +97,11 @@ def whole(document: Document, tree: Remembered, framework: Framework | None = No
             return Whole(followed, None, ())
         resolvers = _resolvers(framework)
         composed = with_settings(document, document.source.path, (), Arguments.NONE, Loader.OMEGACONF, resolvers=resolvers)
-    if composed is None or composed.problems:
+    if composed is None:
         return None
+    if composed.problems:
+        limit = next((problem for problem in composed.problems if problem.kind == ProblemKind.LIMIT), None)
+        return Whole(document, None, (), limit) if limit is not None else None
     made_up = composed.document._replace(source=document.source, number=document.number, comments=document.comments)
     return Whole(made_up, _places(composed), composed.sources)
 
@@ -238,6 +245,8 @@ class Runner:
             base, program = document, _program_name(found)
             framework = self._recognise(document, program)
             parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, framework)
+            if parts is not None and parts.limit is not None:
+                parts = None
             if parts is not None:
                 base, framework = parts.document, self._recognise(parts.document, program)
             if framework is not None and not framework.companion:

@@ -6,14 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+from pytest_gbs.core.limits import LONGEST_NAME_PATTERN, MOST_NAME_PATTERNS
 from pytest_gbs.core.typed import Final
 from pytest_gbs.parsing.words import LAUNCHING, MATTERING
 
 # Of the programs that launch training, those that run anything else as well.
 _ANY: Final = frozenset(("python", "srun", "uv run", "ray job", "composer ", "swift "))
-# Names with variables in them that are looked at in one text; with more, nobody knows what it names.
-_MOST_PATTERNS: Final = 200
-_LONGEST: Final = 1_000  # characters of such a name
 
 
 def may_launch(text: str, names_recipe: Callable[[], bool]) -> bool:
@@ -50,12 +48,12 @@ def fitting(text: str, names: Iterable[str]) -> frozenset[str]:
     ends = {name[start:] for name in wanted for start in range(len(name) + 1)}
     found: set[tuple[str | None, ...]] = set()
     for match in _run().finditer(text):
-        word = match.group()[-_LONGEST:].translate(_QUOTES)
+        word = match.group()[-LONGEST_NAME_PATTERN:].translate(_QUOTES)
         printed = word.startswith(".") and text[match.start() - 1 : match.start()] in (")", "`")  # $(...).yaml
         parts = _file_name(word, printed) if printed or "$" in word else ()
         if any(parts) and not all(parts) and (parts[0] or "") in starts and (parts[-1] or "") in ends:
             found.add(parts)
-        if len(found) > _MOST_PATTERNS:
+        if len(found) > MOST_NAME_PATTERNS:
             return wanted
     pattern = re.compile("|".join(like(parts).pattern for parts in found) or r"(?!)")
     return frozenset(name for name in wanted if pattern.fullmatch(name))

@@ -25,7 +25,7 @@ MOST_STAGES: Final = 100  # stages of a batch size schedule; the batch of a long
 LONGEST_SCHEDULE: Final = 2_000  # characters of a schedule written as text; the rest is not read
 
 # Comments
-MOST_STATEMENTS: Final = 500  # batch and hardware sizes that the comments of a file state; GBS001 stands where reading them ends
+MOST_STATEMENTS: Final = 2_000  # batch and hardware sizes that the comments of a file state; GBS001 stands where reading them ends
 MOST_COMMENT_CHARACTERS: Final = 200_000  # characters of a file's comments that hold a number; GBS001 stands where reading them ends
 LONGEST_COMMENT: Final = 20_000  # characters of one comment; a claim behind them is not read
 MOST_WORDS: Final = 400  # words, numbers and signs of a sentence; a claim behind them is not read
@@ -36,15 +36,15 @@ MOST_SUPPRESSIONS: Final = 500  # `gbs: ignore` comments of a file; those behind
 MOST_SUPPRESSIONS_ON_A_LINE: Final = 20  # `gbs: ignore` comments on one line; those behind them silence nothing
 
 # Configurations made of several files, and interpolation
-MOST_COMPOSED: Final = 50_000  # values of a composed configuration, copies counted; a larger one is not composed
-DEEPEST_COMPOSED: Final = 100  # levels of a composed configuration; a deeper one is not composed
-MOST_COMPOSED_TEXT: Final = 2_000_000  # characters of its values; a larger one is not composed
-MOST_DEFAULTS: Final = 500  # entries of Hydra defaults lists; a configuration with more is not composed
-DEEPEST_DEFAULTS: Final = 50  # defaults lists that name each other; a deeper configuration is not composed
+MOST_COMPOSED: Final = 50_000  # values of a composed configuration, copies counted; a larger one is GBS001
+DEEPEST_COMPOSED: Final = 100  # levels of a composed configuration; a deeper one is GBS001
+MOST_COMPOSED_TEXT: Final = 2_000_000  # characters of its values; a larger one is GBS001
+MOST_DEFAULTS: Final = 500  # entries of Hydra defaults lists; a configuration with more is GBS001
+DEEPEST_DEFAULTS: Final = 50  # defaults lists that name each other; a deeper configuration is GBS001
 MOST_PARENTS: Final = 200  # files that a file inherits from; the rest is not taken in
 DEEPEST_PARENTS: Final = 40  # files that inherit from each other; the rest is not taken in
 LONGEST_INTERPOLATION: Final = 10_000  # characters of a value with `${...}`, before and after; the value of a longer one is unknown
-MOST_INTERPOLATED: Final = 100_000  # characters of all values with `${...}` in a configuration; one with more is not composed
+MOST_INTERPOLATED: Final = 100_000  # characters of all values with `${...}` in a configuration; one with more is GBS001
 DEEPEST_INTERPOLATION: Final = 30  # interpolations within each other; the value of a deeper one is unknown
 DEEPEST_CHAIN: Final = 40  # interpolations that lead to interpolations; the value of a longer chain is unknown
 MOST_EXPANDED: Final = 10_000  # values that one interpolation takes in; the value of a larger one is unknown
@@ -70,6 +70,11 @@ DEEPEST_FOLDER: Final = 200  # folders within each other; files deeper than that
 MOST_COMMITS: Final = 1_000  # commits whose messages are searched for a declared change of the batch; older ones are not read
 MOST_MESSAGE_BYTES: Final = 5_000_000  # bytes of those messages; the rest is not read
 MOST_GIT_SECONDS: Final = 120  # seconds that one git command may take; a longer one is a usage error
+
+# What a script may launch that was not read to its end
+MOST_SEARCHED_BYTES: Final = 50_000_000  # bytes of a too large script that are searched for programs; a larger one may launch training
+MOST_NAME_PATTERNS: Final = 200  # file names with variables in them; a script with more may launch every recipe
+LONGEST_NAME_PATTERN: Final = 1_000  # characters of such a name; of a longer one only the end is looked at
 
 # Comparing and fixing
 MOST_COMPARED: Final = 40_000  # pairs of a deleted and a new file that are compared to find renames; beyond it only equal names are

@@ -10,11 +10,11 @@ import os
 import stat
 from collections.abc import Iterable
 
+from pytest_gbs.core.limits import MOST_SEARCHED_BYTES
 from pytest_gbs.core.typed import Final
 
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _PIECE: Final = 1 << 18
-_MOST_SEARCHED: Final = 50_000_000
 FOLDER: Final = "a folder, not a file"
 MISSING: Final = "there is no such file"
 NOWHERE: Final = "a symbolic link that leads nowhere"
@@ -85,12 +85,12 @@ def may_hold(path: str, words: Iterable[str]) -> bool:
     except OSError:
         return True
     try:
-        while searched < _MOST_SEARCHED and (data := os.read(descriptor, _PIECE)):
+        while searched < MOST_SEARCHED_BYTES and (data := os.read(descriptor, _PIECE)):
             searched += len(data)
             rest = rest[-overlap:] + data
             if any(word in rest for word in wanted):
                 return True
-        return searched >= _MOST_SEARCHED
+        return searched >= MOST_SEARCHED_BYTES
     except OSError:
         return True
     finally:

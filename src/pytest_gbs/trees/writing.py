@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MARKS: Final = {encoding: mark for mark, encoding in MARKS}
 _MOST: Final = 1 << 40
 _SUFFIX: Final = ".gbs-tmp"
-_LONGEST_NAME: Final = 100
+_NAME_BYTES: Final = 100
 # When a temporary file claims to have been written: what git or an archive brings has another time, so that it is never taken for ours.
 _MARK: Final = 981_173_106
 _WORDS: Final = {
@@ -138,7 +138,7 @@ def _write_beside(target: str, data: bytes, status: os.stat_result | None) -> st
     from tempfile import mkstemp
 
     folder, name = os.path.split(target)
-    short = os.fsencode(name)[:_LONGEST_NAME].decode("utf-8", "ignore")
+    short = os.fsencode(name)[:_NAME_BYTES].decode("utf-8", "ignore")
     descriptor, temporary = mkstemp(prefix=f".{short}.{os.getpid()}-", suffix=_SUFFIX, dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
