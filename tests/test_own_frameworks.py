@@ -21,7 +21,7 @@ from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.report import Report
 from pytest_gbs.settings import load_settings
-from pytest_gbs.settings.formulas import formula, relation
+from pytest_gbs.frameworks._formulas import formula, relation
 from pytest_gbs.settings.framework_shape import SIZES, fits_framework
 from pytest_gbs.trees.shipped import read_schema
 from pytest_gbs.trees.worktree import WorkTree

@@ -10,7 +10,7 @@ from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.quantity import HARDWARE, Name
 from pytest_gbs.core.typed import Any
 from pytest_gbs.core.versions import parse_version
-from pytest_gbs.settings.formulas import FORMULA, RELATION, formula, relation
+from pytest_gbs.frameworks._formulas import FORMULA, RELATION, formula, relation
 from pytest_gbs.settings.framework_shape import SIZES
 from pytest_gbs.settings.meaning import Problem, Raw
 

@@ -9,7 +9,7 @@ from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.typed import Any
 from pytest_gbs.settings.described import Described, is_too_deep
-from pytest_gbs.settings.framework import build_framework
+from pytest_gbs.frameworks._building import build_framework
 from pytest_gbs.settings.framework_mistakes import mistakes
 from pytest_gbs.settings.framework_shape import fits_framework
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw
