@@ -1,14 +1,16 @@
-"""Finding the plug-ins of a package: whatever modules lie in its folder, so that adding one is adding a file."""
+"""Finding the plug-ins of a package: whatever files lie in its folder, so that adding one is adding a file."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from os import listdir, scandir
+from pathlib import Path
 
 from pytest_gbs.core.typed import Any, Final
 
-INDEX: Final = "_index.py"
+# Where the indexes lie that are made when the package is built (tools/build_indexes.py); the folder is in no repository.
+PREBUILT: Final = Path(__file__).resolve().parents[1] / "_prebuilt"
 
 
 def module(name: str) -> Any:
@@ -35,23 +37,37 @@ def _names(search: Sequence[str]) -> set[str]:
         return {found.name for found in iter_modules(search)}
 
 
-def sizes_of(search: Sequence[str]) -> dict[str, int]:
-    """Return the size in bytes of each Python file of a package, by name, but for the index itself; nothing where it is no folder."""
+def digest_of(search: Sequence[str]) -> str:
+    """Return a checksum of the code and the tables in the folders of a package, "" where they are no folders."""
+    from zlib import crc32
+
+    found = 0
     try:
-        found = [entry for folder in search for entry in scandir(folder) if entry.name.endswith(".py") and entry.name != INDEX]
-        return {entry.name: entry.stat().st_size for entry in found}
+        for folder in search:
+            for entry in sorted(scandir(folder), key=lambda entry: entry.name):
+                if entry.name.endswith((".py", ".toml")):
+                    with open(entry.path, "rb") as file:  # noqa: PTH123 - a Path for each of a hundred files costs more than reading them
+                        found = crc32(file.read(), crc32(entry.name.encode(), found))
     except OSError:
-        return {}
+        return ""
+    return f"{found:08x}"
 
 
-def index_of(package: str, search: Sequence[str]) -> Any:
-    """Return what is written down of the plug-ins of `package`, so that none need be imported; None where that is out of date.
+def prebuilt(name: str, search: Sequence[str]) -> list[str] | None:
+    """Return the lines of index `name` that was made of the plug-ins in `search`, so that none need be loaded.
 
-    The index (`_index.py`, made by tools/generate_index.py) says how large each file was: a plug-in that was added, removed or
-    changed since is then looked at itself, which is slower and just as right.
+    None where there is no such index, or where a file has changed since: the plug-ins themselves are looked at then, which is slower
+    and just as right.
     """
     try:
-        written = module(f"{package}.{INDEX[:-3]}")
-    except ImportError:
+        first, *lines = (PREBUILT / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
+    except OSError:
         return None
-    return written.INDEX if sizes_of(search) == written.FILES else None
+    return lines if first == digest_of(search) else None
+
+
+def write_prebuilt(name: str, search: Sequence[str], lines: Sequence[str]) -> None:
+    """Write index `name` of the plug-ins in `search`, a JSON text in each line."""
+    PREBUILT.mkdir(exist_ok=True)
+    text = "\n".join((digest_of(search), *lines))
+    (PREBUILT / f"{name}.jsonl").write_text(text, encoding="utf-8", newline="\n")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import cache, partial
 
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.plugins import index_of, module, modules
+from pytest_gbs.core.plugins import module, modules, prebuilt
 from pytest_gbs.core.rule import Rule
 from pytest_gbs.core.typed import Any, NamedTuple
 
@@ -29,8 +30,8 @@ class Entry(NamedTuple):
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return every rule, by code, without manual and examples; its module is loaded when it is first asked to check something."""
-    written: tuple[Entry, ...] | None = index_of(__name__, __path__)
-    return tuple(map(_light, written if written is not None else entries()))
+    lines = prebuilt("rules", __path__)
+    return tuple(map(_light, entries() if lines is None else map(_entry, lines)))
 
 
 @cache
@@ -45,6 +46,11 @@ def entries() -> tuple[Entry, ...]:
     found = [(each.__name__.rpartition(".")[2], each.RULE) for each in modules(__name__, __path__)]
     told = (Entry(name, r.code, r.name, r.scope, r.summary, r.severity, r.default, r.since, r.frameworks, r.needs) for name, r in found)
     return tuple(sorted(told, key=lambda entry: entry.code))
+
+
+def _entry(line: str) -> Entry:
+    entry = Entry(*json.loads(line))
+    return entry._replace(frameworks=tuple(entry.frameworks))
 
 
 def _light(entry: Entry) -> Rule:
