@@ -59,7 +59,8 @@ def inherited(raw: Raw, find: Callable[[str], Raw | None], depth: int = 0) -> Ra
 def merge(base: Raw, own: Raw) -> Raw:
     """Return `base` with `own` over it: tables are merged, own list entries go before inherited ones, all else is replaced.
 
-    `own["without"]` names what is left out of `base` first: paths such as `keys.max_steps`, the last part of which may have dots.
+    `own["without"]` names what is left out of `base` first: paths such as `keys.max_steps`, the last part of which may have dots. Entries
+    of a list go by what they are for: `equations.world_size`, `constraints.group-not-divisible`, `switches.finds-batch-size`.
     """
     kept = dict(base)
     for path in words(own.get("without", ())):
@@ -96,11 +97,20 @@ def _given_by(equation: str | Raw) -> tuple[str, str | None, str | None]:
 
 def _without(raw: Raw, path: str) -> Raw:
     first, _, rest = path.partition(".")
+    if rest and isinstance(raw.get(first), list):
+        return {**raw, first: [entry for entry in raw[first] if rest not in _called(entry)]}
     if not rest or not isinstance(raw.get(first), dict):
         return {key: value for key, value in raw.items() if key != path and (rest or key != first)}
     if rest in raw[first]:
         return {**raw, first: {key: value for key, value in raw[first].items() if key != rest}}
     return {**raw, first: _without(raw[first], rest)}
+
+
+def _called(entry: Any) -> tuple[Any, ...]:
+    """Return what an entry of a list is for: an equation's size, a constraint's rule, a switch's condition, a key."""
+    described = entry if isinstance(entry, dict) else {"formula": str(entry)}
+    size = described.get("formula", "").partition("=")[0].strip()
+    return size, described.get("rule"), described.get("condition"), described.get("key")
 
 
 def words(stated: Any) -> tuple[str, ...]:
