@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pytest_gbs.core.equation import Enforcement, Equation, world
 from pytest_gbs.core.framework import (
@@ -11,6 +11,7 @@ from pytest_gbs.core.framework import (
     Arguments,
     Condition,
     Constraint,
+    Era,
     Exclusion,
     Framework,
     Loader,
@@ -29,7 +30,7 @@ from pytest_gbs.core.quantity import FACTORS, PARALLEL, Name
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.versions import in_eras
 from pytest_gbs.frameworks._formulas import formula, relation
-from pytest_gbs.frameworks._notation import Raw, words
+from pytest_gbs.frameworks._notation import Raw, merge, words
 
 KINDS: Final = ("quoted", "text", "whole-float", "fraction", "boolean", "null", "zero", "negative", "collection")
 
@@ -42,6 +43,7 @@ _READINGS: Final = {"any": LENIENT, "usual": _LENIENT, "strict": Reading()}
 _RULES: Final = {
     "world-not-divisible": "GBS201",
     "batch-not-divisible": "GBS202",
+    "unsatisfiable-batch": "GBS204",
     "group-not-divisible": "GBS205",
     "micro-batch-too-small": "GBS207",
     "intervals-not-divisible": "GBS208",
@@ -66,6 +68,8 @@ class _Named:
         key = _key(stated["key"])
         if "present" in stated:
             return Condition(key, (None,), stated["present"], stated.get("default"), stated.get("said", ""))
+        if "from" in stated:
+            return Condition(key, tuple(range(stated["from"], stated["to"] + 1)))
         values = tuple(None if value == "null" else value for value in (stated["is"] if "is" in stated else stated["not"]))
         return Condition(key, values, "not" in stated, stated.get("default"), stated.get("said", ""))
 
@@ -108,7 +112,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
     named = _Named(raw, home)
     rows = tuple(_rows(raw, named))
     unit = raw.get("unit", "samples")
-    stated = _nearest(equation for each in raw.get("equations", ()) if (equation := _equation(each, unit, home)) is not None)
+    stated = tuple(equation for each in raw.get("equations", ()) if (equation := _equation(each, unit, home)) is not None)
     called: str = raw.get("name", name)
     built = Framework(
         name=called,
@@ -141,7 +145,16 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
         package=raw.get("package", ""),
         removals=tuple(_removal(each, raw.get("package", ""), home) for each in raw.get("removals", ())),
     )
-    return in_eras(built)
+    return _in_eras(built, raw, name, home)
+
+
+def _in_eras(built: Framework, raw: Raw, name: str, home: str) -> Framework:
+    """Return `built` with its eras: those of `since` and `until`, or those of `before`, the differences before a version by version."""
+    if "before" not in raw:
+        return in_eras(built)
+    newest = {key: value for key, value in raw.items() if key != "before"}
+    eras = (Era(until, build_framework(merge(newest, changes), name, home)) for until, changes in raw["before"].items())
+    return built._replace(eras=tuple(eras))
 
 
 def _hook(name: str | None) -> Any:
@@ -193,8 +206,11 @@ def _rows(raw: Raw, named: _Named) -> Iterator[Row]:
 
 
 def _spelt(key: str, raw: Raw, named: _Named) -> Iterator[Row]:
-    """Yield the rows of one key: for each of its spellings, and for each condition of which one is enough."""
-    for spelling in (key, *words(raw.get("spellings", ()))):
+    """Yield the rows of one key: for each of its spellings, and for each condition of which one is enough.
+
+    A row may name another `key`: the keys of one size are tried in the order in which they stand.
+    """
+    for spelling in (raw.get("key", key), *words(raw.get("spellings", ()))):
         row = _row(_key(spelling), raw, named)
         enough = named.when(raw, "when-any")
         yield from (row._replace(when=(*row.when, condition)) for condition in enough) if enough else (row,)
@@ -248,14 +264,6 @@ def _usual(stated: tuple[Equation, ...], rows: tuple[Row, ...], unit: str) -> It
         Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source="definition"),
     )
     return (equation for equation in usual if equation.result not in results)
-
-
-def _nearest(stated: Iterable[Equation]) -> tuple[Equation, ...]:
-    """Return the equations without those that an earlier one replaces: the same size, in the same versions."""
-    nearest: dict[tuple[str, str | None, str | None], Equation] = {}
-    for each in stated:
-        nearest.setdefault((each.result, each.since, each.until), each)
-    return tuple(nearest.values())
 
 
 def _constraint(raw: Any, named: _Named) -> Constraint | None:

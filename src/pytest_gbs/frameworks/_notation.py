@@ -36,7 +36,7 @@ def expand(raw: Raw, find: Callable[[str], Raw | None]) -> tuple[Raw, ...]:
     """
     whole = inherited(raw, find)
     variants = whole.pop("variants", None) or [{}]
-    return tuple(_with_words(merge(whole, inherited(variant, find))) for variant in variants)
+    return tuple(_with_words(merge(whole, {**inherited(variant, find), "without": variant.get("without", ())})) for variant in variants)
 
 
 def inherited(raw: Raw, find: Callable[[str], Raw | None], depth: int = 0) -> Raw:
@@ -59,7 +59,8 @@ def inherited(raw: Raw, find: Callable[[str], Raw | None], depth: int = 0) -> Ra
 def merge(base: Raw, own: Raw) -> Raw:
     """Return `base` with `own` over it: tables are merged, own list entries go before inherited ones, all else is replaced.
 
-    `own["without"]` names what is left out of `base` first: paths such as `keys.max_steps`, the last part of which may have dots.
+    `own["without"]` names what is left out of `base` first: paths such as `keys.max_steps`, the last part of which may have dots. Entries
+    of a list go by what they are for: `equations.world_size`, `constraints.group-not-divisible`, `switches.finds-batch-size`.
     """
     kept = dict(base)
     for path in words(own.get("without", ())):
@@ -75,19 +76,41 @@ def _merged(base: Raw, own: Raw, path: tuple[str, ...]) -> Raw:
         if isinstance(value, dict) and isinstance(there, dict):
             merged[key] = _merged(there, value, inside)
         elif there is not None and key in _JOINED.get(path, ()):
-            merged[key] = [*_listed(value), *_listed(there)]
+            own_entries, others = _listed(value), _listed(there)
+            merged[key] = [*own_entries, *(_not_replaced(others, own_entries) if key == "equations" else others)]
         else:
             merged[key] = value
     return merged
 
 
+def _not_replaced(inherited_equations: list[Any], own: list[Any]) -> Iterator[Any]:
+    """Yield the inherited equations but those for sizes that an own equation gives in the same versions."""
+    replaced = {_given_by(equation) for equation in own}
+    return (equation for equation in inherited_equations if _given_by(equation) not in replaced)
+
+
+def _given_by(equation: str | Raw) -> tuple[str, str | None, str | None]:
+    """Return the size that an equation gives, and the versions since and until which it does."""
+    described = {"formula": equation} if isinstance(equation, str) else equation
+    return described["formula"].partition("=")[0].strip(), described.get("since"), described.get("until")
+
+
 def _without(raw: Raw, path: str) -> Raw:
     first, _, rest = path.partition(".")
+    if rest and isinstance(raw.get(first), list):
+        return {**raw, first: [entry for entry in raw[first] if rest not in _called(entry)]}
     if not rest or not isinstance(raw.get(first), dict):
         return {key: value for key, value in raw.items() if key != path and (rest or key != first)}
     if rest in raw[first]:
         return {**raw, first: {key: value for key, value in raw[first].items() if key != rest}}
     return {**raw, first: _without(raw[first], rest)}
+
+
+def _called(entry: Any) -> tuple[Any, ...]:
+    """Return what an entry of a list is for: an equation's size, a constraint's rule, a switch's condition, a key."""
+    described = entry if isinstance(entry, dict) else {"formula": str(entry)}
+    size = described.get("formula", "").partition("=")[0].strip()
+    return size, described.get("rule"), described.get("condition"), described.get("key")
 
 
 def words(stated: Any) -> tuple[str, ...]:
