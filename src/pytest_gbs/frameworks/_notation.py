@@ -36,7 +36,7 @@ def expand(raw: Raw, find: Callable[[str], Raw | None]) -> tuple[Raw, ...]:
     """
     whole = inherited(raw, find)
     variants = whole.pop("variants", None) or [{}]
-    return tuple(_with_words(merge(whole, inherited(variant, find))) for variant in variants)
+    return tuple(_with_words(merge(whole, {**inherited(variant, find), "without": variant.get("without", ())})) for variant in variants)
 
 
 def inherited(raw: Raw, find: Callable[[str], Raw | None], depth: int = 0) -> Raw:
