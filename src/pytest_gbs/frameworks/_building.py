@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pytest_gbs.core.equation import Enforcement, Equation, world
 from pytest_gbs.core.framework import (
@@ -108,7 +108,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
     named = _Named(raw, home)
     rows = tuple(_rows(raw, named))
     unit = raw.get("unit", "samples")
-    stated = _nearest(equation for each in raw.get("equations", ()) if (equation := _equation(each, unit, home)) is not None)
+    stated = tuple(equation for each in raw.get("equations", ()) if (equation := _equation(each, unit, home)) is not None)
     called: str = raw.get("name", name)
     built = Framework(
         name=called,
@@ -248,14 +248,6 @@ def _usual(stated: tuple[Equation, ...], rows: tuple[Row, ...], unit: str) -> It
         Equation(Name.GLOBAL_BATCH_SIZE, FACTORS, unit=unit, source="definition"),
     )
     return (equation for equation in usual if equation.result not in results)
-
-
-def _nearest(stated: Iterable[Equation]) -> tuple[Equation, ...]:
-    """Return the equations without those that an earlier one replaces: the same size, in the same versions."""
-    nearest: dict[tuple[str, str | None, str | None], Equation] = {}
-    for each in stated:
-        nearest.setdefault((each.result, each.since, each.until), each)
-    return tuple(nearest.values())
 
 
 def _constraint(raw: Any, named: _Named) -> Constraint | None:

@@ -75,10 +75,23 @@ def _merged(base: Raw, own: Raw, path: tuple[str, ...]) -> Raw:
         if isinstance(value, dict) and isinstance(there, dict):
             merged[key] = _merged(there, value, inside)
         elif there is not None and key in _JOINED.get(path, ()):
-            merged[key] = [*_listed(value), *_listed(there)]
+            own_entries, others = _listed(value), _listed(there)
+            merged[key] = [*own_entries, *(_not_replaced(others, own_entries) if key == "equations" else others)]
         else:
             merged[key] = value
     return merged
+
+
+def _not_replaced(inherited_equations: list[Any], own: list[Any]) -> Iterator[Any]:
+    """Yield the inherited equations but those for sizes that an own equation gives in the same versions."""
+    replaced = {_given_by(equation) for equation in own}
+    return (equation for equation in inherited_equations if _given_by(equation) not in replaced)
+
+
+def _given_by(equation: str | Raw) -> tuple[str, str | None, str | None]:
+    """Return the size that an equation gives, and the versions since and until which it does."""
+    described = {"formula": equation} if isinstance(equation, str) else equation
+    return described["formula"].partition("=")[0].strip(), described.get("since"), described.get("until")
 
 
 def _without(raw: Raw, path: str) -> Raw:
