@@ -42,6 +42,7 @@ _READINGS: Final = {"any": LENIENT, "usual": _LENIENT, "strict": Reading()}
 _RULES: Final = {
     "world-not-divisible": "GBS201",
     "batch-not-divisible": "GBS202",
+    "unsatisfiable-batch": "GBS204",
     "group-not-divisible": "GBS205",
     "micro-batch-too-small": "GBS207",
     "intervals-not-divisible": "GBS208",
