@@ -67,6 +67,8 @@ class _Named:
         key = _key(stated["key"])
         if "present" in stated:
             return Condition(key, (None,), stated["present"], stated.get("default"), stated.get("said", ""))
+        if "from" in stated:
+            return Condition(key, tuple(range(stated["from"], stated["to"] + 1)))
         values = tuple(None if value == "null" else value for value in (stated["is"] if "is" in stated else stated["not"]))
         return Condition(key, values, "not" in stated, stated.get("default"), stated.get("said", ""))
 
