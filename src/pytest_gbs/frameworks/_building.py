@@ -196,8 +196,11 @@ def _rows(raw: Raw, named: _Named) -> Iterator[Row]:
 
 
 def _spelt(key: str, raw: Raw, named: _Named) -> Iterator[Row]:
-    """Yield the rows of one key: for each of its spellings, and for each condition of which one is enough."""
-    for spelling in (key, *words(raw.get("spellings", ()))):
+    """Yield the rows of one key: for each of its spellings, and for each condition of which one is enough.
+
+    A row may name another `key`: the keys of one size are tried in the order in which they stand.
+    """
+    for spelling in (raw.get("key", key), *words(raw.get("spellings", ()))):
         row = _row(_key(spelling), raw, named)
         enough = named.when(raw, "when-any")
         yield from (row._replace(when=(*row.when, condition)) for condition in enough) if enough else (row,)
