@@ -11,6 +11,7 @@ from pytest_gbs.core.framework import (
     Arguments,
     Condition,
     Constraint,
+    Era,
     Exclusion,
     Framework,
     Loader,
@@ -29,7 +30,7 @@ from pytest_gbs.core.quantity import FACTORS, PARALLEL, Name
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.versions import in_eras
 from pytest_gbs.frameworks._formulas import formula, relation
-from pytest_gbs.frameworks._notation import Raw, words
+from pytest_gbs.frameworks._notation import Raw, merge, words
 
 KINDS: Final = ("quoted", "text", "whole-float", "fraction", "boolean", "null", "zero", "negative", "collection")
 
@@ -144,7 +145,16 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
         package=raw.get("package", ""),
         removals=tuple(_removal(each, raw.get("package", ""), home) for each in raw.get("removals", ())),
     )
-    return in_eras(built)
+    return _in_eras(built, raw, name, home)
+
+
+def _in_eras(built: Framework, raw: Raw, name: str, home: str) -> Framework:
+    """Return `built` with its eras: those of `since` and `until`, or those of `before`, the differences before a version by version."""
+    if "before" not in raw:
+        return in_eras(built)
+    newest = {key: value for key, value in raw.items() if key != "before"}
+    eras = (Era(until, build_framework(merge(newest, changes), name, home)) for until, changes in raw["before"].items())
+    return built._replace(eras=tuple(eras))
 
 
 def _hook(name: str | None) -> Any:
