@@ -59,8 +59,9 @@ def inherited(raw: Raw, find: Callable[[str], Raw | None], depth: int = 0) -> Ra
 def merge(base: Raw, own: Raw) -> Raw:
     """Return `base` with `own` over it: tables are merged, own list entries go before inherited ones, all else is replaced.
 
-    `own["without"]` names what is left out of `base` first: paths such as `keys.max_steps`, the last part of which may have dots. Entries
-    of a list go by what they are for: `equations.world_size`, `constraints.group-not-divisible`, `switches.finds-batch-size`.
+    `own["without"]` names what is left out of `base` first: paths such as `keys.max_steps`, the last part of which may have dots, and
+    `keys.training.*` for all that start so. Entries of a list go by what they are for: `equations.world_size`,
+    `constraints.group-not-divisible`, `switches.finds-batch-size`.
     """
     kept = dict(base)
     for path in words(own.get("without", ())):
@@ -103,6 +104,8 @@ def _without(raw: Raw, path: str) -> Raw:
         return {key: value for key, value in raw.items() if key != path and (rest or key != first)}
     if rest in raw[first]:
         return {**raw, first: {key: value for key, value in raw[first].items() if key != rest}}
+    if rest.endswith("*"):
+        return {**raw, first: {key: value for key, value in raw[first].items() if not key.startswith(rest[:-1])}}
     return {**raw, first: _without(raw[first], rest)}
 
 
