@@ -97,11 +97,9 @@ def _differing(base: Reading, raw: Raw) -> Reading:
 
 
 def _words(stated: Raw) -> Iterator[tuple[str | int, str]]:
-    """Yield the treatment of words and of numbers below 1: in TOML every key is text."""
+    """Yield the treatment of words and of numbers below 1: in TOML every key is text, and so a number is one without its quotes."""
     for word, found in stated.items():
-        yield word, found
-        if re.fullmatch(r"-?[0-9]{1,9}", word):
-            yield int(word), found
+        yield int(word) if re.fullmatch(r"-?[0-9]{1,9}", word) else word, found
 
 
 def build_framework(raw: Raw, name: str, home: str) -> Framework:
@@ -194,10 +192,12 @@ def _groups(stated: Any) -> Iterator[tuple[KeyPath, ...]]:
 
 
 def _rows(raw: Raw, named: _Named) -> Iterator[Row]:
-    elsewhere = named.when(raw, "defaults-when")
+    usual = named.when(raw, "defaults-when")
     for key, described in raw["keys"].items():
         for each in described if isinstance(described, list) else [described]:
-            for row in _spelt(key, {"size": each} if isinstance(each, str) else each, named):
+            stated = {"size": each} if isinstance(each, str) else each
+            elsewhere = named.when(stated, "default-when") if "default-when" in stated else usual
+            for row in _spelt(key, stated, named):
                 if row.default is None or not elsewhere:
                     yield row
                 else:

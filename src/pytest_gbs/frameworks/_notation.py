@@ -19,6 +19,8 @@ _JOINED: Final = {
     ),
     ("recognise",): frozenset(("all-of", "none-of", "marks")),
 }
+# What a description has for itself: no other inherits it.
+_OWN: Final = frozenset(("variants", "parts"))
 _MOST_INHERITED: Final = 9  # descriptions, one inheriting from the next
 _DEEPEST: Final = 9  # words that stand for words
 _LONGEST: Final = 10_000  # characters of a text in which words were put in
@@ -31,12 +33,23 @@ class NotationError(Exception):
 def expand(raw: Raw, find: Callable[[str], Raw | None]) -> tuple[Raw, ...]:
     """Return the plain descriptions of `raw`: one, or one for each of its variants; `find` gives the description of a name.
 
+    A variant may inherit from the `parts` of its own file as well, and `without` leaves parts of the file's top level out of it, too.
+
     Raises:
         NotationError: it inherits from a description that does not exist, or from itself.
     """
-    whole = inherited(raw, find)
+    parts: Raw = raw.get("parts", {})
+
+    def nearest(name: str) -> Raw | None:
+        return parts[name] if name in parts else find(name)
+
+    whole = inherited({key: value for key, value in raw.items() if key != "parts"}, find)
     variants = whole.pop("variants", None) or [{}]
-    return tuple(_with_words(merge(whole, {**inherited(variant, find), "without": variant.get("without", ())})) for variant in variants)
+    return tuple(_with_words(merge(whole, _variant(variant, nearest))) for variant in variants)
+
+
+def _variant(raw: Raw, find: Callable[[str], Raw | None]) -> Raw:
+    return {**inherited(raw, find), "without": raw.get("without", ())}
 
 
 def inherited(raw: Raw, find: Callable[[str], Raw | None], depth: int = 0) -> Raw:
@@ -52,7 +65,7 @@ def inherited(raw: Raw, find: Callable[[str], Raw | None], depth: int = 0) -> Ra
         parent = find(name)
         if parent is None:
             raise NotationError(f'inherits "{name[:80]}", and there is no such table')
-        base = merge(base, {key: value for key, value in inherited(parent, find, depth + 1).items() if key != "variants"})
+        base = merge(base, {key: value for key, value in inherited(parent, find, depth + 1).items() if key not in _OWN})
     return merge(base, {key: value for key, value in raw.items() if key != "inherits"})
 
 
