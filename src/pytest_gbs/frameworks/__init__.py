@@ -1,49 +1,53 @@
-"""The training frameworks: one table each (`*.toml`), found by listing this folder, built when a recipe of theirs is met."""
+"""The training frameworks: a table each (`*.toml`), found by listing this folder, loaded when a recipe of theirs is met."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from marshal import dumps, loads
 
+from pytest_gbs import core
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.plugins import prebuilt
-from pytest_gbs.core.typed import Final, NamedTuple
-from pytest_gbs.frameworks._notation import Raw, expand
-from pytest_gbs.frameworks._recognition import Entry, Index, Recogniser, build, from_json
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.frameworks._recognition import Index, Recogniser, build
+from pytest_gbs.frameworks._stored import restored, restored_index, stored, stored_index
 
-_FOLDER: Final = Path(__file__).parent
+if TYPE_CHECKING:
+    from pytest_gbs.frameworks._notation import Raw
+
+# What the stored tables depend on: the files of this folder, and what a table is.
+SEARCH: Final = (*__path__, *core.__path__)
 
 
-class Described(NamedTuple):
-    """How all tables are recognised, and the plain description of each by the name of its file and its number there."""
+class _Known(NamedTuple):
+    """How all tables are recognised, and each as it is stored, by the name of its file and its number there."""
 
-    index: Index
-    texts: dict[tuple[str, int], str]
+    how: Index
+    tables: dict[tuple[str, int], bytes]
 
 
 @cache
 def tables() -> tuple[Framework, ...]:
-    """Return the tables of all frameworks, built."""
+    """Return the tables of all frameworks."""
     return tuple(table for _, _, table in named_tables())
 
 
 def named_tables() -> Iterator[tuple[str, int, Framework]]:
     """Yield each table with the name of its file and its number there."""
-    for name, number in _described().texts:
-        yield name, number, _built(name, number)
+    for name, number in _known().tables:
+        yield name, number, _table(name, number)
 
 
 def titles() -> tuple[str, ...]:
-    """Return the titles of all tables, none of them built."""
-    return tuple(entry.title for entry in _described().index.entries)
+    """Return the titles of all tables, none of them loaded."""
+    return tuple(entry.title for entry in _known().how.entries)
 
 
 def hints() -> tuple[str, ...]:
     """Return words of which at least one occurs in the text of every recipe."""
-    return _described().index.hints
+    return _known().how.hints
 
 
 def recognise(document: Document, program: str = "") -> Framework | None:
@@ -54,61 +58,60 @@ def recognise(document: Document, program: str = "") -> Framework | None:
     return _recogniser().recognise(document, program)
 
 
-@cache
 def description(name: str) -> Raw | None:
-    """Return what `name`.toml of this folder says, shared parts (`_trl`) included; None where there is no such file."""
-    import tomllib
+    """Return the description called `name`, None where there is none: a file of this folder, a shared part (`_trl`) too, or one table.
 
-    path = _FOLDER / f"{name}.toml"
-    if not name.replace("_", "").isalnum() or not path.is_file():
-        return None
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    A table goes by its slug, as `gbs schema` lists it: `trl-grpo` is one of those that `trl_grpo` describes.
+    """
+    from pytest_gbs.frameworks._files import description as of_file
+    from pytest_gbs.frameworks._notation import expand
+
+    found = of_file(name)
+    if found is not None:
+        return found
+    entry = next((entry for entry in _known().how.entries if slug(entry.title) == name), None)
+    return expand(of_file(entry.name) or {}, of_file)[entry.number].raw if entry else None
 
 
-def plain_descriptions() -> Iterator[tuple[str, int, Raw]]:
-    """Yield the plain description of each table, nothing in it inherited or abbreviated, with the name of its file and its number there."""
-    names = sorted(path.stem for path in _FOLDER.glob("[!_]*.toml"))
-    for name in names:
-        for number, raw in enumerate(expand(description(name) or {}, description)):
-            yield name, number, raw
+def names() -> tuple[str, ...]:
+    """Return the names of all descriptions, shared parts too."""
+    from pytest_gbs.frameworks._files import names as of_files
+
+    return tuple(dict.fromkeys((*of_files(), *map(slug, titles()))))
+
+
+def slug(title: str) -> str:
+    """Return the title of a table as file names and settings have it: `TRL (SFT)` is `trl-sft`."""
+    return "-".join("".join(sign if sign.isalnum() else " " for sign in title.lower()).split())
 
 
 @cache
 def _recogniser() -> Recogniser:
-    return Recogniser(_described().index, lambda entry: _built(entry.name, entry.number))
+    return Recogniser(_known().how, lambda entry: _table(entry.name, entry.number))
 
 
 @cache
-def _built(name: str, number: int) -> Framework:
-    from pytest_gbs.frameworks._building import build_framework
-
-    return build_framework(json.loads(_described().texts[name, number]), name, "")
+def _table(name: str, number: int) -> Framework:
+    found: Framework = restored(loads(_known().tables[name, number]))
+    return found
 
 
 @cache
-def _described() -> Described:
-    """Return all tables as they were written down when the package was built, or, where one has changed since, from the tables."""
-    lines = prebuilt("frameworks", (str(_FOLDER),))
-    return _from_lines(lines) if lines is not None else _from_tables()
+def _known() -> _Known:
+    """Return the tables as they were written down when the package was built, or, where one has changed since, from their files."""
+    written = prebuilt("frameworks", SEARCH)
+    return _from_files() if written is None else _Known(restored_index(written[0]), dict(zip(*written[1:], strict=True)))
 
 
-def _from_lines(lines: list[str]) -> Described:
-    index = from_json(json.loads(lines[0]))
-    return Described(index, {(entry.name, entry.number): text for entry, text in zip(index.entries, lines[1:], strict=True)})
+def _from_files() -> _Known:
+    from pytest_gbs.frameworks._files import built_in
+
+    found = tuple(built_in())
+    index = build(found)
+    return _Known(index, {(name, number): dumps(stored(table)) for name, number, table in found})
 
 
-def _from_tables() -> Described:
-    from pytest_gbs.frameworks._building import build_framework
-
-    found = tuple(plain_descriptions())
-    index = build((name, number, build_framework(raw, name, "")) for name, number, raw in found)
-    return Described(index, {(name, number): json.dumps(raw) for name, number, raw in found})
-
-
-def index_lines() -> list[str]:
-    """Return what is written down when the package is built: how tables are recognised, then the plain description of each."""
-    index, texts = _from_tables()
-    return [json.dumps(index), *texts.values()]
-
-
-__all__ = ["Entry", "description", "hints", "index_lines", "named_tables", "plain_descriptions", "recognise", "tables", "titles"]
+def to_write_down() -> tuple[object, ...]:
+    """Return what `tables` and the rest would find, made of the files: the index, the names of the tables, and the tables."""
+    known = _from_files()
+    return stored_index(known.how), tuple(known.tables), tuple(known.tables.values())

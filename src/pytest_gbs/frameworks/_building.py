@@ -28,16 +28,16 @@ from pytest_gbs.core.framework import (
 from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.quantity import FACTORS, PARALLEL, Name
 from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.core.versions import in_eras
+from pytest_gbs.core.versions import in_eras, parse_version
 from pytest_gbs.frameworks._formulas import formula, relation
-from pytest_gbs.frameworks._notation import Raw, merge, words
+from pytest_gbs.frameworks._notation import Raw, words
 
 KINDS: Final = ("quoted", "text", "whole-float", "fraction", "boolean", "null", "zero", "negative", "collection")
 
 # What a framework does with odd values where its table says nothing: not known, and no mistake; with `strict` it stops.
 _LENIENT: Final = LENIENT._replace(null=Treatment.UNSET)
 _STRICT: Final = Reading(null=Treatment.UNSET)
-_READINGS: Final = {"any": LENIENT, "usual": _LENIENT, "strict": Reading()}
+READINGS: Final = {"any": LENIENT, "usual": _LENIENT, "strict": Reading()}
 
 # The rules that report a constraint, by the name of what they find.
 _RULES: Final = {
@@ -83,17 +83,23 @@ class _Named:
     def reading(self, stated: Any) -> Reading:
         """Return what happens with odd values: as described here, or as the name says; `like` another with differences."""
         if isinstance(stated, str):
-            return self.reading(self._readings[stated]) if stated in self._readings else _READINGS[stated]
+            return self.reading(self._readings[stated]) if stated in self._readings else READINGS[stated]
         return _differing(self.reading(stated["like"]) if "like" in stated else Reading(), stated)
 
 
 def _differing(base: Reading, raw: Raw) -> Reading:
-    changes = {kind.replace("-", "_"): raw[kind] for kind in KINDS if kind in raw}
+    """Return `base` with what `raw` says of single kinds of values, or of all of them at once."""
+    changes: Raw = dict.fromkeys(map(_field, KINDS), raw["all"]) if "all" in raw else {}
+    changes.update({_field(kind): raw[kind] for kind in KINDS if kind in raw})
     if "words" in raw:
         changes["words"] = tuple(_words(raw["words"]))
     if "why" in raw:
         changes["why"] = raw["why"]
     return base._replace(**changes) if changes else base
+
+
+def _field(kind: str) -> str:
+    return kind.replace("-", "_")
 
 
 def _words(stated: Raw) -> Iterator[tuple[str | int, str]]:
@@ -105,7 +111,7 @@ def _words(stated: Raw) -> Iterator[tuple[str | int, str]]:
 def build_framework(raw: Raw, name: str, home: str) -> Framework:
     """Return the table that `raw` describes, called `name` where it does not say itself; what is no formula is left out.
 
-    `home` says where it is described: the source of each fact that cites none.
+    `raw` is plain, and all names in it are known. `home` says where it is described: the source of each fact that cites none.
     """
     named = _Named(raw, home)
     rows = tuple(_rows(raw, named))
@@ -147,12 +153,11 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
 
 
 def _in_eras(built: Framework, raw: Raw, name: str, home: str) -> Framework:
-    """Return `built` with its eras: those of `since` and `until`, or those of `before`, the differences before a version by version."""
+    """Return `built` with its eras: those of `since` and `until`, or those of `before`, what it was before a version by version."""
     if "before" not in raw:
         return in_eras(built)
-    newest = {key: value for key, value in raw.items() if key != "before"}
-    eras = (Era(until, build_framework(merge(newest, changes), name, home)) for until, changes in raw["before"].items())
-    return built._replace(eras=tuple(eras))
+    versions = sorted(raw["before"], key=lambda version: parse_version(version) or ())
+    return built._replace(eras=tuple(Era(version, build_framework(raw["before"][version], name, home)) for version in versions))
 
 
 def _hook(name: str | None) -> Any:
@@ -234,7 +239,7 @@ def _row(key: KeyPath, raw: Raw, named: _Named) -> Row:
 
 
 def _equation(raw: Any, unit: str, home: str) -> Equation | None:
-    described = {"formula": raw} if isinstance(raw, str) else raw
+    described: Raw = {"formula": raw} if isinstance(raw, str) else raw
     says = formula(described["formula"])
     if says is None:
         return None
@@ -267,7 +272,7 @@ def _usual(stated: tuple[Equation, ...], rows: tuple[Row, ...], unit: str) -> It
 
 
 def _constraint(raw: Any, named: _Named) -> Constraint | None:
-    described = {"relation": raw} if isinstance(raw, str) else raw
+    described: Raw = {"relation": raw} if isinstance(raw, str) else raw
     says = relation(described["relation"])
     if says is None:
         return None
@@ -280,7 +285,7 @@ def _constraint(raw: Any, named: _Named) -> Constraint | None:
         described.get("enforcement", Enforcement.STOPS),
         named.when(described),
         words(described.get("needs", ())),
-        described.get("label", described["relation"]),
+        str(described.get("label", described["relation"])),
         described.get("source", named.home),
         described.get("since"),
         described.get("until"),
@@ -300,7 +305,7 @@ def _requirement(raw: Raw, named: _Named) -> Requirement:
 
 
 def _switch(raw: Raw, named: _Named) -> Switch:
-    condition = named.condition(raw["condition"] if "condition" in raw else raw)
+    condition = named.condition(raw.get("condition", raw))
     enforcement = raw.get("enforcement", Enforcement.IGNORES)
     return Switch(condition, words(raw["sizes"]), raw["label"], raw.get("source", named.home), enforcement)
 

@@ -8,7 +8,7 @@ from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Condition, Framework
 from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.typed import Any, Final, NamedTuple
+from pytest_gbs.core.typed import Final, NamedTuple
 
 _MOST_ALIKE: Final = 256
 
@@ -121,18 +121,6 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
         rest = (how.paths, how.weight, how.header, how.syntax, how.when)
         entries.append(Entry(name, number, table.title, table.loader, *masks, *rest))
     return Index(tuple(bits), tuple(entries), tuple(sorted(hints)))
-
-
-def from_json(written: Any) -> Index:
-    """Return the index that was written down as JSON, whose lists were tuples."""
-    keys, entries, hints = written
-    return Index(tuple(map(tuple, keys)), tuple(map(_entry, entries)), tuple(hints))
-
-
-def _entry(written: list[Any]) -> Entry:
-    entry = Entry(*written)
-    when = tuple(Condition(tuple(key), tuple(values), *rest) for key, values, *rest in entry.when)
-    return entry._replace(one_of=tuple(entry.one_of), paths=tuple(entry.paths), when=when)
 
 
 def _named_above(document: Document, entries: list[Entry]) -> list[str]:

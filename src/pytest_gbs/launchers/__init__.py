@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 
 from pytest_gbs.core.command import Command
@@ -34,13 +33,8 @@ def entries() -> tuple[Entry, ...]:
 
 @cache
 def _told() -> tuple[Entry, ...]:
-    lines = prebuilt("launchers", __path__)
-    return entries() if lines is None else tuple(map(_entry, lines))
-
-
-def _entry(line: str) -> Entry:
-    entry = Entry(*json.loads(line))
-    return entry._replace(words=tuple(entry.words))
+    written = prebuilt("launchers", __path__)
+    return entries() if written is None else tuple(map(Entry._make, written))
 
 
 @cache

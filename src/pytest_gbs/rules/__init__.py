@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cache, partial
 
@@ -30,8 +29,8 @@ class Entry(NamedTuple):
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return every rule, by code, without manual and examples; its module is loaded when it is first asked to check something."""
-    lines = prebuilt("rules", __path__)
-    return tuple(map(_light, entries() if lines is None else map(_entry, lines)))
+    written = prebuilt("rules", __path__)
+    return tuple(map(_light, entries() if written is None else map(Entry._make, written)))
 
 
 @cache
@@ -46,11 +45,6 @@ def entries() -> tuple[Entry, ...]:
     found = [(each.__name__.rpartition(".")[2], each.RULE) for each in modules(__name__, __path__)]
     told = (Entry(name, r.code, r.name, r.scope, r.summary, r.severity, r.default, r.since, r.frameworks, r.needs) for name, r in found)
     return tuple(sorted(told, key=lambda entry: entry.code))
-
-
-def _entry(line: str) -> Entry:
-    entry = Entry(*json.loads(line))
-    return entry._replace(frameworks=tuple(entry.frameworks))
 
 
 def _light(entry: Entry) -> Rule:
