@@ -9,7 +9,7 @@ import pytest
 
 from pytest_gbs.cli import main
 from pytest_gbs.core.framework import Treatment
-from pytest_gbs.settings.framework_shape import KINDS, constants
+from pytest_gbs.frameworks._building import KINDS
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "own-framework.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", PAGE)
@@ -39,4 +39,4 @@ def test_the_other_parts_of_a_description_are_understood(tmp_path: Path, monkeyp
 def test_every_kind_of_value_and_what_can_happen_with_it_is_named() -> None:
     assert [word for word in KINDS if f"`{word}`" not in PAGE] == []
     told = {Treatment.ELASTIC, Treatment.TEMPLATE, Treatment.SCHEDULE}  # for tables that are built in
-    assert [word for word in constants(Treatment) if f"`{word}`" not in PAGE and word not in told] == []
+    assert [word for name, word in vars(Treatment).items() if name.isupper() and f"`{word}`" not in PAGE and word not in told] == []

@@ -2,30 +2,86 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
-from pytest_gbs.core.plugins import index_of, sizes_of
+import pytest_gbs
+from pytest_gbs import frameworks, launchers, rules
+from pytest_gbs.core import plugins
+from pytest_gbs.core.plugins import prebuilt, to_index
 from pytest_gbs.core.rule import Rule
-from pytest_gbs.rules import manuals, rules
-from tools.generate_index import indices
+from tools.build_indexes import write
 
 
-@pytest.mark.parametrize(("path", "text"), list(indices()), ids=lambda each: getattr(getattr(each, "parent", None), "name", ""))
-def test_the_index_is_up_to_date(path: object, text: str) -> None:
-    assert path.read_text(encoding="utf-8") == text, "run python -m tools.generate_index"  # type: ignore[attr-defined]
+def _seen_from_the_package(folder: Path) -> str:
+    return os.path.relpath(folder, pytest_gbs.__path__[0])
 
 
-def test_an_index_of_other_files_is_not_believed() -> None:
-    import pytest_gbs.rules
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of two files whose index lies beside it; what is asked for is looked for there."""
+    made = tmp_path / "plugins"
+    made.mkdir()
+    (made / "a.toml").write_text("x = 1\n")
+    (made / "b.py").write_text("X = 1\n")
+    monkeypatch.setattr(plugins, "PREBUILT", _seen_from_the_package(tmp_path))
+    (tmp_path / "some.bin").write_bytes(to_index([str(made)], ("told",), sealed=False))
+    return made
 
-    search = list(pytest_gbs.rules.__path__)
-    assert index_of("pytest_gbs.rules", search) is not None
-    assert index_of("pytest_gbs.rules", [*search, *pytest_gbs.__path__]) is None
-    assert "_index.py" not in sizes_of(search)
+
+def test_an_index_of_the_same_files_is_believed(folder: Path) -> None:
+    assert prebuilt("some", [str(folder)]) == ("told",)
+
+
+def test_an_index_is_believed_whenever_its_files_were_written(folder: Path) -> None:
+    os.utime(folder / "a.toml", (1, 1))
+    assert prebuilt("some", [str(folder)]) == ("told",)
+
+
+def test_a_change_that_keeps_the_length_is_seen(folder: Path) -> None:
+    (folder / "a.toml").write_text("x = 2\n")
+    assert prebuilt("some", [str(folder)]) is None
+
+
+def test_a_file_more_or_less_is_seen(folder: Path) -> None:
+    (folder / "c.toml").write_text("")
+    assert prebuilt("some", [str(folder)]) is None
+    (folder / "c.toml").unlink()
+    (folder / "b.py").unlink()
+    assert prebuilt("some", [str(folder)]) is None
+
+
+def test_the_index_of_a_wheel_looks_at_no_file(folder: Path) -> None:
+    (folder.parent / "some.bin").write_bytes(to_index([str(folder)], ("told",), sealed=True))
+    assert prebuilt("some", [str(folder / "missing")]) == ("told",)
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"no index", to_index([], (), sealed=True)[:-1]], ids=["empty", "byte", "text", "cut"])
+def test_a_broken_index_is_none(data: bytes, folder: Path) -> None:
+    (folder.parent / "some.bin").write_bytes(data)
+    assert prebuilt("some", [str(folder)]) is None
+
+
+def test_tables_are_the_same_with_and_without_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told() -> tuple[object, ...]:
+        for remembered in (frameworks._known, frameworks._table, frameworks.tables):
+            remembered.cache_clear()
+        return frameworks.tables(), frameworks.hints(), frameworks.titles()
+
+    write(tmp_path)
+    monkeypatch.setattr(plugins, "PREBUILT", _seen_from_the_package(tmp_path))
+    assert prebuilt("frameworks", frameworks.SEARCH) is not None
+    written = told()
+    monkeypatch.setattr(plugins, "PREBUILT", "missing")
+    assert prebuilt("frameworks", frameworks.SEARCH) is None
+    assert told() == written
+    assert prebuilt("launchers", launchers.__path__) is None
 
 
 def test_rules_are_the_same_with_and_without_their_manuals() -> None:
     def told(rule: Rule) -> tuple[object, ...]:
         return (*rule[:4], *rule[7:11])
 
-    assert [told(rule) for rule in rules()] == [told(rule) for rule in manuals()]
+    assert [told(rule) for rule in rules.rules()] == [told(rule) for rule in rules.manuals()]

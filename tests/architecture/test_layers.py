@@ -14,10 +14,10 @@ PACKAGE = Path(pytest_gbs.__file__).parent
 # Floors from the ground up; a module may import from its own floor only within its own folder, and from all floors below.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("core",),
-    ("parsing", "composition"),
+    ("parsing", "composition", "frameworks"),
     ("trees",),
     ("settings",),
-    ("frameworks", "launchers", "declarations", "suppressions"),
+    ("launchers", "declarations", "suppressions"),
     ("rules", "fixes"),
     ("mentions",),
     ("launches",),
@@ -39,7 +39,7 @@ THIRD_PARTY = {
     "tree_sitter": {"parsing"},
     "tree_sitter_bash": {"parsing"},
     "jsonschema": {"settings", "cli"},
-    "tomllib": {"parsing", "settings", "trees"},
+    "tomllib": {"frameworks", "parsing", "settings", "trees"},
 }
 OUTSIDE = {"argparse": {"cli"}, "subprocess": {"trees"}, "socket": set(), "urllib": set(), "http": set(), "pickle": {"crew"}}
 

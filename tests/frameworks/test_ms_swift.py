@@ -6,7 +6,7 @@ from pytest_gbs.core.framework import Treatment
 from pytest_gbs.core.outcome import Finding, Verified
 from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity
 from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.frameworks.ms_swift import fill_accumulation
+from pytest_gbs.frameworks.hooks import fill_accumulation
 
 from .building import document, outcomes, sizes, stumbles, table, title, value
 

@@ -327,7 +327,7 @@ STUMBLES = {
     "litgpt, no devices": (
         LITGPT.format(devices="null", nodes=-8, batch="true", micro=8.0),
         "a.yaml",
-        "global_batch_size micro_batch_size devices num_nodes",
+        "global_batch_size micro_batch_size num_nodes devices",
     ),
     "levanter, left open": (levanter("train_batch_size: -1", "per_device_parallelism: 8"), "a.yaml", ""),
     "levanter, negative": (

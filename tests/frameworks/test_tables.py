@@ -9,8 +9,7 @@ from pytest_gbs.core.framework import Framework, Treatment
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Reason
 from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.frameworks import tables
-from pytest_gbs.frameworks._schema import slug
+from pytest_gbs.frameworks import slug, tables
 
 from .building import document, outcomes, sizes, stumbles, table, title, value
 
@@ -21,7 +20,7 @@ GRPO = RUN + "reward_funcs: [accuracy]\n"
 OPEN_INSTRUCT = RUN + "use_slow_tokenizer: true\nwith_tracking: true\n"
 BATCH = "per_device_train_batch_size: {micro}\ngradient_accumulation_steps: {steps}\n"
 
-every_table = pytest.mark.parametrize("each", tables(), ids=slug)
+every_table = pytest.mark.parametrize("each", tables(), ids=lambda each: slug(each.title))
 
 
 @every_table
@@ -50,7 +49,7 @@ def test_each_size_of_an_equation_is_given_or_can_be(each: Framework) -> None:
 
 
 def test_titles_tell_tables_apart() -> None:
-    assert len({each.title for each in tables()}) == len({slug(each) for each in tables()}) == len(tables())
+    assert len({each.title for each in tables()}) == len({slug(each.title) for each in tables()}) == len(tables())
 
 
 # A table is data; what a framework rounds or corrects may need a function, and each of them is counted here.
@@ -369,9 +368,9 @@ def test_rloo_has_two_generations_by_default() -> None:
 
 def test_groups_must_be_whole() -> None:
     text = GRPO + "num_generations: 14\n" + BATCH.format(micro=16, steps=4)
-    good, least = outcomes("GBS205", text, world_size=7)
-    bad, _ = outcomes("GBS205", text, world_size=8)
-    unknown, _ = outcomes("GBS205", text)
+    least, good = outcomes("GBS205", text, world_size=7)
+    _, bad = outcomes("GBS205", text, world_size=8)
+    _, unknown = outcomes("GBS205", text)
     assert isinstance(good, Verified)  # 16 x 4 x 7 = 448 = 32 x 14
     assert isinstance(least, Verified)
     assert isinstance(bad, Finding)  # 512 = 36 x 14 + 8
@@ -383,14 +382,14 @@ def test_groups_of_the_evaluation_must_be_whole_where_it_evaluates() -> None:
     text = GRPO + "num_generations: 8\nper_device_eval_batch_size: 3\n" + BATCH.format(micro=8, steps=1)
     assert len(outcomes("GBS205", text, world_size=2)) == 2
     evaluates = text + "eval_strategy: steps\n"
-    assert [type(each) for each in outcomes("GBS205", evaluates, world_size=2)] == [Verified, Finding, Verified]
+    assert [type(each) for each in outcomes("GBS205", evaluates, world_size=2)] == [Finding, Verified, Verified]
     assert [type(each) for each in outcomes("GBS205", evaluates, world_size=8)] == [Verified, Verified, Verified]
     of_its_own = evaluates + "num_generations_eval: 2\n"
     assert [type(each) for each in outcomes("GBS205", of_its_own, world_size=2)] == [Verified, Verified, Verified]
 
 
 def test_one_generation_is_too_few() -> None:
-    (group, least) = outcomes("GBS205", GRPO + "num_generations: 1\n", world_size=8)
+    least, group = outcomes("GBS205", GRPO + "num_generations: 1\n", world_size=8)
     assert isinstance(group, Verified)
     assert isinstance(least, Finding)
     assert least.severity == Severity.ERROR

@@ -90,7 +90,7 @@ def test_the_lock_file_beats_a_range(tmp_path: Path) -> None:
 # A unit that changed: before trl 0.15 the micro batch of GRPO counted prompts.
 
 
-def _completions(folder: Path, *files: tuple[str, str], recipe: str = GRPO) -> int | None:
+def _completions(folder: Path, *files: tuple[str, str], recipe: str = GRPO, world_size: int | None = 4) -> int | None:
     from pytest_gbs.api import check
     from pytest_gbs.core.given import Given
     from pytest_gbs.settings import load_settings
@@ -98,7 +98,7 @@ def _completions(folder: Path, *files: tuple[str, str], recipe: str = GRPO) -> i
 
     for name, text in (("grpo.yaml", recipe), *files):
         (folder / name).write_text(text)
-    report = check(WorkTree(folder), ["grpo.yaml"], load_settings(folder, rules={}), Given(None, None, 4), keep_runs=True)
+    report = check(WorkTree(folder), ["grpo.yaml"], load_settings(folder, rules={}), Given(None, None, world_size), keep_runs=True)
     return report.files[0].runs[0].geometry.value(Name.GLOBAL_BATCH_SIZE)
 
 
@@ -116,3 +116,11 @@ def test_defaults_are_those_of_the_version(tmp_path: Path) -> None:
     bare = GRPO.partition("per_device")[0] + "learning_rate: 0.1\nper_device_train_batch_size: 1\n"
     assert _completions(tmp_path, ("requirements.txt", "trl==0.14.0\n"), recipe=bare) == 128  # 1 x 4 x 8 by default x 4
     assert _completions(tmp_path, ("requirements.txt", "trl==0.18.0\n"), recipe=bare) == 4  # 1 x 1 x 4
+
+
+@pytest.mark.parametrize(("pin", "batch"), [("trl==0.14.0", 512), ("trl==0.18.0", 128)], ids=str)  # 2 x 4 completions x 8 x 8; 2 x 8 x 8
+def test_vllm_takes_gpus_of_its_own_in_a_version_of_long_ago_too(pin: str, batch: int, tmp_path: Path) -> None:
+    requirements, counted = ("requirements.txt", f"{pin}\n"), f"# trained on 1 node of 8 GPUs\n{GRPO}"
+    assert _completions(tmp_path, requirements, recipe=counted, world_size=None) == batch
+    assert _completions(tmp_path, requirements, recipe=f"{counted}use_vllm: true\nvllm_mode: colocate\n", world_size=None) == batch
+    assert _completions(tmp_path, requirements, recipe=f"{counted}use_vllm: true\n", world_size=None) is None

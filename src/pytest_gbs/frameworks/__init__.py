@@ -1,37 +1,53 @@
-"""The training frameworks: one table file each, found by listing this folder, loaded when a recipe of theirs is met."""
+"""The training frameworks: a table each (`*.toml`), found by listing this folder, loaded when a recipe of theirs is met."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from marshal import dumps, loads
 
+from pytest_gbs import core
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.plugins import index_of, module, modules
-from pytest_gbs.frameworks._recognition import Entry, Index, Recogniser, build
+from pytest_gbs.core.plugins import prebuilt
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.frameworks._recognition import Index, Recogniser, build
+from pytest_gbs.frameworks._stored import restored, restored_index, stored, stored_index
+
+if TYPE_CHECKING:
+    from pytest_gbs.frameworks._notation import Raw
+
+# What the stored tables depend on: the files of this folder, and what a table is.
+SEARCH: Final = (*__path__, *core.__path__)
+
+
+class _Known(NamedTuple):
+    """How all tables are recognised, and each as it is stored, by the name of its file and its number there."""
+
+    how: Index
+    tables: dict[tuple[str, int], bytes]
 
 
 @cache
 def tables() -> tuple[Framework, ...]:
-    """Return the tables of all frameworks, loaded: `FRAMEWORK`, or `FRAMEWORKS` where one file holds variants, of each module."""
+    """Return the tables of all frameworks."""
     return tuple(table for _, _, table in named_tables())
 
 
 def named_tables() -> Iterator[tuple[str, int, Framework]]:
-    """Yield each table with the name of its module and its number there."""
-    for found in modules(__name__, __path__):
-        for number, table in enumerate(_of(found)):
-            yield found.__name__.rpartition(".")[2], number, table
+    """Yield each table with the name of its file and its number there."""
+    for name, number in _known().tables:
+        yield name, number, _table(name, number)
 
 
 def titles() -> tuple[str, ...]:
     """Return the titles of all tables, none of them loaded."""
-    return tuple(entry.title for entry in _told().entries)
+    return tuple(entry.title for entry in _known().how.entries)
 
 
 def hints() -> tuple[str, ...]:
     """Return words of which at least one occurs in the text of every recipe."""
-    return _told().hints
+    return _known().how.hints
 
 
 def recognise(document: Document, program: str = "") -> Framework | None:
@@ -42,21 +58,60 @@ def recognise(document: Document, program: str = "") -> Framework | None:
     return _recogniser().recognise(document, program)
 
 
+def description(name: str) -> Raw | None:
+    """Return the description called `name`, None where there is none: a file of this folder, a shared part (`_trl`) too, or one table.
+
+    A table goes by its slug, as `gbs schema` lists it: `trl-grpo` is one of those that `trl_grpo` describes.
+    """
+    from pytest_gbs.frameworks._files import description as of_file
+    from pytest_gbs.frameworks._notation import expand
+
+    found = of_file(name)
+    if found is not None:
+        return found
+    entry = next((entry for entry in _known().how.entries if slug(entry.title) == name), None)
+    return expand(of_file(entry.name) or {}, of_file)[entry.number].raw if entry else None
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all descriptions, shared parts too."""
+    from pytest_gbs.frameworks._files import names as of_files
+
+    return tuple(dict.fromkeys((*of_files(), *map(slug, titles()))))
+
+
+def slug(title: str) -> str:
+    """Return the title of a table as file names and settings have it: `TRL (SFT)` is `trl-sft`."""
+    return "-".join("".join(sign if sign.isalnum() else " " for sign in title.lower()).split())
+
+
 @cache
 def _recogniser() -> Recogniser:
-    return Recogniser(_told(), _load)
+    return Recogniser(_known().how, lambda entry: _table(entry.name, entry.number))
 
 
 @cache
-def _told() -> Index:
-    """Return how tables are recognised: as written down beside them, or, where that is out of date, from the tables themselves."""
-    written: Index | None = index_of(__name__, __path__)
-    return written if written is not None else build(named_tables())
+def _table(name: str, number: int) -> Framework:
+    found: Framework = restored(loads(_known().tables[name, number]))
+    return found
 
 
-def _load(entry: Entry) -> Framework:
-    return _of(module(f"{__name__}.{entry.module}"))[entry.number]
+@cache
+def _known() -> _Known:
+    """Return the tables as they were written down when the package was built, or, where one has changed since, from their files."""
+    written = prebuilt("frameworks", SEARCH)
+    return _from_files() if written is None else _Known(restored_index(written[0]), dict(zip(*written[1:], strict=True)))
 
 
-def _of(found: object) -> tuple[Framework, ...]:
-    return getattr(found, "FRAMEWORKS", None) or (found.FRAMEWORK,)  # type: ignore[attr-defined]
+def _from_files() -> _Known:
+    from pytest_gbs.frameworks._files import built_in
+
+    found = tuple(built_in())
+    index = build(found)
+    return _Known(index, {(name, number): dumps(stored(table)) for name, number, table in found})
+
+
+def to_write_down() -> tuple[object, ...]:
+    """Return what `tables` and the rest would find, made of the files: the index, the names of the tables, and the tables."""
+    known = _from_files()
+    return stored_index(known.how), tuple(known.tables), tuple(known.tables.values())

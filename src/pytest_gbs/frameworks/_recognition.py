@@ -14,9 +14,9 @@ _MOST_ALIKE: Final = 256
 
 
 class Entry(NamedTuple):
-    """How one table is recognised, each key a bit, and where the table is: the module's name and its number there."""
+    """How one table is recognised, each key a bit, and which table it is: the name of its file and its number there."""
 
-    module: str
+    name: str
     number: int
     title: str
     loader: str
@@ -102,7 +102,7 @@ class Recogniser:
 
 
 def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
-    """Return the index of tables, each with its module and its number there."""
+    """Return the index of tables, each with the name of its file and its number there."""
     bits: dict[KeyPath, int] = {}
     hints: set[str] = set()
 
@@ -113,13 +113,13 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
         return together
 
     entries: list[Entry] = []
-    for module, number, table in named:
+    for name, number, table in named:
         how = table.recognition
         all_of, one_of = mask(how.all_of), tuple(mask(group) for group in how.one_of)
         hints.update([str(how.all_of[0][-1])] if how.all_of else [str(key[-1]) for key in how.one_of[0]])
         masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
         rest = (how.paths, how.weight, how.header, how.syntax, how.when)
-        entries.append(Entry(module, number, table.title, table.loader, *masks, *rest))
+        entries.append(Entry(name, number, table.title, table.loader, *masks, *rest))
     return Index(tuple(bits), tuple(entries), tuple(sorted(hints)))
 
 

@@ -14,7 +14,7 @@ from pytest_gbs.core.location import KeyPath
 from pytest_gbs.core.reading import LONGEST, NUMBER, TEMPLATE, WRONG
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import called
-from pytest_gbs.frameworks import tables
+from pytest_gbs.frameworks import slug, tables
 
 Schema = dict[str, Any]
 
@@ -26,12 +26,7 @@ _ANY: Final = f"^{NUMBER}$"
 
 def schemas() -> dict[str, str]:
     """Return the text of the schema of each table by its file's name, without a folder."""
-    return {f"{slug(table)}.schema.json": json.dumps(schema(table), indent=1) + "\n" for table in tables()}
-
-
-def slug(table: Framework) -> str:
-    """Return the name of a table for files: `TRL (SFT)` is `trl-sft`."""
-    return "-".join("".join(sign if sign.isalnum() else " " for sign in table.title.lower()).split())
+    return {f"{slug(table.title)}.schema.json": json.dumps(schema(table), indent=1) + "\n" for table in tables()}
 
 
 def schema(table: Framework) -> Schema:

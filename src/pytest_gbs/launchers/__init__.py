@@ -7,7 +7,7 @@ from functools import cache
 from pytest_gbs.core.command import Command
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.launch import Launcher, LauncherFile, Start, Surroundings
-from pytest_gbs.core.plugins import index_of, module, modules
+from pytest_gbs.core.plugins import module, modules, prebuilt
 from pytest_gbs.core.typed import NamedTuple
 
 
@@ -33,8 +33,8 @@ def entries() -> tuple[Entry, ...]:
 
 @cache
 def _told() -> tuple[Entry, ...]:
-    written: tuple[Entry, ...] | None = index_of(__name__, __path__)
-    return written if written is not None else entries()
+    written = prebuilt("launchers", __path__)
+    return entries() if written is None else tuple(map(Entry._make, written))
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.plugins import index_of, module, modules
+from pytest_gbs.core.plugins import module, modules, prebuilt
 from pytest_gbs.core.rule import Rule
 from pytest_gbs.core.typed import Any, NamedTuple
 
@@ -29,8 +29,8 @@ class Entry(NamedTuple):
 @cache
 def rules() -> tuple[Rule, ...]:
     """Return every rule, by code, without manual and examples; its module is loaded when it is first asked to check something."""
-    written: tuple[Entry, ...] | None = index_of(__name__, __path__)
-    return tuple(map(_light, written if written is not None else entries()))
+    written = prebuilt("rules", __path__)
+    return tuple(map(_light, entries() if written is None else map(Entry._make, written)))
 
 
 @cache

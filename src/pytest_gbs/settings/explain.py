@@ -11,7 +11,7 @@ from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import listing
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw
 from pytest_gbs.settings.places import KeyPath, key_lines, line_holding, line_of
-from pytest_gbs.trees.shipped import read_schema
+from pytest_gbs.settings.shape import schema_of
 
 _LONGEST: Final = 60
 _HUGE: Final = 10**18
@@ -22,13 +22,26 @@ _MANY: Final = 20
 _PLURAL: Final = {"string": "texts", "integer": "whole numbers", "object": "tables", "array": "lists"}
 
 
-def problems(raw: Raw, name: str = "settings") -> list[Problem]:
-    """Return what the schema of that name refuses in `raw`: everything, or the first hundred where there is more."""
+def problems(raw: Raw, name: str = "settings", part: str = "") -> list[Problem]:
+    """Return what the schema of that name refuses in `raw`: everything, or the first hundred where there is more.
+
+    `part` is the name of one in its `$defs` that is asked in place of the whole schema.
+    """
     from jsonschema import Draft202012Validator
 
-    schema = json.loads(read_schema(name))
-    found = (problem for error in Draft202012Validator(schema).iter_errors(_tame(raw)) for problem in _problems(error, schema))
-    return list(dict.fromkeys(islice(found, MOST_PROBLEMS)))
+    schema = schema_of(name)
+    validator = Draft202012Validator(schema)
+    asked = validator.evolve(schema=schema["$defs"][part]) if part else validator
+    found = (problem for error in asked.iter_errors(_tame(raw)) for problem in _problems(error, schema))
+    return list(islice(_once(found), MOST_PROBLEMS))
+
+
+def _once(found: Iterable[Problem]) -> Iterator[Problem]:
+    told: set[Problem] = set()
+    for problem in found:
+        if problem not in told:
+            told.add(problem)
+            yield problem
 
 
 def without(raw: Raw, wrong: Iterable[Problem]) -> Raw:
@@ -88,14 +101,17 @@ def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
 def _problems(error: Any, schema: Any) -> Iterator[Problem]:
     """Yield what one `jsonschema.ValidationError` is about, in our words."""
     path, keyword = tuple(error.absolute_path), error.validator
-    if keyword == "additionalProperties":
+    if keyword is None:
+        yield Problem(path, "has no place here")
+    elif keyword == "additionalProperties":
         yield from (Problem((*path, key), _unknown(key, error.schema["properties"])) for key in _unknown_keys(error))
     elif keyword == "required" and isinstance(error.validator_value, list):
         for key in error.validator_value:
             if key not in error.instance:
-                yield Problem(path, f"has no {key}: {wanted(error.schema['properties'][key], schema)} is wanted")
-    elif keyword == "anyOf":
-        yield Problem(path, f"says nothing: one of {listing(each['required'][0] for each in error.validator_value)} is wanted")
+                yield Problem(path, f"has no {key}: {wanted(_property(error.schema, key, schema), schema)} is wanted")
+    elif keyword == "anyOf" and "required" in error.validator_value[0]:
+        ways = (" and ".join(each["required"]) for each in error.validator_value)
+        yield Problem(path, f"says nothing: one of {listing(ways)} is wanted")
     elif keyword == "oneOf" and (within := _meant_branch(error)):
         for each in within:
             yield from _problems(each, schema)
@@ -108,13 +124,28 @@ def _problems(error: Any, schema: Any) -> Iterator[Problem]:
         yield Problem(path, f"{verb} {show(error.instance)}: {wanted(error.schema, schema)}{written} is wanted{meant}")
 
 
+def _property(part: Any, key: str, schema: Any) -> Any:
+    """Return the schema of a key of a table, which a part of the schema or what that refers to describes."""
+    while key not in part.get("properties", ()) or part["properties"][key].keys() <= {"anyOf", "additionalProperties"}:
+        part = _referred(part, schema)
+    return part["properties"][key]
+
+
 def _meant_branch(error: Any) -> list[Any]:
     """Return what is wrong with the one alternative that has the right type, so that its inside is told of; nothing where none has."""
     branches: dict[Any, list[Any]] = {}
     for each in error.context:
         branches.setdefault(each.schema_path[0], []).append(each)
-    inside = [found for found in branches.values() if not any(not each.path and each.validator in ("type", "enum") for each in found)]
+    inside = [found for found in branches.values() if not any(_is_of_another_kind(each) for each in found)]
     return inside[0] if len(inside) == 1 else []
+
+
+def _is_of_another_kind(error: Any) -> bool:
+    """Return whether the value as a whole is not what an alternative is about, rather than something in it being wrong."""
+    if error.path:
+        return False
+    asked = error.validator_value
+    return error.validator in ("type", "enum", "pattern") or (error.validator in ("anyOf", "oneOf") and "required" not in asked[0])
 
 
 def _close(value: Any, part: Any, schema: Any) -> str:
@@ -126,8 +157,12 @@ def _close(value: Any, part: Any, schema: Any) -> str:
 
 def _resolved(part: Any, schema: Any) -> Any:
     while "$ref" in part:
-        part = schema["$defs"][part["$ref"].rpartition("/")[2]]
+        part = _referred(part, schema)
     return part
+
+
+def _referred(part: Any, schema: Any) -> Any:
+    return schema if part["$ref"] == "#" else schema["$defs"][part["$ref"].rpartition("/")[2]]
 
 
 def _unknown_keys(error: Any) -> list[str]:
@@ -147,10 +182,10 @@ def _is_name(error: Any) -> bool:
 
 def wanted(part: Any, schema: Any, kind: str = "") -> str:
     """Return what a part of the schema accepts, for people."""
-    if "$ref" in part:
-        return wanted(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
     if "title" in part:
         return str(part["title"])
+    if "$ref" in part:
+        return wanted(_referred(part, schema), schema)
     if "enum" in part:
         return listing(map(show, part["enum"]))
     if "oneOf" in part:

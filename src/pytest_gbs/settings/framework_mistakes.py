@@ -1,97 +1,214 @@
-"""What is wrong with the description of a user's own framework beyond its shape."""
+"""What is wrong with the plain description of a framework beyond its shape: names that stand for nothing, formulas, versions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from pytest_gbs.core import globs
-from pytest_gbs.core.equation import Rounding
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.quantity import HARDWARE, Name
-from pytest_gbs.core.typed import Any
+from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.versions import parse_version
-from pytest_gbs.settings.formulas import FORMULA, RELATION, formula, relation
-from pytest_gbs.settings.framework_shape import SIZES
-from pytest_gbs.settings.meaning import Problem, Raw
+from pytest_gbs.frameworks._building import READINGS
+from pytest_gbs.frameworks._formulas import FORMULA, RELATION, formula, relation
+from pytest_gbs.frameworks._notation import Path, Raw, words
+from pytest_gbs.settings.meaning import Problem
+
+SIZES: Final = tuple(value for name, value in vars(Name).items() if name.isupper())
+# Keys that hold conditions or their names, by the part of a description.
+_WHEN: Final = ("when", "when-any", "default-when", "defaults-when", "condition", "packing", "reserves", "shares")
+_CHECKS: Final = ("constraints", "exclusions", "requirements", "switches")
+_TESTS: Final = ("is", "not", "present", "from")
+_MOST_VERSIONS: Final = 20
+_MOST_ROWS: Final = 5_000
 
 
-def mistakes(raw: Raw, built: Framework) -> Iterator[Problem]:
-    """Yield what is wrong with `raw`, a description of the right shape of which `built` is the table."""
+def mistakes(raw: Raw) -> Iterator[Problem]:
+    """Yield what is wrong with `raw`, a plain description of the right shape, so that it can't be built or means nothing."""
+    yield from _unknown_conditions(raw)
+    yield from _unknown_readings(raw)
     yield from _wrong_notation(raw)
-    yield from _wrong_sizes(raw, built)
-    yield from _wrong_rows(raw)
-    for number, glob in enumerate(raw["recognise"].get("files", ())):
-        if wrong := globs.problem(glob):
-            yield Problem(("recognise", "files", number), f'holds "{glob}", which {wrong}')
-    for path, condition in _conditions(raw, ()):
-        if sum(word in condition for word in ("is", "not", "present")) > 1:
-            yield Problem(path, "says more than one of is, not and present; one of them is wanted")
+    yield from _unknown_sizes(raw)
+    yield from _wrong_recognition(raw)
+    yield from _wrong_versions(raw)
+    yield from _too_many_rows(raw)
+    for version, era in raw.get("before", {}).items():
+        yield from (problem._replace(path=("before", version, *problem.path)) for problem in mistakes(era))
 
 
-def _wrong_notation(raw: Raw) -> Iterator[Problem]:
-    for kind, part, reads, wanted in (("equations", "formula", formula, FORMULA), ("constraints", "relation", relation, RELATION)):
-        for number, each in enumerate(raw.get(kind, ())):
-            text = each if isinstance(each, str) else each[part]
-            says = reads(text)
-            if says is None:
-                yield Problem((kind, number), f'holds "{text[:80]}", which is no {part}: {wanted} is wanted')
-                continue
-            used = (name for each in says if isinstance(each, (str, tuple)) for name in ((each,) if isinstance(each, str) else each))
-            for name in dict.fromkeys(used):
-                if name not in SIZES and name not in (Rounding.EXACT, Rounding.FLOOR):
-                    yield Problem((kind, number), f'holds "{text[:80]}", where {name} is no size{_meant(name)}')
-
-
-def _wrong_sizes(raw: Raw, built: Framework) -> Iterator[Problem]:
-    """Yield each size that an equation is made of and that nothing gives."""
+def missing_sizes(raw: Raw, built: Framework) -> Iterator[Problem]:
+    """Yield each size that an equation of `raw` is made of and that nothing gives in its table `built`."""
     given = {*HARDWARE, *(row.name for row in built.rows), *(name for name, _ in built.assumed)}
     results = {equation.result for equation in built.equations}
-    for number, each in enumerate(raw.get("equations", ())):
-        says = formula(each if isinstance(each, str) else each["formula"])
+    for path, text in _texts(raw, "equations", "formula"):
+        says = formula(text)
         for name in (*says.product, *says.divisors) if says else ():
-            if says and name in SIZES and name not in given and name not in results and says.result not in given:
-                yield Problem(("equations", number), f"needs {name}, which no key holds and no other equation gives")
+            if says and name not in given and name not in results and says.result not in given:
+                yield Problem(path, f"needs {name}, which no key holds and no other equation gives")
     batches = [equation for equation in built.equations if equation.result == Name.GLOBAL_BATCH_SIZE]
     lacks = Name.MICRO_BATCH_SIZE not in given | results and Name.GLOBAL_BATCH_SIZE not in given
     if lacks and all(Name.MICRO_BATCH_SIZE in equation.product for equation in batches):
         yield Problem(("keys",), "has no key of the micro_batch_size or the global_batch_size")
 
 
-def _wrong_rows(raw: Raw) -> Iterator[Problem]:
-    for key, described in raw["keys"].items():
-        for number, each in enumerate(described if isinstance(described, list) else [described]):
-            path = ("keys", key, number) if isinstance(described, list) else ("keys", key)
-            if isinstance(each, str):
-                continue
-            default = each.get("default")
-            if isinstance(default, str) and default not in SIZES:
-                yield Problem((*path, "default"), f'is "{default[:80]}", which is no size{_meant(default)}')
-            yield from _wrong_bounds(each, path)
-    for number, each in enumerate(raw.get("equations", ())):
-        if isinstance(each, dict):
-            yield from _wrong_bounds(each, ("equations", number))
-
-
-def _wrong_bounds(raw: Raw, path: tuple[str | int, ...]) -> Iterator[Problem]:
-    for bound in ("since", "until"):
-        if bound in raw and parse_version(raw[bound]) is None:
-            yield Problem((*path, bound), f'is "{raw[bound][:80]}": a version such as "0.16" is wanted')
-
-
-def _meant(name: str) -> str:
+def meant(word: str, known: Iterable[str]) -> str:
+    """Return the advice which of the `known` words may have been meant by `word`, "" where none is near."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name[:100], SIZES, 1)
+    close = get_close_matches(word[:100], list(known), 1)
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def _conditions(part: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Raw]]:
-    """Yield each condition of a table with its path."""
-    if isinstance(part, list):
-        for number, each in enumerate(part):
-            yield from _conditions(each, (*path, number))
-    elif isinstance(part, dict):
-        if "key" in part:
-            yield path, part
-        for key, each in part.items():
-            yield from _conditions(each, (*path, key))
+def _tables(raw: Raw) -> Iterator[tuple[Path, Raw]]:
+    """Yield each table of a description in which conditions, sizes and versions are named, with its path."""
+    yield (), raw
+    yield ("recognise",), raw["recognise"]
+    yield from _rows(raw)
+    for kind in (*_CHECKS, "equations", "removals"):
+        yield from (((kind, number), each) for number, each in enumerate(raw.get(kind, ())) if isinstance(each, dict))
+
+
+def _rows(raw: Raw) -> Iterator[tuple[Path, Raw]]:
+    for key, described in raw["keys"].items():
+        for number, each in enumerate(described if isinstance(described, list) else [described]):
+            path: Path = ("keys", key, number) if isinstance(described, list) else ("keys", key)
+            yield path, {"size": each} if isinstance(each, str) else each
+
+
+def _unknown_conditions(raw: Raw) -> Iterator[Problem]:
+    """Yield each name of a condition that there is not, and each condition that says several things at once."""
+    known = raw.get("conditions", {})
+    named: Iterator[tuple[Path, Any]] = ((("conditions", name), condition) for name, condition in known.items())
+    for path, condition in chain(named, _conditions(raw)):
+        if isinstance(condition, str):
+            name = condition.removeprefix("not ")
+            if name not in known:
+                yield Problem(path, f'names the condition "{name[:80]}", and there is none of that name{meant(name, known)}')
+            continue
+        if sum(word in condition for word in _TESTS) > 1:
+            yield Problem(path, "says more than one of is, not, present and from; one of them is wanted")
+        for word in ("is", "not"):
+            if isinstance(condition.get(word), str):
+                yield Problem((*path, word), f'is "{condition[word][:80]}", and `let` has no list of that name')
+
+
+def _conditions(raw: Raw) -> Iterator[tuple[Path, Any]]:
+    """Yield each condition, or the name of one, that a description asks for."""
+    for path, table in _tables(raw):
+        if path[:1] == ("switches",) and "condition" not in table:
+            yield path, table
+        for word in _WHEN:
+            stated = table.get(word, ())
+            if isinstance(stated, list):
+                yield from (((*path, word, number), each) for number, each in enumerate(stated))
+            elif stated:
+                yield (*path, word), stated
+
+
+def _unknown_readings(raw: Raw) -> Iterator[Problem]:
+    """Yield each name of a reading that there is not, and each reading that is like itself."""
+    readings = raw.get("readings", {})
+    known = {*readings, *READINGS}
+    used: list[tuple[Path, str]] = [((*path, "reading"), table["reading"]) for path, table in _tables(raw) if "reading" in table]
+    used += [(("readings", name, "like"), reading["like"]) for name, reading in readings.items() if "like" in reading]
+    for path, name in used:
+        if name not in known:
+            yield Problem(path, f'is "{name[:80]}", and there is no reading of that name{meant(name, known)}')
+    for name in readings:
+        if _is_like_itself(name, readings):
+            yield Problem(("readings", name, "like"), "leads back to itself")
+
+
+def _is_like_itself(name: str, readings: Raw) -> bool:
+    """Return whether the reading `name` is like others that in the end are like it or each other."""
+    seen: set[str] = set()
+    while name in readings and name not in seen:
+        seen.add(name)
+        name = readings[name].get("like", "")
+    return name in seen
+
+
+def _wrong_notation(raw: Raw) -> Iterator[Problem]:
+    known = {*SIZES, *raw.get("sizes", ())}
+    for kind, part, wanted in (("equations", "formula", FORMULA), ("constraints", "relation", RELATION)):
+        for path, text in _texts(raw, kind, part):
+            sizes = _sizes_in(text, part)
+            if sizes is None:
+                yield Problem(path, f'holds "{text[:80]}", which is no {part}: {wanted} is wanted')
+            for name in dict.fromkeys(sizes or ()):
+                if name not in known:
+                    yield Problem(path, f'holds "{text[:80]}", where {name[:80]} is no size{meant(name, known)}')
+
+
+def _sizes_in(text: str, part: str) -> tuple[str, ...] | None:
+    """Return the sizes that a formula or a relation speaks of, None where the text is none."""
+    if part == "formula":
+        says = formula(text)
+        return None if says is None else (says.result, *says.product, *says.divisors)
+    holds = relation(text)
+    return None if holds is None else (*holds.dividend, *holds.divisor)
+
+
+def _texts(raw: Raw, kind: str, part: str) -> Iterator[tuple[Path, str]]:
+    for number, each in enumerate(raw.get(kind, ())):
+        yield (kind, number), each if isinstance(each, str) else each[part]
+
+
+def _unknown_sizes(raw: Raw) -> Iterator[Problem]:
+    known = {*SIZES, *raw.get("sizes", ())}
+    for path, name in _named_sizes(raw):
+        if name not in known:
+            yield Problem(path, f'is "{name[:80]}", which is no size{meant(name, known)}')
+
+
+def _named_sizes(raw: Raw) -> Iterator[tuple[Path, str]]:
+    """Yield each size that a description names outside its formulas and relations."""
+    for path, row in _rows(raw):
+        yield path if isinstance(_at(raw, path), str) else (*path, "size"), row["size"]
+        for word in ("default", "unless"):
+            if isinstance(row.get(word), str):
+                yield (*path, word), row[word]
+    yield from ((("assumed", name), name) for name in raw.get("assumed", ()))
+    for kind, part in (("constraints", "needs"), ("switches", "sizes")):
+        for number, each in enumerate(raw.get(kind, ())):
+            named = words(each.get(part, ())) if isinstance(each, dict) else ()
+            yield from (((kind, number, part), name) for name in named)
+
+
+def _at(raw: Any, path: Path) -> Any:
+    for step in path:
+        raw = raw[step]
+    return raw
+
+
+def _wrong_recognition(raw: Raw) -> Iterator[Problem]:
+    how = raw["recognise"]
+    if not words(how.get("all-of", ())) and not how.get("any-of", ()):
+        yield Problem(("recognise",), "has no key by which a recipe is recognised")
+    for number, glob in enumerate(how.get("files", ())):
+        if wrong := globs.problem(glob):
+            yield Problem(("recognise", "files", number), f'holds "{glob}", which {wrong}')
+
+
+def _wrong_versions(raw: Raw) -> Iterator[Problem]:
+    bounds = [((*path, word), table[word]) for path, table in _tables(raw) for word in ("since", "until") if word in table]
+    versions = [(("before", version), version) for version in raw.get("before", ())]
+    for path, text in (*bounds, *versions):
+        if parse_version(text) is None:
+            yield Problem(path, f'is "{text[:80]}": a version such as "0.16" is wanted')
+    held = [path for path, _ in bounds if path[0] in ("keys", "equations", "constraints")]
+    if versions and held:
+        yield Problem(held[0], "stands beside before; one of the two is wanted")
+    if len({text for _, text in bounds}) > _MOST_VERSIONS:
+        yield Problem((), f"tells more than {_MOST_VERSIONS} versions apart")
+
+
+def _too_many_rows(raw: Raw) -> Iterator[Problem]:
+    """Yield that the keys are too many: each spelling of a key and each condition of which one is enough makes one of its own."""
+    number = 0
+    for _, row in _rows(raw):
+        either = row.get("when-any", ())
+        number += (1 + len(words(row.get("spellings", ())))) * max(1, len(either) if isinstance(either, list) else 1)
+    if number > _MOST_ROWS:
+        yield Problem(("keys",), f"stand for more than {_MOST_ROWS:,} keys")

@@ -11,10 +11,10 @@ from pytest_gbs.core.preferences import Expectation, Hardware, LaunchContext, Se
 from pytest_gbs.core.typed import Any, Final, NamedTuple
 from pytest_gbs.settings.hardware import KEYS, contradiction, origin_of
 from pytest_gbs.settings.selection import advice, resolve
-from pytest_gbs.settings.shape import SIZES
 
 Raw = dict[str, Any]
 MOST_PROBLEMS: Final = 100
+SIZES: Final = ("global-batch-size", "tokens-per-step", "micro-batch-size", "gradient-accumulation-steps", "world-size")
 _EVERYWHERE: Final = ("**",)
 
 

@@ -1,58 +1,113 @@
-"""Whether settings have the shape that `settings.schema.json` describes, told without jsonschema, which takes long to import."""
+"""Whether settings have the shape that a JSON Schema of ours describes: as much of JSON Schema as these use, at a fraction of its cost.
+
+jsonschema takes longer to import than a recipe takes to check; it is asked once something is wrong, and by the tests, which compare
+the two (`settings/explain.py`).
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+
 from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.settings.checks import by_name, either, list_of, one_of, table, text, whole
+from pytest_gbs.trees.shipped import read_schema
 
 
-def fits(raw: Any) -> bool:
-    """Return whether the schema accepts `raw`; a test holds the two together."""
-    return _SETTINGS(raw)
+def fits(raw: Any, name: str = "settings", part: str = "") -> bool:
+    """Return whether the schema of that name, or the part called so in its `$defs`, accepts `raw`."""
+    schema = schema_of(name)
+    return _Schema(schema).accepts(raw, schema["$defs"][part] if part else schema)
 
 
-_GLOB: Final = text(1000)
-_WORD: Final = text(200)
-_RULES: Final = list_of(_WORD)
-_PATHS: Final = list_of(_GLOB, least=1)
-_SIZE: Final = whole(1_000_000_000_000)
-_HARDWARE: Final = {"num-nodes": whole(65_536), "nodes": whole(65_536), "gpus-per-node": whole(1_000), "world-size": whole(65_536)}
-_IN: Final = table({"in": list_of(_SIZE, least=1)}, required=("in",))
-_RANGE: Final = table({"min": _SIZE, "max": _SIZE}, any_of=("min", "max"))
-SIZES: Final = ("global-batch-size", "tokens-per-step", "micro-batch-size", "gradient-accumulation-steps", "world-size")
+@cache
+def schema_of(name: str) -> Any:
+    """Return the schema of that name: `settings`, `framework`."""
+    return json.loads(read_schema(name))
 
 
-def _expected(value: Any) -> bool:
-    return _SIZE(value) or _IN(value) or _RANGE(value)
+class _Schema:
+    """A schema, and what each of its keywords asks of a value."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+
+    def accepts(self, value: Any, schema: Any) -> bool:
+        """Return whether `schema`, a part of the whole one, accepts `value`."""
+        if schema is False or schema is True:
+            return bool(schema)
+        for keyword, asked in schema.items():
+            check = _CHECKS.get(keyword)
+            if check is not None and not check(self, value, asked, schema):
+                return False
+        return True
+
+    def _refers(self, value: Any, asked: str, _: Any) -> bool:
+        return self.accepts(value, self._root if asked == "#" else self._root["$defs"][asked.removeprefix("#/$defs/")])
+
+    def _properties(self, value: Any, asked: Any, _: Any) -> bool:
+        return type(value) is not dict or all(self.accepts(value[key], inner) for key, inner in asked.items() if key in value)
+
+    def _additional(self, value: Any, asked: Any, schema: Any) -> bool:
+        known = schema.get("properties", ())
+        return type(value) is not dict or all(self.accepts(each, asked) for key, each in value.items() if key not in known)
+
+    def _names(self, value: Any, asked: Any, _: Any) -> bool:
+        return type(value) is not dict or all(self.accepts(key, asked) for key in value)
+
+    def _items(self, value: Any, asked: Any, _: Any) -> bool:
+        return type(value) is not list or all(self.accepts(each, asked) for each in value)
+
+    def _any(self, value: Any, asked: Any, _: Any) -> bool:
+        return any(self.accepts(value, each) for each in asked)
+
+    def _one(self, value: Any, asked: Any, _: Any) -> bool:
+        return sum(self.accepts(value, each) for each in asked) == 1
 
 
-def _is_table(value: Any) -> bool:
-    return type(value) is dict  # what it holds is looked at by itself
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
 
 
-_SETTINGS: Final = table(
-    {
-        "select": _RULES,
-        "extend-select": _RULES,
-        "ignore": _RULES,
-        "severity": by_name(one_of("error", "warning", "info"), bool),
-        "per-file-ignores": by_name(_RULES, _GLOB),
-        "exclude": list_of(_GLOB),
-        **_HARDWARE,
-        "hardware": list_of(table({"paths": _PATHS, **_HARDWARE}, required=("paths",), any_of=tuple(_HARDWARE))),
-        "launch": list_of(table({"name": _WORD, "paths": _PATHS, **_HARDWARE}, required=("name",), any_of=tuple(_HARDWARE))),
-        "expect": list_of(
-            table(
-                {"paths": _PATHS, **dict.fromkeys(SIZES, _expected), "same": one_of(*SIZES)},
-                required=("paths",),
-                any_of=(*SIZES, "same"),
-            )
-        ),
-        "max-file-size": whole(1_000_000_000),
-        "strict": one_of(True, False, "all"),
-        "require-ignore-reason": one_of(True, False),
-        "versions": by_name(_WORD, bool),
-        "plugins": list_of(_WORD),
-        "frameworks": either(list_of(_WORD), by_name(either(_WORD, _is_table), bool)),
-    }
-)
+def _is_whole(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and value.is_integer())
+
+
+_TYPES: Final[dict[str, Callable[[Any], bool]]] = {
+    "object": lambda value: type(value) is dict,
+    "array": lambda value: type(value) is list,
+    "string": lambda value: type(value) is str,
+    "boolean": lambda value: type(value) is bool,
+    "integer": _is_whole,
+    "number": _is_number,
+}
+
+
+def _is_one(value: Any, allowed: list[Any]) -> bool:
+    """Return whether `value` is one of `allowed`, none of which is a list or a table: true is not 1, and 1.0 is."""
+    return any(value == each and (type(value) is bool) == (type(each) is bool) for each in allowed)
+
+
+_Check = Callable[[_Schema, Any, Any, Any], bool]
+_CHECKS: Final[dict[str, _Check]] = {
+    "$ref": _Schema._refers,
+    "type": lambda _, value, asked, __: any(_TYPES[each](value) for each in ([asked] if type(asked) is str else asked)),
+    "enum": lambda _, value, asked, __: _is_one(value, asked),
+    "properties": _Schema._properties,
+    "additionalProperties": _Schema._additional,
+    "propertyNames": _Schema._names,
+    "items": _Schema._items,
+    "required": lambda _, value, asked, __: type(value) is not dict or all(key in value for key in asked),
+    "anyOf": _Schema._any,
+    "oneOf": _Schema._one,
+    "minimum": lambda _, value, asked, __: not (_is_number(value) and value < asked),
+    "maximum": lambda _, value, asked, __: not (_is_number(value) and value > asked),
+    "minLength": lambda _, value, asked, __: type(value) is not str or len(value) >= asked,
+    "maxLength": lambda _, value, asked, __: type(value) is not str or len(value) <= asked,
+    "pattern": lambda _, value, asked, __: type(value) is not str or re.search(asked, value) is not None,
+    "minItems": lambda _, value, asked, __: type(value) is not list or len(value) >= asked,
+    "maxItems": lambda _, value, asked, __: type(value) is not list or len(value) <= asked,
+    "maxProperties": lambda _, value, asked, __: type(value) is not dict or len(value) <= asked,
+}
+KEYWORDS: Final = frozenset(_CHECKS)

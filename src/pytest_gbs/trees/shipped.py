@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from pkgutil import get_data
-
-import pytest_gbs
+from pytest_gbs.core.plugins import read_beside
 
 
 def read_schema(name: str) -> str:
-    """Return the text of `<name>.schema.json` (`settings`, `report`), from the installed package or from the checkout.
+    """Return the text of `<name>.schema.json` (`settings`, `framework`, `report`), from the installed package or from the checkout.
 
     Raises:
         FileNotFoundError: there is no such schema.
     """
-    part = f"schemas/{name}.schema.json"
-    checkout = Path(pytest_gbs.__file__).parents[2] / part
-    if checkout.is_file():
-        return checkout.read_text(encoding="utf-8")
-    data = get_data("pytest_gbs", part)
+    file = f"schemas/{name}.schema.json"
+    data = read_beside("pytest_gbs", file) or read_beside("pytest_gbs", f"../../{file}")
     if data is None:
-        raise FileNotFoundError(part)
+        raise FileNotFoundError(file)
     return data.decode("utf-8")

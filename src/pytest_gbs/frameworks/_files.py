@@ -1,0 +1,37 @@
+"""The table files of this folder, as TOML gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from os import listdir
+
+import pytest_gbs.frameworks
+from pytest_gbs.core.framework import Framework
+from pytest_gbs.core.plugins import read_beside
+from pytest_gbs.frameworks._building import build_framework
+from pytest_gbs.frameworks._notation import Raw, expand
+
+
+@cache
+def description(name: str) -> Raw | None:
+    """Return what `name`.toml says, a shared part (`_trl`) too; None where there is no such file."""
+    import tomllib
+
+    plain = name.replace("_", "").isalnum()
+    data = read_beside("pytest_gbs.frameworks", f"{name}.toml") if plain else None
+    return None if data is None else tomllib.loads(data.decode("utf-8"))
+
+
+def names() -> list[str]:
+    """Return the names of all files, those of shared parts, which start with an underscore, too."""
+    folder = pytest_gbs.frameworks.__path__[0]
+    return sorted(name.removesuffix(".toml") for name in listdir(folder) if name.endswith(".toml"))
+
+
+def built_in() -> Iterator[tuple[str, int, Framework]]:
+    """Yield each table, built, with the name of its file and its number there."""
+    for name in names():
+        if not name.startswith("_"):
+            for number, plain in enumerate(expand(description(name) or {}, description)):
+                yield name, number, build_framework(plain.raw, name, "")

@@ -1,0 +1,68 @@
+"""Tables and their index as they are written down when the package is built: plain tuples, a list for each named one."""
+
+from __future__ import annotations
+
+from pytest_gbs.core.equation import Equation
+from pytest_gbs.core.framework import (
+    Condition,
+    Constraint,
+    Era,
+    Exclusion,
+    Framework,
+    Reading,
+    Recognition,
+    Removal,
+    Requirement,
+    Row,
+    SameAs,
+    Switch,
+    Text,
+)
+from pytest_gbs.core.typed import Any, Final
+from pytest_gbs.frameworks._recognition import Entry, Index
+
+_KINDS: Final = {
+    kind.__name__: kind
+    for kind in (
+        *(Condition, Constraint, Equation, Era, Exclusion, Framework, Reading),
+        *(Recognition, Removal, Requirement, Row, SameAs, Switch, Text),
+    )
+}
+_HOOK: Final = "hook"
+
+
+def stored(value: Any) -> Any:
+    """Return `value` as plain tuples, sets, texts and numbers; a named tuple and a function become lists that start with their names."""
+    if callable(value):
+        return [_HOOK, value.__name__]
+    if not isinstance(value, tuple):
+        return value
+    return tuple(map(stored, value)) if type(value) is tuple else [type(value).__name__, *map(stored, value)]
+
+
+def restored(value: Any) -> Any:
+    """Return what `stored` made `value` of."""
+    kind = type(value)
+    if kind is tuple:
+        return tuple(map(restored, value)) if value else value
+    if kind is not list:
+        return value
+    name, *parts = value
+    return _hook(parts[0]) if name == _HOOK else _KINDS[name](*map(restored, parts))
+
+
+def stored_index(index: Index) -> Any:
+    """Return how tables are recognised, as `stored` does it; what is plain already stays so, since every start restores all of it."""
+    return index.keys, tuple((*entry[:-1], stored(entry.when)) for entry in index.entries), index.hints
+
+
+def restored_index(value: Any) -> Index:
+    """Return what `stored_index` made `value` of."""
+    keys, entries, hints = value
+    return Index(keys, tuple(Entry._make((*plain, restored(when))) for *plain, when in entries), hints)
+
+
+def _hook(name: str) -> Any:
+    from pytest_gbs.frameworks.hooks import HOOKS
+
+    return HOOKS[name]

@@ -1,0 +1,308 @@
+"""What no table can say: the few pure functions that a framework's table names as `derive` or `settle`.
+
+Each takes the document and the sizes that were solved so far. One under `derive` returns the sizes that really hold where the
+framework rounds or corrects; one under `settle` the sizes that it fills in, with which the equations are solved again.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from pytest_gbs.core.admissible import MOST_GPUS
+from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.digits import whole_number
+from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
+from pytest_gbs.core.framework import Condition, Loader
+from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.schedules import RAMP_UP, ramp
+from pytest_gbs.core.typed import Final
+from pytest_gbs.core.wording import leaves
+
+_SPLITS_BATCHES: Final = Condition(("accelerator_config", "split_batches"), (True,), default=False)
+
+# Of Megatron, its YAML files and Megatron Bridge.
+_DECREASES: Final = tuple(
+    Condition(key, (True, "true", "True"), default=False)
+    for key in (
+        ("MODEL_ARGS", "--decrease-batch-size-if-needed"),
+        ("decrease_batch_size_if_needed",),
+        ("train", "decrease_batch_size_if_needed"),
+    )
+)
+
+_LEVANTER_BATCH: Final = ("trainer", "train_batch_size")
+_LEVANTER_PER_DEVICE: Final = ("trainer", "per_device_parallelism")
+_LIGHTNING_SCHEDULER: Final = "GradientAccumulationScheduler"
+_SWIFT_TARGET: Final = 16  # samples per optimizer step
+_NEMO_RAMP: Final = ("model", "rampup_batch_size")
+_NEMO_RAMP_LENGTH: Final = 3  # start, increment, samples
+_NEMO_MOST_DIGITS: Final = 11
+
+_NEMO_RL_APART: Final = Condition(("policy", "generation", "colocated", "enabled"), (False,))
+_NEMO_RL_REWARDS: Final = Condition(("env", "reward_model", "enabled"), (True,))
+_NEMO_RL_TEACHERS: Final = (("on_policy_distillation", "non_colocated_teachers"), ("non_colocated_teachers",))
+
+_ROLL_TRAINS: Final = tuple((worker, "device_mapping") for worker in ("actor_train", "student_train", "sft_train", "student"))
+_ROLL_LONGEST: Final = 10_000  # characters; the list of a thousand GPUs is half as long
+_ROLL_MOST_WORKERS: Final = 50
+_ROLL_LIST: Final = r"(list\()?(?:range\((\d{1,5}(?:,\d{1,5}){0,2})\)|\[((?:\d{1,5}(?:,\d{1,5})*,?)?)\])(?(1)\))"
+
+
+def realise_split_batches(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the global batch where `split_batches` makes the micro batch that of all ranks together, else nothing.
+
+    The Trainer's own log still multiplies by the world (TF trainer.py:2573); accelerate 1.15.0 data_loader.py:127-137 splits.
+    """
+    micro, accumulation = sizes.get(Name.MICRO_BATCH_SIZE), sizes.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    if type(micro) is not Quantity or type(accumulation) is not Quantity or not holds(_SPLITS_BATCHES, document, Loader.PYYAML):
+        return {}
+    stated = sizes.get(Name.GLOBAL_BATCH_SIZE)
+    unit = stated.unit if isinstance(stated, Quantity) else ""
+    because = (micro, accumulation)
+    return {
+        Name.GLOBAL_BATCH_SIZE: Quantity(Name.GLOBAL_BATCH_SIZE, micro.value * accumulation.value, Origin.DERIVED, unit, because=because)
+    }
+
+
+def realise_rank_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the global batch that the ranks have together, where what each gets of the stated one was rounded down."""
+    stated, rank, ranks = (sizes.get(name) for name in (Name.GLOBAL_BATCH_SIZE, Name.RANK_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
+    if not (isinstance(stated, Quantity) and isinstance(rank, Quantity) and isinstance(ranks, Quantity)):
+        return {}
+    real = rank.value * ranks.value
+    if real in (0, stated.value):  # a rank without a sample is an error elsewhere
+        return {}
+    return {stated.name: Quantity(stated.name, real, Origin.DERIVED, stated.unit, because=(rank, ranks))}
+
+
+def realise_running_batch(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the batch and the accumulation that really run where Megatron may decrease them to whole micro batches, else nothing."""
+    stated, micro, ranks = (sizes.get(n) for n in (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
+    if not (isinstance(stated, Quantity) and isinstance(micro, Quantity) and isinstance(ranks, Quantity)):
+        return {}
+    if not any(holds(condition, document, Loader.PYYAML) for condition in _DECREASES):
+        return {}
+    each = micro.value * ranks.value
+    if each < 1 or stated.value < each:
+        return {}
+    steps = Quantity(Name.GRADIENT_ACCUMULATION_STEPS, stated.value // each, Origin.DERIVED, because=(stated, micro, ranks))
+    running = Quantity(stated.name, steps.value * each, Origin.DERIVED, stated.unit, because=(micro, steps, ranks))
+    return {running.name: running, steps.name: steps}
+
+
+def realise_evaluation(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the evaluation batch that one forward pass really has: the accumulation divides it too, and evaluation never accumulates.
+
+    H launch.py:71; train/trainers.py:283-286. Nothing where the processes are not known.
+    """
+    stated, micro, world = (sizes.get(name) for name in (Name.EVAL_GLOBAL_BATCH_SIZE, Name.EVAL_MICRO_BATCH_SIZE, Name.WORLD_SIZE))
+    if type(stated) is not Quantity or type(micro) is not Quantity or type(world) is not Quantity:
+        return {}
+    value = micro.value * world.value
+    return {stated.name: Quantity(stated.name, value, Origin.DERIVED, stated.unit, because=(micro, world))} if value != stated.value else {}
+
+
+def realise_whole_micro_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the global batch that is left where the accumulation was rounded down, else nothing."""
+    factors = tuple(
+        size
+        for name in (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE)
+        if isinstance(size := sizes.get(name), Quantity)
+    )
+    stated = sizes.get(Name.GLOBAL_BATCH_SIZE)
+    if len(factors) < 3 or not isinstance(stated, Quantity):
+        return {}
+    real = factors[0].value * factors[1].value * factors[2].value
+    if real in (0, stated.value):
+        return {}
+    return {stated.name: Quantity(stated.name, real, Origin.DERIVED, "samples", because=factors)}
+
+
+def accumulate_where_both_are_given(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the default global batch, and one micro batch per step unless both sizes are given (LV trainer.py:919-935)."""
+    found: dict[str, Size] = {}
+    if Name.GLOBAL_BATCH_SIZE not in sizes and _LEVANTER_BATCH not in document.keyed:
+        found[Name.GLOBAL_BATCH_SIZE] = Quantity(Name.GLOBAL_BATCH_SIZE, 512, Origin.DEFAULT, "samples", key=".".join(_LEVANTER_BATCH))
+    given = {*found, *(name for name, size in sizes.items() if not isinstance(size, Quantity) or size.origin != Origin.DERIVED)}
+    if not given >= {Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE}:
+        name = Name.GRADIENT_ACCUMULATION_STEPS
+        found[name] = Quantity(name, 1, Origin.DEFAULT, key=".".join(_LEVANTER_PER_DEVICE), note="not both sizes are given")
+    return found
+
+
+def accumulate_where_a_global_batch_is_given(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return one local batch per step where no global batch is given (TT train.py:196-200), else nothing."""
+    given = sizes.get(Name.GLOBAL_BATCH_SIZE)
+    if given is not None and not (isinstance(given, Quantity) and given.origin == Origin.DERIVED):
+        return {}
+    one = Quantity(Name.GRADIENT_ACCUMULATION_STEPS, 1, Origin.DEFAULT, key="training.global_batch_size", note="no global batch is given")
+    return {Name.GRADIENT_ACCUMULATION_STEPS: one}
+
+
+def fill_accumulation(_document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the accumulation that ms-swift chooses where none is stated: enough micro batches of all ranks for 16 samples.
+
+    It counts all ranks, those that share a sequence too (SW trainers/arguments.py:284), so that such a step has fewer.
+    """
+    micro, world = sizes.get(Name.MICRO_BATCH_SIZE), sizes.get(Name.WORLD_SIZE)
+    if Name.GRADIENT_ACCUMULATION_STEPS in sizes or type(micro) is not Quantity or type(world) is not Quantity:
+        return {}
+    at_once = micro.value * world.value
+    if at_once < 1:
+        return {}
+    name, steps = Name.GRADIENT_ACCUMULATION_STEPS, max(1, -(-_SWIFT_TARGET // at_once))
+    return {name: Quantity(name, steps, Origin.DEFAULT, key="gradient_accumulation_steps", because=(micro, world))}
+
+
+def reduce_micro_batch(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the batch of one device as the micro batch where that was larger (LF config_utils.py:450-455), else nothing."""
+    batch, micro, ranks = (sizes.get(name) for name in (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
+    if not (isinstance(batch, Quantity) and isinstance(micro, Quantity) and isinstance(ranks, Quantity)):
+        return {}
+    if ranks.value < 1 or batch.value % ranks.value or micro.value * ranks.value <= batch.value:
+        return {}
+    note = f"{micro.key} {micro.value} is more than a GPU's part of the batch"
+    reduced = Quantity(micro.name, batch.value // ranks.value, Origin.DERIVED, "samples", micro.at, micro.key, (batch, ranks), note)
+    return {micro.name: reduced}
+
+
+def schedule_accumulation(document: Document, _: dict[str, Size]) -> dict[str, Size]:
+    """Return an accumulation that changes where a callback schedules it (PL callbacks/gradient_accumulation_scheduler.py), else nothing."""
+    callbacks = document.get("trainer", "callbacks")
+    for item in callbacks.items if isinstance(callbacks, Sequence) else ():
+        for key, value in item.entries if isinstance(item, Mapping) else ():
+            if getattr(key, "text", "") == "class_path" and isinstance(value, Scalar) and value.text.endswith(_LIGHTNING_SCHEDULER):
+                at = Location(document.source.path, value.start, value.stop)
+                return {Name.GRADIENT_ACCUMULATION_STEPS: Unknown(Name.GRADIENT_ACCUMULATION_STEPS, Reason.SCHEDULE, at)}
+    return {}
+
+
+def clamp_to_the_processes(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the parallel sizes as the processes allow them, and the global batch with the stages of its ramp-up."""
+    return {**_clamp_to_the_processes(sizes), **_ramp_up(document, sizes)}
+
+
+def _ramp_up(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the global batch with the stages on the way to it (MC num_microbatches_calculator.py:380-508)."""
+    end, node = sizes.get(Name.GLOBAL_BATCH_SIZE), document.get(*_NEMO_RAMP)
+    if not isinstance(end, Quantity) or end.origin == Origin.DERIVED or not isinstance(node, Sequence):
+        return {}
+    numbers = [whole_number(item.text, _NEMO_MOST_DIGITS) if isinstance(item, Scalar) and item.plain else None for item in node.items]
+    start, increment = numbers[:2] if len(numbers) == _NEMO_RAMP_LENGTH and None not in numbers else (None, None)
+    stages = ramp(start, increment, end.value) if start is not None and increment is not None else ()
+    return {end.name: end._replace(stages=stages, note=RAMP_UP)} if stages else {}
+
+
+def _clamp_to_the_processes(sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return each model-parallel size that is more than there are processes as so many, which NeMo does without a word.
+
+    A node that can't hold the model by the product of these sizes is a placeholder: a launcher or a search for a good layout fills
+    the number of nodes in (auto_configurator/base_configs of NeMo-Framework-Launcher).
+    """
+    processes = sizes.get(Name.WORLD_SIZE)
+    if not isinstance(processes, Quantity):
+        return {}
+    clamped: dict[str, Size] = {}
+    degree = 1
+    for name in (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE):
+        size = sizes.get(name)
+        if isinstance(size, Quantity) and size.value > processes.value:
+            note = f"{size.value}, clamped to the GPUs"
+            clamped[name] = Quantity(name, processes.value, Origin.DERIVED, at=size.at, key=size.key, because=(processes,), note=note)
+        degree *= size.value if isinstance(size, Quantity) else 1
+    nodes = sizes.get(Name.NUM_NODES)
+    if not clamped and degree > processes.value and isinstance(nodes, Quantity) and nodes.origin == Origin.FILE and nodes.value == 1:
+        return {Name.NUM_NODES: Unknown(Name.NUM_NODES, Reason.PLACEHOLDER, nodes.at)}
+    return clamped
+
+
+def leave_out_generation(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the nodes, or the GPUs of the one node, that train where others only generate; unknown where nobody counts them."""
+    reserved: dict[str, Size] = {name: Unknown(name, Reason.RESERVED) for name in (Name.NUM_NODES, Name.WORLD_SIZE)}
+    if holds(_NEMO_RL_REWARDS, document, Loader.OMEGACONF) or any(key in document.keyed for key in _NEMO_RL_TEACHERS):
+        return reserved
+    if not holds(_NEMO_RL_APART, document, Loader.OMEGACONF):
+        return {}
+    nodes = sizes.get(Name.NUM_NODES)
+    if not isinstance(nodes, Quantity):
+        return reserved
+    names = (Name.GPUS_PER_NODE, Name.GENERATION_GPUS_PER_NODE) if nodes.value == 1 else (Name.NUM_NODES, Name.GENERATION_NODES)
+    all_of_them, generating = sizes.get(names[0]), sizes.get(names[1])
+    if not isinstance(all_of_them, Quantity) or not isinstance(generating, Quantity) or all_of_them.value <= generating.value:
+        return reserved
+    note = f"{all_of_them.value} without the {generating.value} that generate"
+    training = Quantity(names[0], all_of_them.value - generating.value, Origin.DERIVED, at=all_of_them.at, key=all_of_them.key, note=note)
+    return {names[0]: training}
+
+
+def _devices(text: str) -> tuple[int, ...]:
+    """Return the GPUs of a `device_mapping`, which ROLL evaluates: `list(range(0,8))`, `[0,1]`, or a sum of such; none of other text."""
+    found: list[int] = []
+    if len(text) > _ROLL_LONGEST:
+        return ()
+    for part in "".join(text.split()).split("+"):
+        listed = re.fullmatch(_ROLL_LIST, part)
+        if listed is None or len(found) > MOST_GPUS:
+            return ()
+        numbers = [int(number) for number in (listed[2] or listed[3]).split(",") if number]
+        if listed[2] is None:
+            found += numbers
+        elif numbers[2:] != [0]:
+            found += range(*numbers)
+    return tuple(found)
+
+
+def _listed(document: Document, path: KeyPath) -> tuple[int, ...]:
+    """Return the GPUs that the text at `path` lists, none where that is not known."""
+    node = document.keyed[path][1]
+    target = node.target if isinstance(node, Alias) else node
+    return _devices(target.text) if isinstance(target, Scalar) else ()
+
+
+def count_the_devices(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the GPUs that train, as the `device_mapping` of the worker that does lists them, unless a command line says how many.
+
+    A comment may count the GPUs of all workers. One that counts neither those nor the ones that train is about other hardware, and
+    leaves the GPUs open.
+    """
+    path = next((path for path in _ROLL_TRAINS if path in document.keyed), None)
+    devices = _listed(document, path) if path else ()
+    if path is None or not devices:
+        return {}
+    node = document.keyed[path][1]
+    at = Location(document.source.path, node.start, node.stop, path)
+    training = Quantity(Name.WORLD_SIZE, len(devices), Origin.FILE, at=at, key=".".join(map(str, path)))
+    world = sizes.get(Name.WORLD_SIZE)
+    if not isinstance(world, Quantity):
+        return {} if isinstance(sizes.get(Name.NUM_NODES), Quantity) else {Name.WORLD_SIZE: training}
+    origins = {leaf.origin for leaf in leaves(world)}
+    if world.value == training.value or not origins <= {Origin.COMMENT, Origin.SETTINGS}:
+        return {}
+    nodes = Unknown(Name.NUM_NODES, Reason.OVERRIDDEN, at)
+    workers = islice((each for each in document.keyed if each[-1:] == path[-1:]), _ROLL_MOST_WORKERS)
+    everywhere = {device for each in workers for device in _listed(document, each)}
+    if Origin.COMMENT in origins and world.value != len(everywhere):
+        return {Name.WORLD_SIZE: Conflict(Name.WORLD_SIZE, (training, world)), Name.NUM_NODES: nodes}
+    return {Name.WORLD_SIZE: training, Name.NUM_NODES: nodes}
+
+
+HOOKS: Final = {
+    each.__name__: each
+    for each in (
+        realise_split_batches,
+        realise_rank_batches,
+        realise_running_batch,
+        realise_evaluation,
+        realise_whole_micro_batches,
+        accumulate_where_both_are_given,
+        accumulate_where_a_global_batch_is_given,
+        fill_accumulation,
+        reduce_micro_batch,
+        schedule_accumulation,
+        clamp_to_the_processes,
+        leave_out_generation,
+        count_the_devices,
+    )
+}

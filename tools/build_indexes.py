@@ -1,0 +1,32 @@
+"""Writes down what can be told of tables, launchers and rules without loading them, and the tables ready to use.
+
+The build hook (hatch_build.py) does it when a wheel is built or the checkout is installed; `python -m tools.build_indexes` does it by
+hand. Nothing depends on it but the time a start takes: if a file has changed since, the tables and modules themselves are read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest_gbs
+from pytest_gbs import frameworks, launchers, rules
+from pytest_gbs.core.plugins import PREBUILT, to_index
+
+FOLDER = Path(pytest_gbs.__file__).parent / PREBUILT
+
+
+def write(folder: Path, *, sealed: bool = False) -> list[Path]:
+    """Write all indexes to `folder` and return them; `sealed` ones are for a wheel, whose files never change."""
+    made = {
+        "frameworks": to_index(frameworks.SEARCH, frameworks.to_write_down(), sealed=sealed),
+        "launchers": to_index(launchers.__path__, tuple(map(tuple, launchers.entries())), sealed=sealed),
+        "rules": to_index(rules.__path__, tuple(map(tuple, rules.entries())), sealed=sealed),
+    }
+    folder.mkdir(exist_ok=True)
+    for name, data in made.items():
+        (folder / f"{name}.bin").write_bytes(data)
+    return [folder / f"{name}.bin" for name in made]
+
+
+if __name__ == "__main__":
+    write(FOLDER)
