@@ -12,9 +12,7 @@ from pytest_gbs.core.plugins import modules
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.declarations._candidate import digit
 
-SAYS_TOO_MUCH: Final = (
-    f"comments state more than {MOST_STATEMENTS:,} sizes, or have more than {MOST_COMMENT_CHARACTERS:,} characters: what follows is not read"
-)
+SAYS_TOO_MUCH: Final = f"comments state more than {MOST_STATEMENTS:,} sizes, or have more than {MOST_COMMENT_CHARACTERS:,} characters: the rest is not read"
 # How many comments are remembered, and how long they may be.
 _MOST: Final = 512
 _LONG: Final = 2_000

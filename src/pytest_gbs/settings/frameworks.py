@@ -7,7 +7,7 @@ from itertools import islice
 
 from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.core.limits import MOST_OWN_FRAMEWORKS, MOST_SETTINGS_BYTES
 from pytest_gbs.core.typed import Any
 from pytest_gbs.settings.described import Described, is_too_deep
 from pytest_gbs.settings.framework import build_framework
@@ -23,6 +23,8 @@ def describe(stated: Any, root: str, file: str) -> Described:
     tables: list[Framework] = []
     wrong: list[Problem] = []
     lines: list[str] = []
+    if len(stated) > MOST_OWN_FRAMEWORKS:
+        return Described((), (Problem(("frameworks",), f"holds {len(stated):,} frameworks; at most {MOST_OWN_FRAMEWORKS} are read"),))
     for path, name, each in _each(stated):
         if isinstance(each, str):
             if _leaves(each, root):
