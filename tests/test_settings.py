@@ -326,11 +326,11 @@ trl = 1
         pytest.param(b"a = " + b"1" * 5000, "gbs.toml: no TOML: a number is too long", id="digits"),
         pytest.param(b"a = " + b"[" * 50_000, "gbs.toml: nested too deeply", id="brackets"),
         pytest.param(b"a = " + b"{a=" * 50_000, "gbs.toml: nested too deeply", id="braces"),
-        pytest.param(b"[" + b"a." * 400_000 + b"a]", "gbs.toml: nested too deeply", id="dots"),
+        pytest.param(b"[" + b"a." * 90_000 + b"a]", "gbs.toml: nested too deeply", id="dots"),
         pytest.param(
             b"nodes = 0x" + b"f" * 9000, "gbs.toml:1: nodes is 1000000000000000000: a whole number from 1 to 65,536 is wanted", id="hex"
         ),
-        pytest.param(b"#" * 1_000_001, "gbs.toml: larger than 1,000,000 bytes", id="size"),
+        pytest.param(b"#" * 200_001, "gbs.toml: larger than 200,000 bytes", id="size"),
     ],
 )
 def test_what_is_no_toml_is_told_in_one_line(data: bytes, expected: str, tmp_path: Path) -> None:
@@ -341,8 +341,8 @@ def test_what_is_no_toml_is_told_in_one_line(data: bytes, expected: str, tmp_pat
 
 
 def test_thousands_of_mistakes_are_answered_quickly(tmp_path: Path) -> None:
-    keys = "".join(f"key{number} = {number}\n" for number in range(30_000))
-    text = f"{keys}ignore = {['nothing'] * 20_000}\n"
+    keys = "".join(f"key{number} = {number}\n" for number in range(6_000))
+    text = f"{keys}ignore = {['nothing'] * 6_000}\n"
     start = time.perf_counter()
     assert len(_mistakes(tmp_path, text)) == 100
     assert time.perf_counter() - start < 5

@@ -52,7 +52,8 @@ LONGEST_OVERRIDE: Final = 20_000  # characters of a Hydra override; a longer one
 DEEPEST_OVERRIDE: Final = 50  # brackets within each other in a Hydra override; a deeper one is not understood
 
 # Settings, and the tool's own files
-MOST_SETTINGS_BYTES: Final = 1_000_000  # bytes of a settings file; a larger one is a usage error
+MOST_SETTINGS_BYTES: Final = 200_000  # bytes of a settings file; a larger one is a usage error
+MOST_OWN_FRAMEWORKS: Final = 100  # frameworks that settings describe or name files of; more are a usage error
 DEEPEST_SETTINGS: Final = 50  # levels of tables and lists; deeper settings are a usage error
 MOST_PATTERNS: Final = 1_000  # path patterns in all settings, each spelling of `{a,b}` counted; more are a usage error
 MOST_PATTERN_CHARACTERS: Final = 100_000  # characters of those patterns; more are a usage error

@@ -8,7 +8,7 @@ from itertools import islice
 from pytest_gbs import frameworks
 from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.core.limits import MOST_OWN_FRAMEWORKS, MOST_SETTINGS_BYTES
 from pytest_gbs.core.typed import Any, NamedTuple
 from pytest_gbs.frameworks._building import build_framework
 from pytest_gbs.frameworks._notation import NotationError, Path, Plain, expand
@@ -39,6 +39,8 @@ def describe(stated: Any, root: str, file: str) -> Described:
 
     One whose name starts with an underscore is a part for others to inherit, and no table.
     """
+    if len(stated) > MOST_OWN_FRAMEWORKS:
+        return Described((), (Problem(("frameworks",), f"holds {len(stated):,} frameworks; at most {MOST_OWN_FRAMEWORKS} are read"),))
     found, wrong, lines = _found(stated, root, file)
     known = {each.name: each.raw for each in found}
     tables: list[Framework] = []

@@ -8,7 +8,7 @@ from pytest_gbs.core.errors import SettingsError
 from pytest_gbs.core.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.typed import NamedTuple
-from pytest_gbs.trees.files import MISSING, read_bytes
+from pytest_gbs.trees.files import MISSING, may_hold, read_bytes, too_large
 from pytest_gbs.trees.root import StrPath, has_settings
 
 
@@ -54,6 +54,8 @@ def _found(root: str, rules: Mapping[str, str]) -> Settings:
     """Return the settings of the repository at `root`, the defaults where it has none."""
     own = read_bytes(f"{root}/gbs.toml", MOST_SETTINGS_BYTES)
     shared = read_bytes(f"{root}/pyproject.toml", MOST_SETTINGS_BYTES) if own == MISSING else ""
+    if shared == too_large(MOST_SETTINGS_BYTES) and may_hold(f"{root}/pyproject.toml", ("gbs",)):
+        raise SettingsError(f"pyproject.toml: {shared}, and may hold [tool.gbs]; gbs.toml would stand in front of it")
     if own == MISSING and (isinstance(shared, str) or not has_settings(shared)):
         return Settings()
     from pytest_gbs.settings.reading import TABLE, interpret, parse
