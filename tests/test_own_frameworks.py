@@ -164,9 +164,9 @@ generations = "num_generations"
         (Name.WORLD_SIZE, Rounding.EXACT),
         (Name.GLOBAL_BATCH_SIZE, Rounding.EXACT),
     ]
-    assert [(c.code, c.at_least, c.enforcement) for c in table.constraints] == [
-        ("GBS202", None, Enforcement.STOPS),
-        ("GBS207", 2, Enforcement.CORRECTS),
+    assert [(c.rule, c.at_least, c.enforcement) for c in table.constraints] == [
+        ("batch-not-divisible", None, Enforcement.STOPS),
+        ("micro-batch-too-small", 2, Enforcement.CORRECTS),
     ]
     assert table.exclusions[0].keys == (("a", "b"), ("c",))
     assert table.requirements[0].keys == (("batch",),)

@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pytest_gbs.rules import named
+
 _HEAD: Final = """\
 <!-- Generated from core/limits.py and parsing/shell/limits.py by tools/generate_docs.py: change a constant or its comment there. -->
 
@@ -19,6 +21,9 @@ whatever it holds; the limits below are what makes that true. No real recipe tha
 """
 _MODULES: Final = (("pytest_gbs.core.limits", ""), ("pytest_gbs.parsing.shell.limits", "Shell scripts, Makefiles and Markdown"))
 _CONSTANT: Final = re.compile(r"(?P<name>[A-Z][A-Z_]+)(?:: Final)? = .*?(?:  # (?P<comment>.+))?")
+# What stands for the code of a rule in the comments.
+_RULES: Final = {"UNREADABLE": "unreadable-file", "UNREAD": "unread-script"}
+_MARK: Final = re.compile(r"\b(?:UNREADABLE|UNREAD)\b")
 _HEADING: Final = re.compile(r"# (?P<heading>.+)")
 
 
@@ -30,6 +35,10 @@ class Limit(NamedTuple):
     value: int
     counts: str
     beyond: str
+
+
+def _code(mark: re.Match[str]) -> str:
+    return named(_RULES[mark.group()]).code
 
 
 def limits() -> Iterator[Limit]:
@@ -53,5 +62,5 @@ def page() -> str:
         if limit.table != last:
             last = limit.table
             lines += ["", f"## {last}", "", "| at most | of what | beyond that |", "|---:|---|---|"]
-        lines.append(f"| {limit.value:,} | {limit.counts} | {limit.beyond} |")
+        lines.append(f"| {limit.value:,} | {limit.counts} | {_MARK.sub(_code, limit.beyond)} |")
     return "\n".join(lines) + "\n"

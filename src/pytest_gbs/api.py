@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from pytest_gbs.checking import finalise
+from pytest_gbs.checking.finalise import Launched, merged
 from pytest_gbs.companions import Companions
 from pytest_gbs.core.composed import ComposeProblem
 from pytest_gbs.core.document import TAKES_IN, Document
@@ -17,26 +19,22 @@ from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import Unread
 from pytest_gbs.core.limits import MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
 from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
-from pytest_gbs.core.outcome import Finding, Outcome
 from pytest_gbs.core.preferences import Expectation, Settings
 from pytest_gbs.core.quantity import Name, Quantity, Size
 from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.report import FileReport, Report, Role
+from pytest_gbs.core.report import Bug, FileReport, Report, Role
 from pytest_gbs.core.rule import Scope
 from pytest_gbs.core.run import Judged, Policy, Run
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.declarations import SAYS_TOO_MUCH, readable
 from pytest_gbs.engine import (
-    OF_HARDWARE,
     Context,
     Judgement,
-    Launched,
     build_runs,
     claimed,
     judge_file,
     judge_recipe,
     launch_run,
-    verification,
 )
 from pytest_gbs.evidence import Evidence
 from pytest_gbs.launchers import command_words, read_launcher_file
@@ -126,7 +124,7 @@ class _Told(NamedTuple):
     """What was found out about one file: reports, bugs and claims; and what waits until all files are known."""
 
     files: tuple[FileReport, ...]
-    internal: tuple[str, ...]
+    internal: tuple[Bug, ...]
     judged: tuple[Judged, ...]
     launched: tuple[Pending, ...] = ()
     waiting: tuple[Pending, ...] = ()
@@ -187,7 +185,7 @@ class _Check:
         self.shared = self._shared_policies()
         chosen = self._with_dependents(chosen)
         files: list[FileReport] = []
-        internal: list[str] = []
+        internal: list[Bug] = []
         judged: list[Judged] = []
         waiting: list[Pending] = []
         launched: list[Pending] = []
@@ -239,7 +237,8 @@ class _Check:
     def _tell(self, path: str, named: bool) -> _Told:
         """Return what is found out about one file."""
         each = tuple(self._file(path, named))
-        waiting = tuple(pending for pending in each if _may_be_parent(pending))
+        # It matters whether others take in such a file as a parent, unless somebody named it.
+        waiting = tuple(p for p in each if not p.named and finalise.needs_other_hardware(p.judgement.outcomes, self.rules))
         return _Told(
             tuple(self.telling.finish(pending) for pending in each if pending not in waiting),
             tuple(bug for pending in each for bug in pending.judgement.internal),
@@ -252,9 +251,7 @@ class _Check:
     def _unless_parent(self, pending: Pending) -> Pending:
         """Return what is told of a file without what its GPUs break, where others take it in as a parent and set their own."""
         if pending.path in self.parents and not pending.named:
-            told = pending.judgement.outcomes
-            kept = {c: [o for o in each if c not in OF_HARDWARE or not isinstance(o, Finding)] for c, each in told.items()}
-            pending.judgement = pending.judgement._replace(outcomes={code: each for code, each in kept.items() if each})
+            pending.judgement = pending.judgement._replace(outcomes=finalise.as_a_parent(pending.judgement.outcomes, self.rules))
         return pending
 
     def _with_dependents(self, chosen: dict[str, bool]) -> dict[str, bool]:
@@ -298,7 +295,7 @@ class _Check:
             return
         wanted = {**dict.fromkeys(self.launches.sourced_by(wanted), False), **wanted}
         found: defaultdict[str, list[Launched]] = defaultdict(list)
-        bugs: defaultdict[str, list[str]] = defaultdict(list)
+        bugs: defaultdict[str, list[Bug]] = defaultdict(list)
         alone: defaultdict[str, list[Launched]] = defaultdict(list)
         others = dict.fromkeys(path for script in wanted for path in self.launches.recipes_of(script) if path not in chosen)
         unasked = [each for path in others for each in self._file(path, named=False)]
@@ -327,12 +324,9 @@ class _Check:
             pending.problem = reason
             yield pending
 
-    def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[str, ...]) -> Pending:
+    def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[Bug, ...]) -> Pending:
         """Return a launching file with what its launches give."""
-        outcomes: defaultdict[str, list[Outcome]] = defaultdict(list)
-        for each in (*found, *alone):
-            for code, told in each.outcomes.items():
-                outcomes[code].extend(told)
+        outcomes = merged(*(each.outcomes for each in (*found, *alone)))
         source = self.repository.tree.read(path)
         unread = self.launches.scripts.unread.get(path) if self.launches is not None else None
         if unread is not None:
@@ -340,7 +334,7 @@ class _Check:
             outcomes.update(judgement.outcomes)
             bugs += judgement.internal
         role = Role.LAUNCHER if isinstance(source, Source) else Role.UNREADABLE
-        pending = Pending(path, role, named, Judgement(dict(outcomes), bugs), source if isinstance(source, Source) else None)
+        pending = Pending(path, role, named, Judgement(outcomes, bugs), source if isinstance(source, Source) else None)
         pending.problem = source.reason if isinstance(source, Unreadable) else ""
         pending.runs = tuple(each.run for each in alone)
         pending.launches = len({each.run.launch for each in (*found, *alone)})
@@ -379,8 +373,7 @@ class _Check:
     def _not_all_read(self, judgement: Judgement, problem: Unreadable) -> Judgement:
         """Return `judgement` with the finding that a part of the file was not read."""
         told = judge_file(problem, self.rules, Scope.UNREADABLE)
-        outcomes = {code: [*judgement.outcomes.get(code, []), *each] for code, each in told.outcomes.items()}
-        return judgement._replace(outcomes={**judgement.outcomes, **outcomes}, internal=judgement.internal + told.internal)
+        return judgement._replace(outcomes=merged(judgement.outcomes, told.outcomes), internal=judgement.internal + told.internal)
 
     def _unreadable(self, path: str, problem: Unreadable, named: bool) -> Pending:
         tell = named or problem.matters
@@ -446,8 +439,7 @@ class _Check:
         judgement = judge_file(file, self.rules, Scope.LAUNCHER)
         view = FileView(document, None, {q.name: q for q in file.quantities}, file, False)
         of_file = judge_file(view, self.rules, Scope.FILE)
-        merged = {**of_file.outcomes, **judgement.outcomes}
-        both = Judgement(merged, judgement.internal + of_file.internal)
+        both = Judgement(merged(of_file.outcomes, judgement.outcomes), judgement.internal + of_file.internal)
         pending = Pending(path, Role.LAUNCHER, named, both, document.source)
         pending.launcher = file
         return pending
@@ -456,8 +448,8 @@ class _Check:
         document, whole, framework, places, limit = recipe
         path = document.source.path
         sizes = self._sizes(recipe)
-        own = build_runs(whole, framework, sizes, self._context(path))
-        runs = tuple(self.companions.beside(run._replace(places=places)) for run in own)
+        own = build_runs(whole, framework, sizes, self._context(path), places)
+        runs = tuple(map(self.companions.beside, own))
         launched = (*launched, *self._shown(document, own[0]))
         runs = self._held((*runs, *_each_once(self._launch_run(running, own[0]) for running in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
@@ -494,16 +486,13 @@ class _Check:
         """Return `judgement` with what scripts leave open that may launch the recipe and were not read, where it would be verified."""
         path = document.source.path
         unread = self.launches.unread_for(path) if self.launches is not None else ()
-        verified = verification(judgement) if unread else None
+        verified = finalise.verification(judgement.outcomes, judgement.launched) if unread else None
         if verified is None:
             return judgement
         self.doubted.update(each.path for each in unread)
         at = verified.at if verified.at is not None and verified.at.source == path else Location(path, 0, 0)
         told = [judge_file(each._replace(recipe=at), self.rules, Scope.UNREAD) for each in unread]
-        outcomes = dict(judgement.outcomes)
-        for each in told:
-            for code, found in each.outcomes.items():
-                outcomes[code] = [*outcomes.get(code, []), *found]
+        outcomes = merged(judgement.outcomes, *(each.outcomes for each in told))
         bugs = (bug for each in told for bug in each.internal)
         return judgement._replace(outcomes=outcomes, internal=(*judgement.internal, *bugs))
 
@@ -553,12 +542,6 @@ def _each_once(runs: Iterable[Run]) -> Iterator[Run]:
         if same not in seen:
             seen.add(same)
             yield run
-
-
-def _may_be_parent(pending: Pending) -> bool:
-    """Return whether it matters if others take in this file as a parent: its GPUs break something, and nobody named it."""
-    told = pending.judgement.outcomes
-    return not pending.named and any(isinstance(o, Finding) for code in OF_HARDWARE for o in told.get(code, ()))
 
 
 def _shows_command(document: Document) -> bool:

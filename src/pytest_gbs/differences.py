@@ -35,7 +35,6 @@ _TOPICS: Final[Mapping[str, str]] = {
 }
 # Topics of steps rather than of epochs or fractions: what they mean in samples changes with the batch.
 _STEPS: Final = ("steps", "iters")
-_RATE: Final = "is the same, "
 _GUIDE: Final = (
     "a learning rate is tuned for a batch; linear and square-root scaling are rough guides only: what fits depends on optimizer, "
     "warmup, clipping, sequence length and data"
@@ -65,10 +64,10 @@ def differences(base: State, head: State) -> Differences:
     after = dict(_sides(head))
     changes = [found for name in {**before, **after} if (found := _change(before.get(name), after.get(name))) is not None]
     changes.sort(key=lambda change: (change.path, change.launch))
+    rates = any(change.status == Status.CHANGED and _same_rate(change.settings) for change in changes)
     changes = list(_said_once(changes))
     recipes = {name.partition(" @ ")[0] for name in (*before, *after)}
-    guide = (_GUIDE,) if any(_RATE in note for change in changes for note in change.notes) else ()
-    return Differences(base.name, head.name, tuple(changes), len(recipes), guide)
+    return Differences(base.name, head.name, tuple(changes), len(recipes), (_GUIDE,) if rates else ())
 
 
 def _said_once(changes: list[Change]) -> Iterator[Change]:
@@ -245,14 +244,20 @@ def _as_number(text: str | None) -> float | None:
 def _notes(before: _Side, after: _Side, settings: tuple[Setting, ...]) -> Iterator[str]:
     """Yield what to think of where the batch changed."""
     factor = _factor(before, after)
-    rates = [each for each in settings if each.topic == Topic.LEARNING_RATE]
-    if rates and all(each.same for each in rates):
+    rate = _same_rate(settings)
+    if rate is not None:
         guide = f": linear scaling would be x {factor:.3g}, square-root scaling x {sqrt(factor):.3g}" if factor else ""
-        yield f"{rates[0].key} {_RATE}{rates[0].after}, for another batch{guide}"
+        yield f"{rate.key} is the same, {rate.after}, for another batch{guide}"
     steps = [each for each in settings if each.topic != Topic.LEARNING_RATE and each.same and _counts_steps(each)]
     if steps and factor:
         words = " and ".join(f"{each.key} {each.after}" for each in steps)
         yield f"{words} {'is' if len(steps) == 1 else 'are'} the same number of steps, which is {factor:.3g} times the samples"
+
+
+def _same_rate(settings: tuple[Setting, ...]) -> Setting | None:
+    """Return the first learning rate, where all of them are what they were."""
+    rates = [each for each in settings if each.topic == Topic.LEARNING_RATE]
+    return rates[0] if rates and all(each.same for each in rates) else None
 
 
 def _counts_steps(setting: Setting) -> bool:
@@ -278,11 +283,13 @@ def _claims(before: _Side, after: _Side) -> Iterator[str]:
     """Yield what became of a claim that was checked."""
     if before.record is None or before.record.claim is None or before.run.launch is not None:
         return
-    now = dict(after.file.rules)
-    if any(now.get(code) == "violated" for code in ("GBS101", "GBS104")):
-        yield f"the comment still says {before.record.claim:,} (GBS101)"
-    elif now.get("GBS101") == "undetermined":
-        yield f"the comment's claim of {before.record.claim:,} was checked, and can't be decided any more (GBS107)"
+    rules, now = after.state.report.rule, dict(after.file.rules)
+    product, factor = (now.get(rules(name).code) for name in ("stale-declaration", "stale-factor"))
+    if "violated" in (product, factor):
+        yield f"the comment still says {before.record.claim:,} ({rules('stale-declaration').code})"
+    elif product == "undetermined":
+        open_now = rules("claim-no-longer-checked").code
+        yield f"the comment's claim of {before.record.claim:,} was checked, and can't be decided any more ({open_now})"
 
 
 __all__ = ["State", "differences"]

@@ -1,10 +1,13 @@
-"""From a document to outcomes: the runs of a recipe, what each rule says of them, and the verdict that follows."""
+"""From a document to outcomes: the runs of a recipe, and what each rule says of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from pytest_gbs.checking import finalise
+from pytest_gbs.checking.finalise import Launched, Outcomes, merged
 from pytest_gbs.core.arguments import settings
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CONFIGURATIONS, Document
@@ -14,14 +17,14 @@ from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.identity import by_identity
 from pytest_gbs.core.launch import JUDGES_NOTHING, Kind, Launch
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.outcome import Outcome
 from pytest_gbs.core.preferences import Expectation, Settings
-from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.report import Verdict
-from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Note, Noted, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.report import Bug
+from pytest_gbs.core.rule import About, Rule, Scope
 from pytest_gbs.core.rulebook import OF_TABLE, Rulebook
-from pytest_gbs.core.run import Claim, Judged, Policy, Run, World
+from pytest_gbs.core.run import Judged, Policy, Run, World
 from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
 
 # What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it stands beside.
 CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP)
-_WORST: Final = {"verified": 0, "undetermined": 1, "violated": 2}
 
 
 class Context(NamedTuple):
@@ -46,24 +48,40 @@ class Context(NamedTuple):
     shared: tuple[Policy, ...] = ()
 
 
-def build_runs(document: Document, framework: Framework, sizes: dict[str, Size], context: Context) -> tuple[Run, ...]:
-    """Return the recipe by itself, and one more run for each launch context that the settings state for it."""
+def build_runs(
+    document: Document, framework: Framework, sizes: dict[str, Size], context: Context, places: dict[KeyPath, Location] | None = None
+) -> tuple[Run, ...]:
+    """Return the recipe by itself, and one more run for each launch context that the settings state for it.
+
+    `places` says where the values of a document really stand that is made up of several.
+    """
     stated = _stated(document, framework)
     declarations = stated.declarations
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = Evidence(own, context.given, context.hardware, context.nearby)
     table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
     said = said_in_comments(declarations, Force.STATES)
-    claims = tuple(
-        Claim(d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes)))
+    claimed = tuple(
+        (d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes)))
         for d in declarations
         if d.force == Force.STATES and not d.weak and d.name in CLAIMED
     )
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
     seen = geometry(sizes, hardware.sizes, table, document)
     policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
-    recipe = Run(document, table, None, seen, claims, declarations, policies, assumptions=hardware.assumptions, unread=stated.ended)
-    return (_best_known(recipe, context), *_launched(recipe, sizes, context))
+    recipe = Run(document, table, None, seen, (), declarations, policies, hardware.assumptions, places=places, unread=stated.ended)
+    recipe = _with_claims(_best_known(recipe, (worlds[0] for _, worlds in claimed), context), claimed)
+    return (recipe, *_launched(recipe, sizes, context))
+
+
+def _with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...]]]) -> Run:
+    """Return `run` with what is claimed of it, each claim judged once and for all."""
+    claimed = tuple(claimed)
+    if not claimed:
+        return run
+    from pytest_gbs.core.claims import judged
+
+    return run._replace(claims=tuple(judged(run, declaration, worlds) for declaration, worlds in claimed))
 
 
 @by_identity
@@ -113,14 +131,12 @@ def _reserve(framework: Framework, document: Document, hardware: Hardware) -> Ha
     return hardware._replace(sizes={name: size for name, size in hardware.sizes.items() if size.origin != Origin.COMMENT})
 
 
-def _best_known(run: Run, context: Context) -> Run:
+def _best_known(run: Run, claimed: Iterable[World], context: Context) -> Run:
     """Return `run` shown in the world of its first claim that names its hardware, where nothing better was given."""
     if context.given or run.geometry.global_batch_size is not None:
         return run
-    for claim in run.claims:
-        if claim.worlds[0].geometry.global_batch_size is not None:
-            return run._replace(geometry=claim.worlds[0].geometry, assumptions=claim.worlds[0].assumptions)
-    return run
+    world = next((world for world in claimed if world.geometry.global_batch_size is not None), None)
+    return run._replace(geometry=world.geometry, assumptions=world.assumptions) if world is not None else run
 
 
 def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Run]:
@@ -129,11 +145,11 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
         if not matches_any(run.path, launch.paths):
             continue
         stated = {Name.NUM_NODES: launch.num_nodes, Name.GPUS_PER_NODE: launch.gpus_per_node, Name.WORLD_SIZE: launch.world_size}
-        hardware = {n: Quantity(n, v, Origin.LAUNCH, key=launch.name, note=launch.origin) for n, v in stated.items() if v is not None}
+        hardware = {n: Quantity(n, v, Origin.LAUNCH, key=launch.name, note=Note(launch.origin)) for n, v in stated.items() if v is not None}
         seen = geometry(sizes, hardware, run.framework, run.document)
         start = Launch(Location(context.settings.source, 0, 0), Kind.SCRIPT, launch.name, tuple(hardware.values()))
-        claims = tuple(Claim(claim.declaration, (World(seen),)) for claim in run.claims)
-        yield run._replace(launch=start, geometry=seen, claims=claims, assumptions=())
+        bare = run._replace(launch=start, geometry=seen, claims=(), assumptions=())
+        yield _with_claims(bare, ((claim.declaration, (World(seen),)) for claim in run.claims))
 
 
 def launch_run(running: Running, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
@@ -150,11 +166,11 @@ def launch_run(running: Running, sizes: dict[str, Size], own: Run | None, declar
     judges = launch.kind not in JUDGES_NOTHING
     claimed = [claim.declaration for claim in own.claims] if own is not None and judges else []
     stated = [d for d in declared if d.name in CLAIMED] if judges else []
-    claims = tuple(Claim(d, (World(seen),)) for d in (*claimed, *stated))
     policies = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
     assumptions = tuple(dict.fromkeys(_assumed(running, hardware, sizes)))
     places = running.places
-    return Run(running.document, table, launch, seen, claims, declared, policies, assumptions=assumptions, places=places)
+    run = Run(running.document, table, launch, seen, (), declared, policies, assumptions=assumptions, places=places)
+    return _with_claims(run, ((declaration, (World(seen),)) for declaration in (*claimed, *stated)))
 
 
 # A run of so few optimizer steps tries whether something works.
@@ -184,22 +200,22 @@ def _started(running: Running, sizes: dict[str, Size]) -> dict[str, Size]:
     return {**parallel, **own} if own else given
 
 
-def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]) -> Iterator[str]:
+def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]) -> Iterator[Assumption]:
     """Yield what a launch takes for granted: variables that nobody sets, arguments that nobody adds."""
     for size in (*hardware.values(), *sizes.values()):
-        name = size.note.removeprefix(_DEFAULT_OF) if isinstance(size, Quantity) else ""
-        if isinstance(size, Quantity) and name != size.note and name.isidentifier() and name.isupper():
-            yield name + _NOT_SET
+        # The environment has variables in capitals; others are the script's own.
+        if isinstance(size, Quantity) and size.note.kind == Noted.DEFAULT and size.note.variable.isupper():
+            yield Assumption(Assuming.NOT_SET, size.note.variable)
     places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}
     for setting in settings(running.found.start.program[1:], running.framework.arguments):
         if setting.word.default and setting.at in places:
-            yield from ((part.name or "a variable") + _NOT_SET for part in setting.word.parts if part.default)
+            yield from (Assumption(Assuming.NOT_SET, part.name) for part in setting.word.parts if part.default)
     if any(_is_left_open(size.at, running) for size in _numbers(hardware)):
-        yield _AS_IT_IS
+        yield Assumption(Assuming.LEFT_AS_IT_IS)
     if running.found.launch.meant:
-        yield "the text in quotes is meant as a whole, though a bare quote ends it"
+        yield Assumption(Assuming.QUOTES)
     if running.found.launch.open:
-        yield "the command line of the script changes nothing"
+        yield Assumption(Assuming.NOTHING_ADDED)
 
 
 def _numbers(hardware: dict[str, Size]) -> Iterator[Quantity]:
@@ -225,22 +241,10 @@ def _is_left_open(at: Location | None, running: Running) -> bool:
     return False
 
 
-_DEFAULT_OF: Final = "default of "
-_NOT_SET: Final = " is not set"
-_AS_IT_IS: Final = "the number that a comment says to change is left as it is"
-
-
 def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
     for e in expect:
         if not e.shared and matches_any(path, e.paths):
             yield Policy(e.name, e.low, e.high, e.values, e.origin, e.text)
-
-
-class Launched(NamedTuple):
-    """What the rules said of one launch of a recipe."""
-
-    run: Run
-    outcomes: dict[str, list[Outcome]]
 
 
 class Judgement(NamedTuple):
@@ -249,204 +253,89 @@ class Judgement(NamedTuple):
     `launched` is what they said of its launches by scripts, whose findings belong to the launching file.
     """
 
-    outcomes: dict[str, list[Outcome]]
-    internal: tuple[str, ...]
+    outcomes: Outcomes
+    internal: tuple[Bug, ...]
     judged: tuple[Judged, ...] = ()
     launched: tuple[Launched, ...] = ()
 
 
-# The rule about keys that are missing, which other files may hold that a launch reads together with the recipe.
-_LACKS: Final = "GBS209"
-
-
 def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) -> Judgement:
     """Return what file and run rules say of a recipe and its runs."""
-    collected = _Collector()
-    launched: list[Launched] = []
-    if view is not None:
-        for rule in rules.of(Scope.FILE):
-            collected.collect(rule, view)
+    asked = _Asked()
     partial = any(run.launch and run.launch.start and run.launch.start.together for run in runs)
+    own = asked.of(rules.of(Scope.FILE), view) if view is not None else {}
+    launched: list[Launched] = []
     for run in runs:
-        of_run = _Collector()
-        scopes = (Scope.RUN,) if run.launch is None else (Scope.RUN, Scope.LAUNCH)
-        for rule in rules.about(run.framework):
-            if rule.scope in scopes and _concerns(rule, run) and not (partial and run.launch is None and rule.code == _LACKS):
-                of_run.collect(rule, run)
-        if run.launch is not None and run.places is not None:
-            _collect_given(of_run, rules, run)
-        if run.places is not None:
-            of_run.relocate(run)
-        told = _named(_softened(_one_cause(of_run), run), run)
+        told = finalise.of_run(merged(asked.of(_concerning(rules, run, partial), run), _of_values_given(asked, rules, run)), run, rules)
         if run.launch is None or run.launch.start is None:
-            collected.add(told)
+            own = merged(own, told)
         else:
-            collected.internal.extend(told.internal)
-            launched.append(Launched(run, _without_those_of(collected.outcomes, told.outcomes)))
+            launched.append(Launched(run, finalise.without_those_of(own, told)))
     if len(runs) > 1:
-        _compare_launches(runs, rules, collected, launched)
-    outcomes = _without_decided(collected.outcomes, launched)
+        own, launched = _compared(asked.of(rules.of(Scope.RECIPE), runs), own, launched)
     judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()
-    return Judgement(outcomes, tuple(collected.internal), judged, tuple(launched))
+    return Judgement(finalise.of_recipe(own, launched, rules), tuple(asked.bugs), judged, tuple(launched))
 
 
-def _concerns(rule: Rule, run: Run) -> bool:
-    """Return whether `rule`, which may have something to say of the table, may have anything to say of `run`."""
-    return not rule.needs or rule.needs in OF_TABLE or bool(getattr(run, rule.needs))
+def _concerning(rules: Rulebook, run: Run, partial: bool) -> Iterator[Rule]:
+    """Yield the rules that may have something to say of `run`; `partial` is true of a recipe that launches read with other files."""
+    scopes = (Scope.RUN,) if run.launch is None else (Scope.RUN, Scope.LAUNCH)
+    for rule in rules.about(run.framework):
+        given = not rule.needs or rule.needs in OF_TABLE or bool(getattr(run, rule.needs))
+        if rule.scope in scopes and given and not (partial and run.launch is None and rule.in_any_part):
+            yield rule
 
 
-# Rules that may fail for want of GPUs alone.
-OF_HARDWARE: Final = ("GBS201", "GBS202", "GBS204", "GBS205")
-
-
-def _softened(collected: _Collector, run: Run) -> _Collector:
-    """Return `collected` with what is not certain of a launch told less firmly.
-
-    Errors come from scripts. Where a variable that somebody may set decides about the processes, the framework need not stop.
-    """
-    launch = run.launch
-    if launch is None or launch.start is None:
-        return collected
-    # The command that a recipe's own comment shows leaves out what everybody fills in: the number of machines, say.
-    by_default = launch.at.source.endswith(CONFIGURATIONS) or any(a == _AS_IT_IS or a.endswith(_NOT_SET) for a in run.assumptions)
-    if launch.kind == Kind.SCRIPT and not by_default:
-        return collected
-    # What a script says outright stays certain, whatever somebody may set of the rest.
-    outright = launch.kind == Kind.SCRIPT and not launch.at.source.endswith(CONFIGURATIONS)
-    for code, outcomes in list(collected.outcomes.items()):
-        kept = [outcome for outcome in outcomes if not (by_default and code in OF_HARDWARE and isinstance(outcome, Finding))]
-        collected.outcomes[code] = [o if outright and code in _OUTRIGHT and not _assumes(o) else _warning(o) for o in kept]
-    return collected
-
-
-# Rules that may find keys which exclude each other or are not there, whatever the numbers are.
-_OUTRIGHT: Final = ("GBS203", "GBS209")
-
-
-def _assumes(outcome: Outcome) -> bool:
-    return isinstance(outcome, Finding) and bool(outcome.assumptions)
-
-
-def _warning(outcome: Outcome) -> Outcome:
-    grave = isinstance(outcome, Finding) and outcome.severity == Severity.ERROR
-    return outcome._replace(severity=Severity.WARNING) if grave else outcome  # type: ignore[call-arg]
-
-
-# Rules about single values, which a command line can get wrong as well as a file.
-_OF_VALUES: Final = ("GBS003", "GBS004")
-
-
-def _collect_given(collected: _Collector, rules: Rulebook, run: Run) -> None:
-    """Add what rules about values say of those that the command line of a launch gives."""
-    assert run.launch is not None
+def _of_values_given(asked: _Asked, rules: Rulebook, run: Run) -> Outcomes:
+    """Return what rules about values say of those that the command line of a launch gives."""
+    if run.launch is None or run.places is None:
+        return {}
     view = FileView(run.document, run.framework, {}, None, False)
-    told = _Collector()
-    for rule in rules.all:
-        if rule.code in _OF_VALUES:
-            told.collect(rule, view)
-    collected.internal.extend(told.internal)
-    for code, outcomes in told.outcomes.items():
-        given = [outcome for outcome in outcomes if outcome.at and not run.real(outcome.at).source.endswith(CONFIGURATIONS)]
-        collected.outcomes.setdefault(code, []).extend(given)
+    told = asked.of((rule for rule in rules.all if rule.about == About.VALUE), view)
+    return {
+        code: [outcome for outcome in outcomes if outcome.at and not run.real(outcome.at).source.endswith(CONFIGURATIONS)]
+        for code, outcomes in told.items()
+    }
 
 
-def _compare_launches(runs: tuple[Run, ...], rules: Rulebook, collected: _Collector, launched: list[Launched]) -> None:
-    """Add what rules say of all runs of a recipe together: in a launching file, each to the launch that it is about."""
-    together = _Collector()
-    for rule in rules.of(Scope.RECIPE):
-        together.collect(rule, runs)
-    collected.internal.extend(together.internal)
-    for code, outcomes in together.outcomes.items():
+def _compared(told: Outcomes, own: Outcomes, launched: list[Launched]) -> tuple[Outcomes, list[Launched]]:
+    """Return `own` and `launched` with what is said of all runs together: in a launching file, each to the launch that it is about."""
+    for code, outcomes in told.items():
         for outcome in outcomes:
-            about = next(
-                (each for each in launched if outcome.at and each.run.launch and each.run.launch.at.source == outcome.at.source), None
-            )
-            (about.outcomes if about else collected.outcomes).setdefault(code, []).append(outcome)
-
-
-def _without_those_of(known: dict[str, list[Outcome]], outcomes: dict[str, list[Outcome]]) -> dict[str, list[Outcome]]:
-    """Return the outcomes of a launch without findings that the recipe has by itself, whoever launches it."""
-    told = {(code, outcome.message) for code, each in known.items() for outcome in each if isinstance(outcome, Finding)}
-    kept = {c: [o for o in each if not (isinstance(o, Finding) and (c, o.message) in told)] for c, each in outcomes.items()}
-    return {code: each for code, each in kept.items() if each}
-
-
-# What a launch decides by its own rule, that the recipe by itself leaves open.
-_DECIDED_BY: Final = {"GBS101": "GBS301", "GBS501": "GBS501"}
-
-
-def _without_decided(outcomes: dict[str, list[Outcome]], launched: Iterable[Launched]) -> dict[str, list[Outcome]]:
-    """Return the outcomes of a recipe without open claims and policies that one of its launches decides."""
-    decided = {code for each in launched for code, found in each.outcomes.items() if any(not isinstance(o, Undetermined) for o in found)}
-    for code, by in _DECIDED_BY.items():
-        if by in decided and code in outcomes:
-            outcomes[code] = [outcome for outcome in outcomes[code] if not isinstance(outcome, Undetermined)]
-    return {code: each for code, each in outcomes.items() if each}
+            said = {code: [outcome]}
+            place = outcome.at.source if outcome.at else None
+            about = next((n for n, each in enumerate(launched) if each.run.launch and each.run.launch.at.source == place), None)
+            if about is None:
+                own = merged(own, said)
+            else:
+                launched[about] = launched[about]._replace(outcomes=merged(launched[about].outcomes, said))
+    return own, launched
 
 
 def judge_file(view: object, rules: Rulebook, scope: str) -> Judgement:
     """Return what the rules of one scope say about something that is no recipe."""
-    collected = _Collector()
-    for rule in rules.of(scope):
-        collected.collect(rule, view)
-    return Judgement(collected.outcomes, tuple(collected.internal))
+    asked = _Asked()
+    return Judgement(asked.of(rules.of(scope), view), tuple(asked.bugs))
 
 
-class _Collector:
-    """Gathers outcomes; the one place where a bug in a rule is caught, so that the run goes on and says so."""
+class _Asked:
+    """Asks rules; the one place where a bug in a rule is caught, so that the run goes on and says so."""
 
     def __init__(self) -> None:
-        self.outcomes: dict[str, list[Outcome]] = {}
-        self.internal: list[str] = []
+        self.bugs: list[Bug] = []
 
-    def collect(self, rule: Rule, subject: Any) -> None:
-        try:
-            for outcome in rule.check(subject):
-                self.outcomes.setdefault(rule.code, []).append(outcome)
-        except Exception as error:
-            path = getattr(subject, "path", None) or getattr(getattr(subject, "document", None), "source", ("?",))[0]
-            self.internal.append(f"internal error in {rule.code} on {path}: {type(error).__name__}: {error}")
-
-    def relocate(self, run: Run) -> None:
-        """Turn places in the made-up document of `run` into real ones."""
-        for code, outcomes in self.outcomes.items():
-            self.outcomes[code] = [_really(outcome, run) for outcome in outcomes]
-
-    def add(self, other: _Collector) -> None:
-        for code, outcomes in other.outcomes.items():
-            self.outcomes.setdefault(code, []).extend(outcomes)
-        self.internal.extend(other.internal)
-
-
-def _really(outcome: Outcome, run: Run) -> Outcome:
-    """Return `outcome` at its real place, without edits where that is not the place it was made for."""
-    if outcome.at is None:
-        return outcome
-    at = run.real(outcome.at)
-    if not isinstance(outcome, Finding):
-        return outcome._replace(at=at)
-    related = tuple(each._replace(at=run.real(each.at)) for each in outcome.related)
-    return outcome._replace(at=at, related=related)
-
-
-def _named(collected: _Collector, run: Run) -> _Collector:
-    """Return `collected` with each finding of a launch saying which launch it is about."""
-    if run.launch is not None:
-        at = run.launch.at if run.launch.at.stop else None
-        words = () if at is not None else (f"launched as {run.launch.command}",)
-        for code, outcomes in collected.outcomes.items():
-            collected.outcomes[code] = [
-                o._replace(launch=at, details=(*o.details, *words)) if isinstance(o, Finding) else o for o in outcomes
-            ]
-    return collected
-
-
-def _one_cause(collected: _Collector) -> _Collector:
-    """Return `collected` without what a recipe that runs nowhere says of its batch: GBS204 stands for it."""
-    if any(isinstance(outcome, Finding) for outcome in collected.outcomes.get("GBS204", ())):
-        for code in [code for code in collected.outcomes if code.startswith("GBS1") or code in ("GBS202", "GBS205")]:
-            del collected.outcomes[code]
-    return collected
+    def of(self, rules: Iterable[Rule], subject: Any) -> Outcomes:
+        """Return what `rules` say of `subject`, each outcome with the code of its rule."""
+        told: dict[str, list[Outcome]] = {}
+        for rule in rules:
+            try:
+                for outcome in rule.check(subject):
+                    own = outcome if outcome.code == rule.code else outcome._replace(code=rule.code)
+                    told.setdefault(rule.code, []).append(own)
+            except Exception as error:
+                path = getattr(subject, "path", None) or getattr(getattr(subject, "document", None), "source", ("?",))[0]
+                self.bugs.append(Bug(f"{type(error).__name__}: {error}", path, rule.code))
+        return told
 
 
 def _judged(run: Run) -> Iterator[Judged]:
@@ -467,59 +356,17 @@ def _judged(run: Run) -> Iterator[Judged]:
         yield Judged(run.path, claim.declaration, nodes, whole, text)
 
 
-# Rules about the batch, by the start of their codes.
-_ABOUT_BATCH: Final = ("GBS1", "GBS2", "GBS3", "GBS4", "GBS5")
-
-
-def verification(judgement: Judgement) -> Verified | None:
-    """Return the first outcome for which a recipe may be called verified, of its own or of a launch; None where there is none."""
-    told = (judgement.outcomes, *(each.outcomes for each in judgement.launched))
-    return next((o for outcomes in told for each in outcomes.values() for o in each if isinstance(o, Verified) and _verifies(o)), None)
-
-
-def _verifies(outcome: Verified) -> bool:
-    return outcome.decides and outcome.code.startswith(_ABOUT_BATCH)
-
-
-def verdict(outcomes: dict[str, list[Outcome]]) -> str:
-    """Return the verdict on a recipe that follows from all outcomes of its rules."""
-    flat = [outcome for each in outcomes.values() for outcome in each]
-    severities = {outcome.severity for outcome in flat if isinstance(outcome, Finding)}
-    if Severity.ERROR in severities:
-        return Verdict.VIOLATED
-    if Severity.WARNING in severities:
-        return Verdict.WARNED
-    if any(isinstance(outcome, Undetermined) and outcome.claim for outcome in flat):
-        return Verdict.UNDETERMINED
-    if any(isinstance(o, Verified) and _verifies(o) for o in flat):
-        return Verdict.VERIFIED
-    return Verdict.UNCLAIMED
-
-
-def worst(outcomes: dict[str, list[Outcome]]) -> tuple[tuple[str, str], ...]:
-    """Return each rule that applied with its worst outcome, by code."""
-    words = {Verified: "verified", Undetermined: "undetermined", Finding: "violated"}
-    return tuple(
-        (code, max((words[type(o)] for o in outcomes[code]), key=_WORST.__getitem__)) for code in sorted(outcomes) if outcomes[code]
-    )
-
-
 def claimed(runs: tuple[Run, ...]) -> bool:
     """Return whether anything says what the batch of these runs should be."""
     return bool(runs and (runs[0].claims or runs[0].policies))
 
 
 __all__ = [
-    "OF_HARDWARE",
     "Context",
     "Judgement",
-    "Launched",
     "build_runs",
     "claimed",
     "judge_file",
     "judge_recipe",
     "launch_run",
-    "verdict",
-    "verification",
-    "worst",
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.location import Lines, Source
 from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity
+from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.core.run import Policy
 from pytest_gbs.core.typed import TYPE_CHECKING
-from pytest_gbs.core.wording import count
 from pytest_gbs.core.worlds import Nearby, Sizes
 from pytest_gbs.engine import Context
 from pytest_gbs.repository import Repository
@@ -46,8 +46,8 @@ class Evidence:
         source = self._repository.tree.read(launched.at.source) if launched.at is not None else None
         line = Lines(source.text).line_of(launched.at.start) if isinstance(source, Source) and launched.at is not None else 1
         where = f"{launched.at.source}:{line}" if launched.at is not None else launched.key
-        words = count(launched.value, Name.WORLD_SIZE)
-        return Nearby(launched, around.parallel, f"{words} per node: it is launched so ({where})")
+        assumption = Assumption(Assuming.LAUNCHES, launched.name, launched.value, where=where)
+        return Nearby(launched, around.parallel, (assumption,))
 
     def _hardware(self, path: str) -> Sizes:
         if not self._settings.hardware:
@@ -59,7 +59,7 @@ class Evidence:
             return {}
         values = (stated.num_nodes, stated.gpus_per_node, stated.world_size)
         pairs = zip(_KEYS, values, strict=True)
-        return {name: Quantity(name, v, Origin.SETTINGS, key=key, note=stated.origin) for (name, key), v in pairs if v is not None}
+        return {name: Quantity(name, v, Origin.SETTINGS, key=key, note=Note(stated.origin)) for (name, key), v in pairs if v is not None}
 
     def _given(self, given: Given) -> Sizes:
         """Return the hardware of the command line as sizes, launcher files read."""

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.document import CONFIGURATIONS, MAKEFILES, SCRIPTS, Document
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.framework import Framework
@@ -14,9 +15,9 @@ from pytest_gbs.core.globs import matches_any
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Lines, Source, Unreadable
 from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.quantity import PARALLEL, Name, Origin, Quantity
+from pytest_gbs.core.quantity import PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.core.typed import TYPE_CHECKING, Final
-from pytest_gbs.core.wording import count
+from pytest_gbs.core.wording import agreement
 from pytest_gbs.core.worlds import Nearby
 from pytest_gbs.frameworks._own import all_hints, recogniser
 from pytest_gbs.launchers import hints as launcher_hints
@@ -279,11 +280,9 @@ def _agreement(found: list[tuple[LauncherFile, str]]) -> Nearby:
         said = ", ".join(f"{note.split('  ')[0]} {q.value}" for q, note in each[:4])
         return Nearby(disagreement=f"launcher files disagree on GPUs per node: {said}")
     size, note = each[-1]
-    files = "1 launcher file says so" if len(each) == 1 else f"{len(each)} launcher files agree"
-    words = count(size.value, Name.WORLD_SIZE)
     parallel = tuple(q for name in PARALLEL if (q := _unanimous(found, name)) is not None)
-    assumption = f"{words} per node: {files} ({note})"
-    return Nearby(size._replace(origin=Origin.LAUNCHER, note=files), parallel, assumption)
+    assumption = Assumption(Assuming.FILES_NEARBY, size.name, size.value, len(each), note)
+    return Nearby(size._replace(origin=Origin.LAUNCHER, note=Note(agreement(len(each)))), parallel, (assumption,))
 
 
 def _size(file: LauncherFile, name: str) -> Quantity | None:

@@ -1,4 +1,4 @@
-"""Silencing findings: `# gbs: ignore[GBS101] reason` on a line, `# gbs: file-ignore[...]`, and per-file ignores of the settings."""
+"""Silencing findings: `# gbs: ignore[CODE] reason` on a line, `# gbs: file-ignore[...]`, and per-file ignores of the settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_gbs.core.suppression import Suppression
 from pytest_gbs.core.typed import Final
 
 _SIGN: Final = "gbs:"
-# The reason ends where another comment starts within the comment: `# gbs: ignore[GBS101] why  # yamllint`.
+# The reason ends where another comment starts within the comment: `# gbs: ignore[CODE] why  # yamllint`.
 _ANNOTATION: Final = (
     r"(?<![\w-])gbs:[ \t]*(?P<file>file-)?ignore(?![\w-])[ \t]*(?:\[(?P<words>[^\]\r\n]*)\])?(?P<reason>[^\r\n]*?)(?=\s#|[\r\n]|\Z)"
 )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
+from pytest_gbs.checking import finalise
+from pytest_gbs.checking.finalise import Heard, Launched, Outcomes, Silence, merged, with_severity
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.launch import Kind, LauncherFile
 from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
 from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import FileReport, Role, Verdict
+from pytest_gbs.core.report import Bug, FileReport, Role, Verdict
 from pytest_gbs.core.rule import Rule, Scope
 from pytest_gbs.core.rulebook import Rulebook
 from pytest_gbs.core.run import Judged, Run
 from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.core.wording import leaves
-from pytest_gbs.engine import Judgement, Launched, judge_file, verdict, worst
+from pytest_gbs.engine import Judgement, judge_file
 from pytest_gbs.repository import Repository
 from pytest_gbs.rules import rules
 
@@ -78,7 +80,7 @@ class Telling:
         self.launches: LaunchIndex | None = None
         self._severity = dict(settings.severity)
         self._names = {rule.code: rule.name for rule in (*rules(), *settings.rules)}
-        # What did not run, or runs only when all files are known, can't make a suppression unused; nor can GBS901 itself.
+        # What did not run, or runs only when all files are known, can't make a suppression unused; nor can the rule about those.
         late = {rule.code for rule in active if rule.scope in (Scope.REPOSITORY, Scope.SUPPRESSIONS)}
         self._inactive = (self._names.keys() - {rule.code for rule in active}) | late
         self._suppressions: dict[str, tuple[Suppression, ...]] = {}
@@ -86,20 +88,21 @@ class Telling:
 
     def finish(self, pending: Pending) -> FileReport:
         """Return the report of one document: severities mapped, suppressions applied, verdict drawn."""
-        outcomes, suppressed = self._silence(pending)
+        outcomes, suppressed = finalise.of_file(pending.judgement.outcomes, self._silence(pending))
         flat = [outcome for each in outcomes.values() for outcome in each]
-        findings = tuple(_once(o for o in flat if isinstance(o, Finding)))
+        findings = finalise.once(o for o in flat if isinstance(o, Finding))
         undetermined = tuple(o for o in flat if isinstance(o, Undetermined))
         recipe = pending.role == Role.RECIPE
         together = self._with_launches(pending, outcomes)
+        applying = finalise.worst(together)
         assumptions = {a: None for o in flat if isinstance(o, (Finding, Verified)) for a in o.assumptions}
         report = FileReport(
             pending.path,
             pending.document,
             pending.role,
             pending.framework,
-            verdict(together) if recipe else _verdict_alone(pending, together),
-            worst(together),
+            finalise.verdict(together) if recipe else _verdict_alone(pending, together),
+            applying,
             findings,
             undetermined,
             suppressed,
@@ -109,7 +112,8 @@ class Telling:
             pending.problem,
             pending.launcher if self._keep_runs else None,
             pending.launches,
-            tuple(_once(o for each in pending.judgement.launched for o in self._about(each))) if recipe else (),
+            finalise.once(o for each in pending.judgement.launched for o in self._about(each)) if recipe else (),
+            any(self.rules.by_code[code].scope == Scope.UNREAD for code, _ in applying),
         )
         if pending.source is not None and (findings or any(o.claim for o in undetermined) or self._keep_runs):
             self.sources[pending.path] = pending.source
@@ -119,9 +123,9 @@ class Telling:
             self._keep_sources(*(leaf.at for size in run.geometry.stated.values() for leaf in leaves(size) if leaf.at))
         return report
 
-    def _with_launches(self, pending: Pending, outcomes: dict[str, list[Outcome]]) -> dict[str, list[Outcome]]:
+    def _with_launches(self, pending: Pending, outcomes: Outcomes) -> Outcomes:
         """Return `outcomes` of a recipe with those of its launches, whose findings the launching files tell."""
-        together = {code: list(each) for code, each in outcomes.items()}
+        together = merged(outcomes)
         for each in pending.judgement.launched:
             for finding in self._about(each):
                 together.setdefault(finding.code, []).append(finding)
@@ -135,8 +139,8 @@ class Telling:
         if launch is None or launch.kind != Kind.SCRIPT:
             return []
         silenced = self._silenced_in(launch.at.source)
-        found = (outcome for told in launched.outcomes.values() for outcome in told)
-        return [each for o in found if isinstance(o, Finding) and not silenced(o) and isinstance(each := self._remap(o), Finding)]
+        found = (o for outcomes in launched.outcomes.values() for o in outcomes if isinstance(o, Finding) and not silenced(o))
+        return [with_severity(finding, self._severity) for finding in found]
 
     def _silenced_in(self, script: str) -> Callable[[Finding], bool]:
         """Return what tells whether comments or settings silence a finding of a launching file."""
@@ -156,28 +160,28 @@ class Telling:
                 if isinstance(source, Source):
                     self.sources[location.source] = source
 
-    def _silence(self, pending: Pending) -> tuple[dict[str, list[Outcome]], int]:
-        """Return the outcomes that remain after severities, per-file ignores and suppression comments, and how many went."""
-        ignored = self._ignored(pending.path)
-        outcomes = {code: [self._remap(o) for o in each] for code, each in pending.judgement.outcomes.items() if code not in ignored}
-        gone = sum(isinstance(o, Finding) for code, each in pending.judgement.outcomes.items() if code in ignored for o in each)
+    def _silence(self, pending: Pending) -> Silence:
+        """Return what keeps findings of a document quiet, or rates them otherwise."""
+        return Silence(self._ignored(pending.path), self._severity, lambda told: self._suppress(pending, told))
+
+    def _suppress(self, pending: Pending, told: Outcomes) -> Heard:
+        """Return the outcomes that remain after suppression comments, with what those have in them that is of no use."""
         if pending.suppressible is None:
-            return outcomes, gone
+            return Heard(told, 0)
         from pytest_gbs.suppressions import apply, read_suppressions
 
         suppressions = read_suppressions(pending.suppressible, self._names)
         if not suppressions:
-            return outcomes, gone
+            return Heard(told, 0)
         self._suppressions[pending.path] = (*self._suppressions.get(pending.path, ()), *suppressions)
-        subjects = {id(o): _subject(o) for each in outcomes.values() for o in each if not isinstance(o, Verified)}
+        subjects = {id(o): _subject(o) for each in told.values() for o in each if not isinstance(o, Verified)}
         kept, silenced, unused = apply(
             subjects.values(), suppressions, pending.suppressible.source, self._inactive, self._settings.require_ignore_reason
         )
         stays = {id(finding) for finding in kept}
-        remaining = {c: [o for o in each if id(o) not in subjects or id(subjects[id(o)]) in stays] for c, each in outcomes.items()}
-        for code, each in judge_file(unused, self.rules, Scope.SUPPRESSIONS).outcomes.items():
-            remaining.setdefault(code, []).extend(self._remap(o) for o in each)
-        return remaining, gone + len(silenced)
+        remaining = {c: [o for o in each if id(o) not in subjects or id(subjects[id(o)]) in stays] for c, each in told.items()}
+        useless = finalise.with_severities(judge_file(unused, self.rules, Scope.SUPPRESSIONS).outcomes, self._severity)
+        return Heard(merged(remaining, useless), len(silenced))
 
     def _ignored(self, path: str) -> frozenset[str]:
         """Return the codes of the rules that the settings switch off for the file at `path`."""
@@ -187,20 +191,14 @@ class Telling:
 
         return per_file_ignored(self._settings, path)
 
-    def _remap(self, outcome: Outcome) -> Outcome:
-        if self._severity and isinstance(outcome, Finding) and outcome.code in self._severity:
-            return outcome._replace(severity=self._severity[outcome.code])
-        return outcome
-
-    def compare(self, files: list[FileReport], judged: tuple[Judged, ...], internal: list[str]) -> list[FileReport]:
+    def compare(self, files: list[FileReport], judged: tuple[Judged, ...], internal: list[Bug]) -> list[FileReport]:
         """Return `files` with what rules that compare recipes found; a claim that is violated already is not reported again."""
         judgement = judge_file(judged, self.rules, Scope.REPOSITORY)
         internal.extend(judgement.internal)
         added: defaultdict[str, list[Finding]] = defaultdict(list)
         for outcome in (o for each in judgement.outcomes.values() for o in each):
-            remapped = self._remap(outcome)
-            if isinstance(remapped, Finding) and not self._is_silenced(remapped):
-                added[remapped.at.source].append(remapped)
+            if isinstance(outcome, Finding) and not self._is_silenced(outcome):
+                added[outcome.at.source].append(with_severity(outcome, self._severity))
         return [self._with(file, added.get(file.path, [])) for file in files] if added else files
 
     def _is_silenced(self, finding: Finding) -> bool:
@@ -216,16 +214,10 @@ class Telling:
         return not apply((finding,), suppressions, source, (), self._settings.require_ignore_reason)[0]
 
     def _with(self, file: FileReport, findings: list[Finding]) -> FileReport:
-        known = {finding.at for finding in file.findings}
-        new = tuple(finding for finding in findings if finding.at not in known)
-        if not new or file.role != Role.RECIPE:
-            return file
-        for finding in new:
+        more = finalise.with_more(file, findings)
+        for finding in more.findings[len(file.findings) :]:
             self._keep_sources(finding.at)
-        worst_of = dict(file.rules) | {finding.code: "violated" for finding in new}
-        grave = any(finding.severity == Severity.ERROR for finding in new)
-        word = file.verdict if file.verdict == Verdict.VIOLATED else Verdict.VIOLATED if grave else Verdict.WARNED
-        return file._replace(findings=(*file.findings, *new), rules=tuple(sorted(worst_of.items())), verdict=word)
+        return more
 
 
 def _subject(outcome: Finding | Undetermined) -> Finding:
@@ -233,18 +225,12 @@ def _subject(outcome: Finding | Undetermined) -> Finding:
     return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
 
 
-def _verdict_alone(pending: Pending, outcomes: dict[str, list[Outcome]]) -> str | None:
+def _verdict_alone(pending: Pending, outcomes: Outcomes) -> str | None:
     """Return the verdict on a script that is its own recipe; None where nothing says what its batch should be, and for documents."""
     if not any(run.launch is not None and run.launch.kind == Kind.SCRIPT for run in pending.runs):
         return None
-    word = verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED
+    word = finalise.verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED
     return None if word == Verdict.UNCLAIMED else word
-
-
-def _once(findings: Iterator[Finding]) -> list[Finding]:
-    """Return each finding once, by place and code, whichever of several launches it is about."""
-    found = {(finding.at, finding.code, finding.message): finding for finding in findings}
-    return sorted(found.values(), key=lambda finding: (finding.at.start, finding.code, finding.message))
 
 
 __all__ = ["Pending", "Telling", "active_rules"]

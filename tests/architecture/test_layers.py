@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("launches",),
     ("launched",),
     ("repository", "companions", "formats", "locking", "crew"),
-    ("launch_index",),
+    ("launch_index", "checking"),
     ("engine",),
     ("evidence", "telling"),
     ("api",),

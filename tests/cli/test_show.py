@@ -38,6 +38,13 @@ def test_a_launch_context_of_the_settings_is_an_entry(repo: Path, gbs: Gbs) -> N
     assert [entry["quantities"]["global_batch_size"]["value"] for entry in entries] == [128, 32]
 
 
+def test_a_number_that_may_mean_two_things_has_no_note_about_it(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED + "# global batch size 8 with 8 GPUs\n"})
+    (entry,) = json.loads(gbs("show", "--format", "json", "sft.yaml").out)["recipes"]
+    size = entry["quantities"]["world_size"]
+    assert (size["value"], size["origin"], size.get("note")) == (8, "comment", None)
+
+
 def test_markdown_is_a_table(repo: Path, gbs: Gbs) -> None:
     write(repo, {"sft.yaml": GOOD, "zero3.yaml": LAUNCHER.format(gpus=8)})
     assert gbs("show", "--format", "markdown").out.splitlines()[2].endswith("| verified | TRL (SFT) | sft.yaml |")

@@ -14,19 +14,20 @@ from pytest_gbs.core.equation import Equation, Rounding, solve
 from pytest_gbs.core.feasible import feasible_world_sizes
 from pytest_gbs.core.framework import Constraint, Framework, Recognition
 from pytest_gbs.core.location import Location, Source
+from pytest_gbs.core.outcome import Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.run import Claim, Geometry, Run
+from pytest_gbs.core.run import Cause, Claim, Geometry, Judgement, Run
 
 WORLD = Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE))
 RANKS = Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.TENSOR_PARALLEL_SIZE,), Rounding.FLOOR)
 BATCH = Equation(Name.GLOBAL_BATCH_SIZE, (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE))
 GENERATED = Equation(Name.GENERATION_BATCH_SIZE, (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE, Name.STEPS_PER_GENERATION))
-GROUPS = Constraint("GBS205", (Name.GENERATION_BATCH_SIZE,), (Name.NUM_GENERATIONS,))
-PIECES = Constraint("GBS202", (Name.GENERATION_BATCH_SIZE,), (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE))
-PAIRS = Constraint("GBS207", (Name.MICRO_BATCH_SIZE,), at_least=2)
-SPLIT = Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
-TWO = Constraint("GBS204", (Name.GLOBAL_BATCH_SIZE,), (Name.GRADIENT_ACCUMULATION_STEPS,), at_least=2)
-ENOUGH = Constraint("GBS207", (Name.GLOBAL_BATCH_SIZE,), at_least=100)
+GROUPS = Constraint("group-not-divisible", (Name.GENERATION_BATCH_SIZE,), (Name.NUM_GENERATIONS,))
+PIECES = Constraint("batch-not-divisible", (Name.GENERATION_BATCH_SIZE,), (Name.MICRO_BATCH_SIZE, Name.WORLD_SIZE))
+PAIRS = Constraint("micro-batch-too-small", (Name.MICRO_BATCH_SIZE,), at_least=2)
+SPLIT = Constraint("batch-not-divisible", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+TWO = Constraint("unsatisfiable-batch", (Name.GLOBAL_BATCH_SIZE,), (Name.GRADIENT_ACCUMULATION_STEPS,), at_least=2)
+ENOUGH = Constraint("micro-batch-too-small", (Name.GLOBAL_BATCH_SIZE,), at_least=100)
 
 AT = Location("a.yaml", 0, 1)
 
@@ -40,7 +41,8 @@ def feasible(*constraints: Constraint, declared: int = 0, hardware: int = 0, **s
     equations = (WORLD, RANKS, BATCH, GENERATED)
     framework = Framework("toy", "Toy", Recognition(), "samples", (), equations, constraints)
     document = Document(Source("a.yaml", "a"), 1, "yaml", None, {}, (), ())
-    claim = Claim(Declaration(Name.GLOBAL_BATCH_SIZE, declared, (Interval(declared, declared),), AT, "", "test"), ())
+    declaration = Declaration(Name.GLOBAL_BATCH_SIZE, declared, (Interval(declared, declared),), AT, "", "test")
+    claim = Claim(declaration, (), Judgement((), Cause.PRODUCT, Verified("GBS101")))
     return feasible_world_sizes(Run(document, framework, None, Geometry(solve(stated, equations), {}), (claim,) if declared else (), ()))
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from pytest_gbs.core.claims import judged
 from pytest_gbs.core.held import PER_RANK, Moved, Record, moved, operands, per_gpu, record, same_batch, words
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Run, World
@@ -76,7 +77,7 @@ def test_a_size_that_the_framework_rounds_counts_as_it_trains() -> None:
 
 def test_a_claim_counts_only_where_it_was_found_to_hold() -> None:
     of = run(micro(4), accumulation(2), world(16))
-    holds, fails = (claim(value=value)._replace(worlds=(World(of.geometry),)) for value in (128, 64))
+    holds, fails = (judged(of, claim(value=value).declaration, (World(of.geometry),)) for value in (128, 64))
     found = [record(of._replace(claims=claims)) for claims in ((), (fails,), (fails, holds))]
     assert [each.claim for each in found if each] == [None, None, 128]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.repairs import at_least, dividing, in_comment, reaching, spelt
+from pytest_gbs.core.repairs import at_least, dividing, fixes, in_comment, reaching, spelt
 from pytest_gbs.core.run import Run
 from tests.rules.building import accumulation, document, micro, place, run, size, world
 
@@ -78,7 +78,7 @@ def test_the_nearest_numbers_that_divide(top: int, bottom: tuple[int, int], titl
         Name.GLOBAL_BATCH_SIZE, top, Origin.FILE, at=place(90, "other.yaml")._replace(stop=90 + len(str(top))), key="global_batch_size"
     )
     sizes = micro(bottom[0])._replace(at=place(30, "other.yaml")._replace(stop=31)), world(bottom[1])
-    assert [fix.title for fix in dividing(of, (stated,), sizes)] == titles
+    assert [fix.title for fix in fixes(dividing(of, (stated,), sizes))] == titles
 
 
 def test_numbers_of_processes_are_never_changed() -> None:
@@ -92,7 +92,7 @@ def test_the_least_number() -> None:
     # 1 is to be 2.
     assert at_least(of, (micro(1),), (), 2) == []  # the place spans two characters: another text than the number stands there
     one = micro(1)._replace(at=place(31)._replace(stop=32))
-    assert [fix.title for fix in at_least(of, (one,), (), 2)] == ["change micro_batch_size to 2"]
+    assert [fix.title for fix in fixes(at_least(of, (one,), (), 2))] == ["change micro_batch_size to 2"]
 
 
 @pytest.mark.parametrize(

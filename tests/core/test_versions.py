@@ -63,7 +63,7 @@ TABLE = Framework(
     "samples",
     (Row(("old",), "micro_batch_size", until="1.0"), Row(("new",), "micro_batch_size", since="1.0"), Row(("both",), "max_steps")),
     (Equation("global_batch_size", ("micro_batch_size",), since="2.0"), Equation("global_batch_size", ("max_steps",), until="2.0")),
-    (Constraint("GBS202", ("global_batch_size",), since="2.0"),),
+    (Constraint("batch-not-divisible", ("global_batch_size",), since="2.0"),),
 )
 
 

@@ -40,7 +40,7 @@ def test_a_repository_holds_what_it_was_locked_at_and_not_what_was_doubled(name:
     if not folder.is_dir():
         pytest.skip(f"no {name} in the corpus")
     known = {entry: found for entry, (_, found) in records(report(folder, {})).items()}
-    lock = write_lock(known)
+    lock = write_lock(known, "GBS503")
     assert {entry: line.record for entry, line in read_lock(Source(NAME, lock)).items()} == known
     again = report(folder, {NAME: lock})
     assert moved(again) == set()

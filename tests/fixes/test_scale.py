@@ -7,6 +7,7 @@ import pytest
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.scaling import Scaled, Stuck
+from pytest_gbs.core.wording import assumed
 from tests.fixes.scaling import after, and_back, scaled
 
 TRL = (
@@ -165,7 +166,7 @@ def test_the_gpus_that_a_claim_needs_are_taken_for_granted() -> None:
     result = scaled(before, Given(num_nodes=4))
     assert _text(result, before) == "# Config for 4 nodes with GBS 512\n" + TRL.format(micro=4, steps=4)
     assert isinstance(result, Scaled)
-    assert result.assumptions == ("8 GPUs per node, which the comment needs",)
+    assert tuple(map(assumed, result.assumptions)) == ("8 GPUs per node, which the comment needs",)
     assert _back(result, before) == before
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined
+from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
 from pytest_gbs.core.rule import Rule, Scope
 
@@ -21,7 +23,7 @@ KTO = "# global batch size: 64\nper_device_train_batch_size: 2\n"
 GRPO = "model_name_or_path: my/model\n# batch of 512 on 4 nodes\nnum_generations: 8\n"
 ZERO3 = 'distributed_type: "NO"\nnum_machines: 1\nnum_processes: 8\n'
 
-ASSUMED = "8 GPUs per node: 3 launcher files agree (accelerate/zero3.yaml:3  num_processes: 8)"
+ASSUMED = Assumption(Assuming.FILES_NEARBY, Name.GPUS_PER_NODE, 8, 3, "accelerate/zero3.yaml:3  num_processes: 8")
 
 
 def nothing(_: object) -> Iterator[Outcome]:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.outcome import Finding, Related, Severity, Undetermined
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
@@ -26,7 +27,7 @@ FINDING = Finding(
     (Related(Location(PATH, 40, 60), EVIL),),
     (EVIL,),
     EVIL,
-    (f"8 GPUs per node: {EVIL}",),
+    (Assumption(Assuming.FILES_NEARBY, "gpus_per_node", 8, 3, EVIL), Assumption(Assuming.NOT_SET, EVIL)),
 )
 OPEN = Undetermined("GBS102", Location(PATH, 2, 3), EVIL, ("world_size",), EVIL)
 FILE = FileReport(

@@ -7,15 +7,17 @@ import json
 import jsonschema
 import pytest
 
+from pytest_gbs.core.assumption import Assuming, Assumption
+from pytest_gbs.core.claims import judged
 from pytest_gbs.core.declaration import Declaration, Interval
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.equation import Equation, Rounding, solve
 from pytest_gbs.core.framework import Condition, Framework, Recognition, Row
 from pytest_gbs.core.launch import Kind, Launch, LauncherFile
 from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
-from pytest_gbs.core.run import Claim, Geometry, Run, World
+from pytest_gbs.core.run import Geometry, Run, World
 from pytest_gbs.formats import Options, find
 from pytest_gbs.trees.shipped import read_schema
 
@@ -81,7 +83,12 @@ def sizes(**hardware: Quantity) -> dict[str, Size]:
 
 NODES = Quantity(Name.NUM_NODES, 8, Origin.COMMENT, at=place("8"), key="8 nodes")
 PER_NODE = Quantity(
-    Name.GPUS_PER_NODE, 8, Origin.LAUNCHER, at=Location("accelerate/zero3.yaml", 15, 16), key="num_processes", note="3 launcher files agree"
+    Name.GPUS_PER_NODE,
+    8,
+    Origin.LAUNCHER,
+    at=Location("accelerate/zero3.yaml", 15, 16),
+    key="num_processes",
+    note=Note("3 launcher files agree"),
 )
 CLAIM = Declaration(
     Name.GLOBAL_BATCH_SIZE, 128, (Interval(128, 128),), place("128"), "8 nodes with GBS 128", "test", conditions=((Name.NUM_NODES, 8),)
@@ -89,11 +96,13 @@ CLAIM = Declaration(
 LAUNCH = Launch(Location("gbs.toml", 0, 0), Kind.SCRIPT, "small", ())
 
 
-def run(stated: dict[str, Size], *, claimed: bool = True, launch: Launch | None = None, assumptions: tuple[str, ...] = ()) -> Run:
+def run(stated: dict[str, Size], *, claimed: bool = True, launch: Launch | None = None, assumptions: tuple[Assumption, ...] = ()) -> Run:
     """Return the recipe in a world."""
     geometry = Geometry(solve(stated, EQUATIONS), {})
-    claims = (Claim(CLAIM, (World(geometry, assumptions),)),) if claimed and launch is None else ()
-    return Run(document(), TOY, launch, geometry, claims, (CLAIM,) if claims else (), assumptions=assumptions)
+    bare = Run(document(), TOY, launch, geometry, (), (), assumptions=assumptions)
+    if not claimed or launch is not None:
+        return bare
+    return bare._replace(claims=(judged(bare, CLAIM, (World(geometry, assumptions),)),), declarations=(CLAIM,))
 
 
 def report(*runs: Run, verdict: str = Verdict.VERIFIED) -> Report:
@@ -103,7 +112,7 @@ def report(*runs: Run, verdict: str = Verdict.VERIFIED) -> Report:
     return Report((file,), sources, {})
 
 
-KNOWN = run(sizes(num_nodes=NODES, gpus_per_node=PER_NODE), assumptions=("8 GPUs per node: 3 launcher files agree",))
+KNOWN = run(sizes(num_nodes=NODES, gpus_per_node=PER_NODE), assumptions=(Assumption(Assuming.FILES_NEARBY, Name.GPUS_PER_NODE, 8, 3),))
 UNKNOWN = run(sizes(), claimed=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Undetermined
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
@@ -11,10 +12,10 @@ from pytest_gbs.formats import Options
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._summary import headline, remarks
 
-EIGHT = "8 GPUs per node: 3 launcher files agree (zero3.yaml:16  num_processes: 8)"
+EIGHT = Assumption(Assuming.FILES_NEARBY, "gpus_per_node", 8, 3, "zero3.yaml:16  num_processes: 8")
 
 
-def recipes(*verdicts: str, assumptions: tuple[str, ...] = ()) -> tuple[FileReport, ...]:
+def recipes(*verdicts: str, assumptions: tuple[Assumption, ...] = ()) -> tuple[FileReport, ...]:
     """Return a recipe for each verdict."""
     return tuple(FileReport(f"{n}.yaml", 1, Role.RECIPE, "trl", verdict, assumptions=assumptions) for n, verdict in enumerate(verdicts))
 

@@ -13,6 +13,7 @@ from pytest_gbs.core.run import Geometry, Run
 from pytest_gbs.core.worlds import geometry
 from pytest_gbs.frameworks import recognise, tables
 from pytest_gbs.parsing import read
+from pytest_gbs.rules import rules
 
 
 def document(text: str, path: str = "recipe.yaml") -> Document:
@@ -51,11 +52,12 @@ def value(size: Size | None) -> int | str | None:
 
 
 def outcomes(code: str, text: str, path: str = "recipe.yaml", /, **hardware: int) -> list[Outcome]:
-    """Return what the constraints reported by `code` come to in a world of the given sizes."""
+    """Return what the constraints that the rule of this code reports come to in a world of the given sizes."""
     read_from = document(text, path)
     found = recognise(read_from)
     assert found is not None
-    return list(judge(Run(read_from, found, None, sizes(text, path, **hardware), (), ()), code))
+    (rule,) = (rule for rule in rules() if rule.code == code)
+    return list(judge(Run(read_from, found, None, sizes(text, path, **hardware), (), ()), rule.name))
 
 
 def stumbles(text: str, path: str = "recipe.yaml") -> dict[str, str]:

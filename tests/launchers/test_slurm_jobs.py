@@ -58,7 +58,7 @@ def test_the_size_stands_in_the_directive() -> None:
     assert (written(text, start), written(text, start, Name.NUM_NODES)) == ("8", "2")
     size = size_of(start)
     assert isinstance(size, Quantity)
-    assert (size.key, size.note) == ("--ntasks-per-node", "2 nodes x 8")
+    assert (size.key, size.note.words) == ("--ntasks-per-node", "2 nodes x 8")
 
 
 def test_a_launcher_behind_srun_counts_itself() -> None:
@@ -67,7 +67,7 @@ def test_a_launcher_behind_srun_counts_itself() -> None:
     assert (start.name, world(start), problems(start)) == ("torchrun", 16, [])
     size = size_of(start)
     assert isinstance(size, Quantity)
-    assert size.note == "2 nodes x 8, sbatch --nodes, sbatch --gres"
+    assert size.note.words == "2 nodes x 8, sbatch --nodes, sbatch --gres"
 
 
 def test_other_programs_of_srun_are_no_launch() -> None:

@@ -48,6 +48,7 @@ TRL = {
     "processes": ("trl dpo --config sft.yaml --num_processes 4", 4),
     "profile": ("trl grpo --config sft.yaml --accelerate_config zero3", 8),
     "profile-and-processes": ("trl sft --config sft.yaml --accelerate_config fsdp2 --num_processes 4", 4),
+    "profile-on-more-machines": ("trl sft --config sft.yaml --accelerate_config fsdp2 --num_machines 2", 8),
     "single": ("trl sft --config sft.yaml --accelerate_config single_gpu", 1),
     "file": ("trl sft --config sft.yaml --accelerate_config mine.yaml", 16),
     "in-the-recipe": ("trl sft --config with.yaml", 2),

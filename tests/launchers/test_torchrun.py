@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.quantity import Name, Note, Noted, Origin, Quantity
 from tests.launchers.starting import problems, program, size_of, sizes, start_of, starts, world, written
 
 NOTHING = {
@@ -89,20 +89,20 @@ def test_the_world_stands_where_the_processes_were_given() -> None:
     start = start_of(text)
     size = size_of(start)
     assert isinstance(size, Quantity)
-    assert (size.value, size.origin, size.key, size.note) == (16, Origin.LAUNCH, "--nproc_per_node", "2 nodes x 8")
+    assert (size.value, size.origin, size.key, size.note.words) == (16, Origin.LAUNCH, "--nproc_per_node", "2 nodes x 8")
     assert written(text, start) == "8"
 
 
 def test_a_default_is_named() -> None:
     size = size_of(start_of("torchrun --nproc_per_node ${GPUS:-8} train.py"))
     assert isinstance(size, Quantity)
-    assert size.note == "default of GPUS"
+    assert size.note == Note("default of GPUS", Noted.DEFAULT, "GPUS")
     argument = size_of(start_of("torchrun --nproc_per_node ${1:-8} train.py"))
     assert isinstance(argument, Quantity)
-    assert argument.note == "default of argument 1"
+    assert argument.note == Note("default of argument 1", Noted.DEFAULT)
 
 
 def test_a_default_of_torchrun_has_no_place() -> None:
     nodes = size_of(start_of("torchrun --nproc_per_node 8 train.py"), Name.NUM_NODES)
     assert isinstance(nodes, Quantity)
-    assert (nodes.at, nodes.origin, nodes.note) == (None, Origin.DEFAULT, "default of torchrun")
+    assert (nodes.at, nodes.origin, nodes.note) == (None, Origin.DEFAULT, Note("default of torchrun", Noted.BUILT_IN))

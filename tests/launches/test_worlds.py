@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.core.preferences import Expectation, Settings
+from pytest_gbs.core.wording import assumed
 from tests.launches.building import CLAIM, accelerate, batches, checked, codes, file, launched, only, recipe
 
 NODES = "# Config for 8 nodes with GBS 128\n"
@@ -76,7 +77,7 @@ def test_a_document_warns_and_is_no_verdict_on_the_recipe(tmp_path: Path) -> Non
 def test_what_can_change_by_itself_is_said(tmp_path: Path) -> None:
     command = 'torchrun --nproc_per_node ${GPUS:-4} t.py --config sft.yaml "$@"'
     finding = only(checked(tmp_path, {"sft.yaml": recipe(), "run.sh": script(command)}))
-    assert finding.assumptions == ("GPUS is not set", "the command line of the script changes nothing")
+    assert tuple(map(assumed, finding.assumptions)) == ("GPUS is not set", "the command line of the script changes nothing")
 
 
 def test_a_claim_in_the_script_is_held_against_its_launch(tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_launches_fill_in_the_gpus_of_each_node(tmp_path: Path) -> None:
     command = "accelerate launch --num_machines 8 --num_processes 64 t.py --config sft.yaml"
     report = checked(tmp_path, {"sft.yaml": recipe(1, 2, NODES), "run.sh": script(command)})
     assert file(report, "sft.yaml").verdict == "verified"
-    assert any("it is launched so" in each for each in file(report, "sft.yaml").assumptions)
+    assert any("it is launched so" in assumed(each) for each in file(report, "sft.yaml").assumptions)
 
 
 def test_a_claim_that_a_launch_decides_is_not_open(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def read(text: str) -> dict[str, Record]:
 
 
 def test_a_line_says_all_there_is_in_words() -> None:
-    assert write_lock({"b.yaml": OPEN, "a.yaml": KNOWN}).splitlines() == [
+    assert write_lock({"b.yaml": OPEN, "a.yaml": KNOWN}, "GBS503").splitlines() == [
         "# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails where one moves (GBS503).",
         "version = 1",
         '"a.yaml" = { global_batch_size = 128, unit = "samples", per_gpu = 2, micro_batch_size = 1, gradient_accumulation_steps = 2, '
@@ -35,7 +35,7 @@ def test_a_line_says_all_there_is_in_words() -> None:
 
 def test_what_is_written_is_read_and_is_toml() -> None:
     records = {"a.yaml": KNOWN, "b.yaml @ run.sh #2": OPEN, "c.yaml (document 2)": STATED, 'q"\\.yaml': RANKED, "ü\n.yaml": STATED}
-    text = write_lock(records)
+    text = write_lock(records, "GBS503")
     assert read(text) == records
     assert set(tomllib.loads(text)) == {"version", *records}
     assert text.count("\n") == 2 + len(records)
@@ -43,22 +43,22 @@ def test_what_is_written_is_read_and_is_toml() -> None:
 
 @given(st.dictionaries(st.text(min_size=1, max_size=20), st.sampled_from((KNOWN, OPEN, STATED, RANKED)), max_size=5))
 def test_any_name_comes_back(records: dict[str, Record]) -> None:
-    assert read(write_lock(records)) == records
+    assert read(write_lock(records, "GBS503")) == records
 
 
 def test_a_name_that_is_no_utf_8_comes_back_from_bytes() -> None:
-    text = write_lock({"caf\udce9.yaml": KNOWN})
+    text = write_lock({"caf\udce9.yaml": KNOWN}, "GBS503")
     assert read(text.encode().decode()) == {"caf\udce9.yaml": KNOWN}
 
 
 def test_comments_empty_lines_and_the_line_ends_of_windows_are_read_over() -> None:
-    text = write_lock({"a.yaml": KNOWN}) + "\n# mine\n"
+    text = write_lock({"a.yaml": KNOWN}, "GBS503") + "\n# mine\n"
     assert read(text.replace("\n", "\r\n")) == {"a.yaml": KNOWN}
     assert read("") == {}
 
 
 def test_an_entry_knows_its_line() -> None:
-    text = write_lock({"a.yaml": KNOWN, "b.yaml": OPEN})
+    text = write_lock({"a.yaml": KNOWN, "b.yaml": OPEN}, "GBS503")
     at = read_lock(Source(NAME, text))["b.yaml"].at
     assert text[at.start : at.stop] == text.splitlines()[3]
 
@@ -70,7 +70,7 @@ def test_the_mark_of_a_merge_conflict_is_named_with_its_line(mark: str) -> None:
 
 
 def test_two_lines_for_one_recipe_are_an_error() -> None:
-    line = write_lock({"a.yaml": KNOWN}).splitlines()[2]
+    line = write_lock({"a.yaml": KNOWN}, "GBS503").splitlines()[2]
     with pytest.raises(SettingsError, match=r"^gbs\.lock:2: a second line for a\.yaml"):
         read(f"{line}\n{line}\n")
 

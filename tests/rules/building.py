@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.declaration import Declaration, Interval
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import Equation, solve
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework, Recognition, Row
 from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Finding, Outcome
+from pytest_gbs.core.outcome import Finding, Outcome, Undetermined
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.run import Claim, Geometry, Policy, Run, World
+from pytest_gbs.core.run import Cause, Claim, Geometry, Judgement, Policy, Run, World
 from pytest_gbs.parsing import read
 
 PATH = "sft.yaml"
@@ -34,6 +35,8 @@ TABLE = Framework(
     equations=EQUATIONS,
 )
 
+# What a judgement may take for granted.
+ASSUMED = (Assumption(Assuming.FILES_NEARBY, Name.GPUS_PER_NODE, 8, 3, "launch/a.yaml:3"),)
 # Where each size stands in a recipe that nobody needs to read.
 _PLACES = {Name.MICRO_BATCH_SIZE: 30, Name.GRADIENT_ACCUMULATION_STEPS: 60, Name.GLOBAL_BATCH_SIZE: 90}
 
@@ -77,7 +80,7 @@ def run(
     table: Framework = TABLE,
     policies: tuple[Policy, ...] = (),
     claims: tuple[Claim, ...] = (),
-    assumptions: tuple[str, ...] = (),
+    assumptions: tuple[Assumption, ...] = (),
     of: Document | None = None,
 ) -> Run:
     """Return a run with `sizes`, a tensor parallel size of 1, and all that follows from them."""
@@ -90,7 +93,8 @@ def run(
 def claim(name: str = Name.GLOBAL_BATCH_SIZE, value: int = 128) -> Claim:
     """Return a claim in the first line of the recipe."""
     declared = Declaration(name, value, (Interval(value, value),), place(2), f"GBS {value}", "test")
-    return Claim(declared, (World(Geometry({}, {})),))
+    open_yet = Judgement((), Cause.PRODUCT, Undetermined("GBS101", declared.at, declared.text))
+    return Claim(declared, (World(Geometry({}, {})),), open_yet)
 
 
 def micro(value: int) -> Quantity:

@@ -9,6 +9,7 @@ from pytest_gbs.api import check
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.outcome import Finding, Undetermined
 from pytest_gbs.core.preferences import Hardware, Settings
+from pytest_gbs.core.wording import assumed
 from pytest_gbs.trees.worktree import WorkTree
 
 ACCELERATE = """\
@@ -62,7 +63,7 @@ def checked(
     report = check(WorkTree(folder), (name,), settings or Settings(), given or Given())
     assert report.internal == ()
     (file,) = report.files
-    return Checked(file.verdict, [f.code for f in file.findings], file.findings, file.undetermined, file.assumptions)
+    return Checked(file.verdict, [f.code for f in file.findings], file.findings, file.undetermined, tuple(map(assumed, file.assumptions)))
 
 
 def on_nodes_of(gpus: int) -> Settings:

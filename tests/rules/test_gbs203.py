@@ -8,7 +8,7 @@ from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.quantity import Name, Origin
 from pytest_gbs.rules.gbs203_contradictory_batch import check
 
-from .building import TABLE, accumulation, micro, only, parsed, place, run, shown, size, world
+from .building import ASSUMED, TABLE, accumulation, micro, only, parsed, place, run, shown, size, world
 
 KEYS = (("generation_batch_size",), ("steps_per_generation",))
 EXCLUDES = TABLE._replace(exclusions=(Exclusion(KEYS, "ValueError in GRPOConfig"),))
@@ -58,13 +58,13 @@ def test_prose_is_left_to_the_rules_about_comments(origin: str) -> None:
 
 
 def test_a_stated_size_that_its_factors_do_not_give_is_an_error() -> None:
-    found = only(list(check(run(STATED, micro(4), accumulation(4), world(16), assumptions=("a",)))))
+    found = only(list(check(run(STATED, micro(4), accumulation(4), world(16), assumptions=ASSUMED))))
     assert found.message == "global_batch_size 128 is not the 256 that its factors give"
     assert found.severity == Severity.ERROR
     assert found.at == place(90)
     assert found.details == ("256 = 4 micro x 4 accumulation x 16 data-parallel (16 GPUs)",)
     assert [(related.at, related.label) for related in found.related] == [(place(30), "micro"), (place(60), "accumulation")]
-    assert found.assumptions == ("a",)
+    assert found.assumptions == ASSUMED
 
 
 def test_a_size_that_the_framework_corrects_is_a_warning() -> None:

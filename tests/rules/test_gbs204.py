@@ -14,10 +14,10 @@ from pytest_gbs.rules import gbs204_unsatisfiable_batch as rule
 from .building import TABLE, accumulation, only, place, run, size, world
 
 STEPS = (Name.GRADIENT_ACCUMULATION_STEPS,)
-DIVIDES = Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, *STEPS), label="it divides")
-TWO = Constraint("GBS204", (Name.GLOBAL_BATCH_SIZE,), STEPS, at_least=2, label="one is refused")
-GROUPS = Constraint("GBS205", (Name.MICRO_BATCH_SIZE,), (Name.NUM_GENERATIONS,), label="whole groups")
-MICRO = Constraint("GBS207", (Name.MICRO_BATCH_SIZE,), at_least=2, label="two of them")
+DIVIDES = Constraint("batch-not-divisible", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, *STEPS), label="it divides")
+TWO = Constraint("unsatisfiable-batch", (Name.GLOBAL_BATCH_SIZE,), STEPS, at_least=2, label="one is refused")
+GROUPS = Constraint("group-not-divisible", (Name.MICRO_BATCH_SIZE,), (Name.NUM_GENERATIONS,), label="whole groups")
+MICRO = Constraint("micro-batch-too-small", (Name.MICRO_BATCH_SIZE,), at_least=2, label="two of them")
 
 
 def table(*constraints: Constraint) -> Framework:
@@ -75,8 +75,8 @@ def test_the_gpus_at_hand_are_not_to_blame(hardware: tuple[Size, ...]) -> None:
 
 def test_checks_that_exclude_each_other_are_all_named() -> None:
     # 12 / GPUs in groups of 6 leaves 1 and 2 GPUs; 4 x GPUs in groups of 3 needs multiples of 3.
-    one = Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, Name.NUM_GENERATIONS), label="one")
-    other = Constraint("GBS205", (Name.STEPS_PER_GENERATION, Name.WORLD_SIZE), (Name.NUM_ITERATIONS,), label="other")
+    one = Constraint("batch-not-divisible", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE, Name.NUM_GENERATIONS), label="one")
+    other = Constraint("group-not-divisible", (Name.STEPS_PER_GENERATION, Name.WORLD_SIZE), (Name.NUM_ITERATIONS,), label="other")
     sizes = (
         batch(12),
         *(size(name, number, Origin.SETTINGS) for name, number in ((Name.NUM_GENERATIONS, 6), (Name.STEPS_PER_GENERATION, 4))),
@@ -87,7 +87,7 @@ def test_checks_that_exclude_each_other_are_all_named() -> None:
 
 
 # The number of GPUs is a multiple of the tensor parallel size, and 12 / GPUs is whole on 1, 2, 3, 4, 6 and 12.
-SHARED = (Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE,), label="it divides"),)
+SHARED = (Constraint("batch-not-divisible", (Name.GLOBAL_BATCH_SIZE,), (Name.WORLD_SIZE,), label="it divides"),)
 RANKS = Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.TENSOR_PARALLEL_SIZE,))
 
 
@@ -118,8 +118,10 @@ def test_a_stated_number_of_ranks_that_excludes_the_rest_is_named() -> None:
 
 def test_checks_that_take_no_part_are_not_named() -> None:
     # 8 holds no whole micro batches of 3 on any number of GPUs; that the batch is their product says the same once more.
-    whole = Constraint("GBS202", (Name.GLOBAL_BATCH_SIZE,), (Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE), label="whole micro batches")
-    two = Constraint("GBS205", (Name.NUM_GENERATIONS,), at_least=2, label="an advantage needs two completions")
+    whole = Constraint(
+        "batch-not-divisible", (Name.GLOBAL_BATCH_SIZE,), (Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE), label="whole micro batches"
+    )
+    two = Constraint("group-not-divisible", (Name.NUM_GENERATIONS,), at_least=2, label="an advantage needs two completions")
     sizes = (batch(8), size(Name.MICRO_BATCH_SIZE, 3), size(Name.NUM_GENERATIONS, 8))
     found = only(list(rule.check(run(*sizes, table=TABLE._replace(constraints=(whole, two))))))
     assert found.message == ("no number of GPUs fits: global_batch_size 8 must be divisible by micro_batch_size 3 x data-parallel size")
@@ -128,8 +130,10 @@ def test_checks_that_take_no_part_are_not_named() -> None:
 
 def test_a_check_that_another_rule_reports_is_named_where_it_takes_part() -> None:
     # A completion for each rank makes 4 GPUs the most, and whole groups make 8 the least.
-    least = Constraint("GBS207", (Name.GENERATION_BATCH_SIZE,), (Name.WORLD_SIZE,), at_least=1, label="a completion for each rank")
-    groups = Constraint("GBS205", (Name.WORLD_SIZE,), (Name.NUM_GENERATIONS,), label="whole groups")
+    least = Constraint(
+        "micro-batch-too-small", (Name.GENERATION_BATCH_SIZE,), (Name.WORLD_SIZE,), at_least=1, label="a completion for each rank"
+    )
+    groups = Constraint("group-not-divisible", (Name.WORLD_SIZE,), (Name.NUM_GENERATIONS,), label="whole groups")
     sizes = (size(Name.GENERATION_BATCH_SIZE, 4), size(Name.NUM_GENERATIONS, 8))
     found = only(list(rule.check(run(*sizes, table=table(groups, least)))))
     assert found.details == (
@@ -140,7 +144,7 @@ def test_a_check_that_another_rule_reports_is_named_where_it_takes_part() -> Non
 
 
 def test_a_quotient_is_judged_against_the_least_size() -> None:
-    outcomes = [next(judge(run(batch(value), accumulation(4), table=table(TWO)), "GBS204")) for value in (8, 7)]
+    outcomes = [next(judge(run(batch(value), accumulation(4), table=table(TWO)), "unsatisfiable-batch")) for value in (8, 7)]
     assert isinstance(outcomes[0], Verified)
     assert isinstance(outcomes[1], Finding)
     assert outcomes[1].message == "global_batch_size 7 / gradient_accumulation_steps 4 = 7/4 is less than 2; Example stops at start"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.api import check
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.trees.worktree import WorkTree
@@ -146,5 +147,5 @@ def test_a_model_axis_of_which_neither_divides_the_other_is_found(tmp_path: Path
     assert (result.codes, result.severities) == (["GBS201"], ["error"])
     (finding,) = result.findings
     assert finding.message == "neither trainer.model_axis_size 3 nor 8 GPUs per node is divisible by the other; Levanter stops at start"
-    assert finding.assumptions == ("one process has all GPUs of its node",)
+    assert finding.assumptions == (Assumption(Assuming.ONE_PROCESS),)
     assert finding.holds == "holds with trainer.model_axis_size 2 or 4"

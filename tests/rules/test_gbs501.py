@@ -7,7 +7,7 @@ from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity
 from pytest_gbs.core.run import Policy
 from pytest_gbs.rules.gbs501_recipe_policy import check
 
-from .building import accumulation, micro, only, place, run, size, world
+from .building import ASSUMED, accumulation, micro, only, place, run, size, world
 
 
 def policy(*values: int, low: int | None = None, high: int | None = None, name: str = Name.GLOBAL_BATCH_SIZE) -> Policy:
@@ -29,9 +29,9 @@ def test_a_recipe_without_expectations_has_no_outcome() -> None:
     ],
 )
 def test_an_expectation_that_is_met_verifies(expected: Policy) -> None:
-    (outcome,) = check(run(micro(4), accumulation(2), world(16), policies=(expected,), assumptions=("8 GPUs per node",)))
+    (outcome,) = check(run(micro(4), accumulation(2), world(16), policies=(expected,), assumptions=ASSUMED))
     assert isinstance(outcome, Verified)
-    assert outcome.assumptions == ("8 GPUs per node",)
+    assert outcome.assumptions == ASSUMED
     assert outcome.decides
 
 
@@ -101,7 +101,7 @@ def test_another_size_is_an_error(expected: Policy, message: str) -> None:
 
 
 def test_the_finding_points_at_the_accumulation_and_says_the_way_out() -> None:
-    found = only(list(check(run(micro(4), accumulation(4), world(16), policies=(policy(128),), assumptions=("a",)))))
+    found = only(list(check(run(micro(4), accumulation(4), world(16), policies=(policy(128),), assumptions=ASSUMED))))
     assert found.at == place(60)
     assert [(related.at, related.label) for related in found.related] == [(place(30), "micro")]
     assert found.details == (
@@ -109,7 +109,7 @@ def test_the_finding_points_at_the_accumulation_and_says_the_way_out() -> None:
         "expected by [[expect]] in gbs.toml: global-batch-size = 128",
     )
     assert found.holds == "holds with micro_batch_size 2 or with gradient_accumulation_steps 2"
-    assert found.assumptions == ("a",)
+    assert found.assumptions == ASSUMED
 
 
 def test_a_way_out_that_is_no_whole_number_is_not_offered() -> None:

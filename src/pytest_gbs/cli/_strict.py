@@ -6,26 +6,25 @@ from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.report import FileReport, Report, Role, Verdict
-from pytest_gbs.core.typed import Final
 from pytest_gbs.formats._problems import open_claim
-
-_MISSING: Final = "GBS105"
 
 
 def tighten(report: Report, settings: Settings) -> Report:
     """Return `report` as strictly as `settings` ask; verdicts stay what they are."""
     if not settings.strict and not settings.strict_all:
         return report
-    return report._replace(files=tuple(_tighten(file, settings) for file in report.files), advice=report.advice)
+    missing = next((code for code, rule in report.rules.items() if rule.of_unclaimed), "")
+    return report._replace(files=tuple(_tighten(file, settings, missing) for file in report.files), advice=report.advice)
 
 
-def _tighten(file: FileReport, settings: Settings) -> FileReport:
+def _tighten(file: FileReport, settings: Settings, missing: str) -> FileReport:
+    """Return what is told of one file; `missing` is the code of the rule about recipes of which nobody claims anything."""
     added = [_open(outcome) for outcome in file.undetermined if outcome.claim]
     claimless = settings.strict_all and file.role == Role.RECIPE and file.verdict == Verdict.UNCLAIMED
-    if claimless and not any(finding.code == _MISSING for finding in file.findings):
+    if claimless and not any(finding.code == missing for finding in file.findings):
         message = "nothing says which global batch size this recipe is for, and --strict=all asks for it"
-        added.append(Finding(_MISSING, message, Severity.ERROR, Location(file.path, 0, 0)))
-    findings = tuple(f._replace(severity=Severity.ERROR) if claimless and f.code == _MISSING else f for f in file.findings)
+        added.append(Finding(missing, message, Severity.ERROR, Location(file.path, 0, 0)))
+    findings = tuple(f._replace(severity=Severity.ERROR) if claimless and f.code == missing else f for f in file.findings)
     return file._replace(findings=(*findings, *added)) if added or findings != file.findings else file
 
 

@@ -92,8 +92,8 @@ def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
 
 def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int:
     """Return 0 for clean, 1 for findings, 2 for a bug of ours, 3 where there was no recipe; say why where the report does not."""
-    for line in report.internal:
-        complain(line)
+    for bug in report.internal:
+        complain(bug.words)
     if report.internal:
         return 2
     failed = any(finding.severity == Severity.ERROR for finding in report.findings())

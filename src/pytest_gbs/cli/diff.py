@@ -14,7 +14,7 @@ from pytest_gbs.core.difference import Differences, Status
 from pytest_gbs.core.errors import SettingsError, UsageError
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import Report
+from pytest_gbs.core.report import Bug, Report
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = tuple(slashed(os.path.relpath(os.path.abspath(path), asked.root)) for path in arguments.path)
     found = found._replace(changes=tuple(each for each in found.changes if _is_below((each.path, each.renamed_from), wanted)))
     emit(render(found, options(arguments, asked.root, asked.folder)), arguments.output_file)
-    for line in internal:
-        complain(line)
+    for bug in internal:
+        complain(bug.words)
     if internal:
         return 2
     return int(arguments.fail_on == "changed" and any(change.status == Status.CHANGED for change in found.changes))
@@ -91,7 +91,7 @@ def _sides(repository: GitRepository, revisions: list[str]) -> _Asked:
     return _Asked(revisions[0], revisions[1] if head_commit else _WORKING_TREE, repository.commit(revisions[0]), head_commit)
 
 
-def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: bool) -> tuple[Differences, tuple[str, ...]]:
+def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: bool) -> tuple[Differences, tuple[Bug, ...]]:
     """Return the changes, and what bugs of ours were met on the way. With `fixed` settings both sides have the same."""
     from contextlib import ExitStack
 

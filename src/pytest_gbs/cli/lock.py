@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     if asked.given:
         raise UsageError("a lock holds what the repository says, not the command line; say gpus-per-node = 8 in [tool.gbs] instead")
     from pytest_gbs.parsing.lock import NAME, write_lock
+    from pytest_gbs.rules import named
     from pytest_gbs.trees.files import MISSING, read_bytes
 
     data = read_bytes(f"{asked.root}/{NAME}", MOST_FILE_BYTES)
@@ -43,13 +44,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise SettingsError(f"{NAME}: {data}")
     was = data if isinstance(data, bytes) else b""
     report = _report(asked)
-    for line in report.internal:
-        complain(line)
+    for bug in report.internal:
+        complain(bug.words)
     if report.internal:
         return 2
     old, broken = _old(was, partly=bool(arguments.paths))
     new = _new(report, asked, old, partly=bool(arguments.paths))
-    text = write_lock(new).encode()
+    text = write_lock(new, named("differs-from-lock").code).encode()
     now = text.replace(b"\n", b"\r\n") if b"\r\n" in was else text
     if not arguments.quiet:
         emit("".join(f"{escape(line)}\n" for line in (*_changes(old, new), *_summary(report, new, was, now, arguments.check))))

@@ -9,15 +9,20 @@ from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.rule import Example, Rule
-from pytest_gbs.core.typed import TYPE_CHECKING, Any
+from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final
+from pytest_gbs.rules import named
 
 if TYPE_CHECKING:
     import argparse
 
+_EXAMPLE: Final = "stale-declaration"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs rule` takes."""
-    parser.add_argument("rules", nargs="*", metavar="CODE", help="codes, starts of codes, or names: GBS101, GBS2, stale-declaration")
+    example = named(_EXAMPLE)
+    words = f"codes, starts of codes, or names: {example.code}, GBS2, {example.name}"
+    parser.add_argument("rules", nargs="*", metavar="CODE", help=words)
     parser.add_argument("--all", action="store_true", help="every rule")
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="how to write it (default: text)")
 
@@ -41,7 +46,7 @@ def _chosen(words: list[str]) -> list[Rule]:
     from pytest_gbs.settings.selection import advice, resolve
 
     if not words:
-        raise UsageError("which rule? gbs rule GBS101, or gbs rules for a list")
+        raise UsageError(f"which rule? gbs rule {named(_EXAMPLE).code}, or gbs rules for a list")
     known = {rule.code: rule for rule in (*manuals(), *added().rules)}
     names = {code: rule.name for code, rule in known.items()}
     for word in words:

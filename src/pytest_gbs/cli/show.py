@@ -29,8 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
     asked = job(arguments)
     report = asked.check(keep_runs=True)
     emit(wanted.show(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
-    for line in report.internal:
-        complain(line)
+    for bug in report.internal:
+        complain(bug.words)
     if report.internal:
         return 2
     broken = [file for file in report.files if file.role == Role.UNREADABLE and file.named]

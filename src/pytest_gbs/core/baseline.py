@@ -116,7 +116,7 @@ def _below(path: str, targets: Iterable[str]) -> bool:
 
 
 def told(missing: Mapping[Entry, int]) -> Iterator[str]:
-    """Yield each entry that occurs no longer for people: `recipes/a.yaml GBS101 at learning_rate`."""
+    """Yield each entry that occurs no longer for people: file, code and key (`recipes/a.yaml CODE at learning_rate`)."""
     for entry, count in sorted(missing.items()):
         times = f" ({count} times)" if count > 1 else ""
         yield f"{entry.path} {entry.rule}{f' at {entry.key}' if entry.key else ''}{times}"

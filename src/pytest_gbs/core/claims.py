@@ -1,4 +1,4 @@
-"""Holding a claim against the settings: each claim in worlds of its own, one cause for each finding."""
+"""Holding a claim against the settings: each claim once, in worlds of its own, one cause for each finding."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.declaration import Declaration, Factor, without_partners
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.run import Claim, Run, World
-from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.core.run import Cause, Claim, Judgement, Reading, Run, World
+from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import amounts, called, count, law_text, leaves, listing, product, short
 
 # The settings that a claim may name beside the hardware, and that a stale claim may be mended by.
@@ -27,53 +27,34 @@ _LOOSE: Final = 0.05
 _FIRM: Final = 0.25
 
 
-class Cause:
-    """What is wrong with a claim, in the order in which causes are looked for."""
-
-    ARITHMETIC: Final = "GBS102"
-    FACTOR: Final = "GBS104"
-    STALE: Final = "GBS101"
-
-
-class Reading(NamedTuple):
-    """How a claim fares in one world: `True` holds, `False` fails, `None` open; with the values for which it would hold."""
-
-    holds: bool | None
-    size: Quantity | None  # what the settings give, where it is known
-    free: tuple[str, ...] = ()
-    values: tuple[int, ...] = ()
-
-
-def outcomes(run: Run, code: str) -> Iterator[Outcome]:
-    """Yield what rule `code` has to say about each claim of `run`: nothing where another cause explains it.
-
-    A launch is compared with the number claimed and nothing else of the claim, which GBS301 does.
-    """
-    if run.launch is not None:
-        return
-    for claim in run.claims:
-        outcome = judge(run, claim)
-        if outcome.code == code:
-            yield outcome
-        elif isinstance(outcome, Verified) and claim.declaration.sum is not None and code == Cause.ARITHMETIC:
-            yield Verified(code, claim.declaration.at)
-
-
-def judge(run: Run, claim: Claim) -> Outcome:
-    """Return the one outcome of `claim`: false arithmetic, a stale factor, a stale product, in order, or not to be decided."""
-    declaration = claim.declaration
-    if declaration.sum is not None and _is_false(declaration):
-        return _false_arithmetic(run, claim)
+def judged(run: Run, declaration: Declaration, worlds: tuple[World, ...]) -> Claim:
+    """Return what is claimed of `run` with its judgement: false arithmetic, a stale factor, a stale product, in order, or open."""
+    readings = tuple(read(run, declaration, world) for world in worlds)
+    if _is_false(declaration):
+        return Claim(declaration, worlds, Judgement(readings, Cause.ARITHMETIC, _false_arithmetic(run, declaration, readings)))
     stale = _stale_factor(run, declaration)
     if stale is not None:
-        return _stale_factor_finding(run, claim, *stale)
-    readings = [read(run, declaration, world) for world in claim.worlds]
-    preferred, world = readings[0], claim.worlds[0]
-    if preferred.holds:
-        return Verified(Cause.STALE, declaration.at, world.assumptions)
+        return Claim(declaration, worlds, Judgement(readings, Cause.FACTOR, _stale_factor_finding(run, declaration, readings, *stale)))
+    return Claim(declaration, worlds, Judgement(readings, Cause.PRODUCT, _product(run, declaration, worlds, readings)))
+
+
+def told(run: Run, cause: str) -> Iterator[Outcome]:
+    """Yield the outcome of each claim of `run` for which that cause is looked at.
+
+    A launch is compared with the number claimed and nothing else of the claim, by a rule of its own.
+    """
+    for claim in run.claims if run.launch is None else ():
+        if claim.judgement.cause == cause:
+            yield claim.judgement.outcome
+
+
+def _product(run: Run, declaration: Declaration, worlds: tuple[World, ...], readings: tuple[Reading, ...]) -> Outcome:
+    """Return the outcome of the number claimed: in order where the preferred reading holds, false where none does."""
+    if readings[0].holds:
+        return Verified(ITS_RULE, declaration.at, worlds[0].assumptions, decides=True)
     if all(reading.holds is False for reading in readings):
-        return _stale(run, declaration, preferred, world)
-    return _open(declaration, readings, world.doubt)
+        return _stale(run, declaration, readings[0], worlds[0])
+    return _open(declaration, readings, worlds[0].doubt)
 
 
 def read(run: Run, declaration: Declaration, world: World) -> Reading:
@@ -140,20 +121,19 @@ def _is_false(declaration: Declaration) -> bool:
     return stated is not None and stated.value is not None and not any(stated.value in interval for interval in stated.holds)
 
 
-def _false_arithmetic(run: Run, claim: Claim) -> Finding:
-    declaration = claim.declaration
+def _false_arithmetic(run: Run, declaration: Declaration, readings: tuple[Reading, ...]) -> Finding:
     stated = declaration.sum
     assert stated is not None
     message = f"comment says {_written(declaration)} = {stated.result:,}, but that is {stated.value:,}"
     settings = _settings_value(run)
     details = (settings,) if settings else ()
-    fixes = _in_the_comment(run, declaration, _size(run, claim))
-    return Finding(Cause.ARITHMETIC, message, _certain(declaration), declaration.at, "declared", _operands(run), details, fixes=fixes)
+    fixes = _in_the_comment(run, declaration, _size(readings))
+    return Finding(ITS_RULE, message, _certain(declaration), declaration.at, "declared", _operands(run), details, fixes=fixes)
 
 
-def _size(run: Run, claim: Claim) -> Quantity | None:
-    """Return what the settings give in the preferred of the worlds of `claim` in which that is known."""
-    return next((r.size for world in claim.worlds if (r := read(run, claim.declaration, world)).size is not None), None)
+def _size(readings: tuple[Reading, ...]) -> Quantity | None:
+    """Return what the settings give in the preferred of the worlds of a claim in which that is known."""
+    return next((reading.size for reading in readings if reading.size is not None), None)
 
 
 def _in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) -> tuple[Fix, ...]:
@@ -277,12 +257,11 @@ def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -
     return [(factors[0], sizes[lonely[0]])]
 
 
-def _stale_factor_finding(run: Run, claim: Claim, factor: Factor, setting: Quantity) -> Finding:
-    declaration = claim.declaration
+def _stale_factor_finding(run: Run, declaration: Declaration, readings: tuple[Reading, ...], factor: Factor, setting: Quantity) -> Finding:
     message = (
         f"comment says {short(factor.name or setting.name)} {factor.value:,}, {setting.key or called(setting.name)} is {setting.value:,}"
     )
-    size = _size(run, claim)
+    size = _size(readings)
     details: tuple[str, ...] = ()
     if size is not None and size.because:
         rest = "still the declared" if declaration.admits(size.value) else f"not the declared {number(declaration)}"
@@ -290,19 +269,19 @@ def _stale_factor_finding(run: Run, claim: Claim, factor: Factor, setting: Quant
     related = (Related(setting.at, short(setting.name)),) if setting.at else ()
     severity = Severity.WARNING if setting.origin == Origin.DEFAULT else _certain(declaration)
     fixes = (*_setting_as_said(run, factor, setting, declaration, size), *_in_the_comment(run, declaration, size))
-    return Finding(Cause.FACTOR, message, severity, factor.at, "declared", related, details, _names_hint(factor, setting), fixes=fixes)
+    return Finding(ITS_RULE, message, severity, factor.at, "declared", related, details, _names_hint(factor, setting), fixes=fixes)
 
 
 def _setting_as_said(run: Run, factor: Factor, setting: Quantity, declaration: Declaration, size: Quantity | None) -> Iterator[Fix]:
     """Yield the fix that gives a setting the value that the comment says it has; one that follows from others, by way of those."""
     from pytest_gbs.core.outcome import Applicability
-    from pytest_gbs.core.repairs import edit, reaching
+    from pytest_gbs.core.repairs import edit, fixes, reaching
 
     found = edit(run, setting, factor.value) if factor.value > 0 else None
     if found is not None:
         yield Fix(f"change {setting.key} to {factor.value}", Applicability.SETTINGS, (found,))
     elif setting.origin == Origin.DERIVED and size is not None:
-        yield from (repair.fix for repair in reaching(run, size, declaration.value) if repair.fix is not None)
+        yield from fixes(reaching(run, size, declaration.value))
 
 
 def _names_hint(factor: Factor, setting: Quantity) -> str:
@@ -316,16 +295,14 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
     if size is None:
         given = _law(run, declaration, world)
         message = f"{_source(declaration)} says {number(declaration)}, settings give {given}: no number of {_free(reading)} makes it so"
-        return Finding(
-            Cause.STALE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions
-        )
+        return Finding(ITS_RULE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions)
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
     message = f"{_source(declaration)} says {number(declaration)}, settings give {size.value:,}{_unit(size)}"
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     mends, fixes = _ways_out(run, declaration, size)
     loose = size.name == Name.TOKENS_PER_STEP and _apart(declaration, size) <= _FIRM
     severity = Severity.WARNING if loose else _severity(declaration, world)
-    return Finding(Cause.STALE, message, severity, declaration.at, "declared", related, details, mends, world.assumptions, fixes)
+    return Finding(ITS_RULE, message, severity, declaration.at, "declared", related, details, mends, world.assumptions, fixes)
 
 
 def _elsewhere(run: Run, size: Quantity, told: set[Location]) -> tuple[Related, ...]:
@@ -366,18 +343,18 @@ def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, 
     return f"holds with {listing(ways, last='or with')}", (*fixes, *_in_the_comment(run, declaration, size))
 
 
-def _open(declaration: Declaration, readings: list[Reading], doubt: str) -> Undetermined:
+def _open(declaration: Declaration, readings: tuple[Reading, ...], doubt: str) -> Undetermined:
     """Return the outcome of a claim that some admissible values or readings would make true and others false."""
     reading = next((r for r in readings if r.holds is None), readings[0])
     what = f"{_source(declaration)} says {number(declaration)}"
     if reading.holds is None and reading.values and len(reading.free) == 1:
         implies = f"holds {_with(reading)}{f'; {doubt}' if doubt else ''}"
-        return Undetermined(Cause.STALE, declaration.at, what, reading.free, implies, values=reading.values)
+        return Undetermined(ITS_RULE, declaration.at, what, reading.free, implies, values=reading.values)
     if reading.holds is None:
-        return Undetermined(Cause.STALE, declaration.at, what, reading.free)
+        return Undetermined(ITS_RULE, declaration.at, what, reading.free)
     other = next(r for r in readings if r.holds)
     implies = f"holds if {product(other.size)} is meant" if other.size and other.size.because else "holds in one of two readings"
-    return Undetermined(Cause.STALE, declaration.at, what, (Name.WORLD_SIZE,), implies)
+    return Undetermined(ITS_RULE, declaration.at, what, (Name.WORLD_SIZE,), implies)
 
 
 def _with(reading: Reading) -> str:

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from pytest_gbs.core.admissible import Multiples, dividing
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.document import Alias, Document, Scalar
 from pytest_gbs.core.equation import Enforcement, Equation, Monomial, law
 from pytest_gbs.core.framework import Condition, Constraint
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import RANKS, Origin, Quantity, Size
+from pytest_gbs.core.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.quantity import RANKS, Name, Noted, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.schedules import RAMP_UP, at_stage, changing
+from pytest_gbs.core.schedules import at_stage, changing
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import beside, called, computed, count, leaves, listing, quotient, short
 
@@ -28,7 +29,6 @@ _DOES = {
 _STATED: Final = (Origin.FILE, Origin.LAUNCH)
 # The one command that starts a single process, which then has all GPUs of its node.
 _ONE_PROCESS: Final = "python"
-_ALL_OF_ITS_NODE: Final = "one process has all GPUs of its node"
 
 
 def holds(condition: Condition, document: Document, loader: str) -> bool:
@@ -43,13 +43,13 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
     return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
 
 
-def judge(run: Run, code: str) -> Iterator[Outcome]:
-    """Yield one outcome for each constraint of `run`'s framework that rule `code` reports and that applies here."""
+def judge(run: Run, rule: str) -> Iterator[Outcome]:
+    """Yield one outcome for each constraint of `run`'s framework that the rule of this name reports and that applies here."""
     changes = changing(run.geometry.stated)
     for constraint in run.framework.constraints:
-        if constraint.code != code or not applies(constraint, run):
+        if constraint.rule != rule or not applies(constraint, run):
             continue
-        if changes is None or changes.note == RAMP_UP:
+        if changes is None or changes.note.kind == Noted.RAMP_UP:
             yield _judge_one(run, constraint)
         elif not constraint.fixed:
             yield _judge_stages(run, constraint, changes)
@@ -96,9 +96,9 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
         return _violated(run, constraint, at)
     message = f"{_called(constraint.dividend)} must be divisible by {_called(constraint.divisor)}"
     if isinstance(answer, Multiples):
-        return Undetermined(constraint.code, at, message, (answer.name,), _implies(answer), claim=False)
+        return Undetermined(ITS_RULE, at, message, (answer.name,), _implies(answer), claim=False)
     missing = tuple(sorted({*(dividend.free if dividend else ()), *(divisor.free if divisor else ())})) or names
-    return Undetermined(constraint.code, at, message, missing, claim=False)
+    return Undetermined(ITS_RULE, at, message, missing, claim=False)
 
 
 def _divides(constraint: Constraint, sizes: Mapping[str, Size]) -> bool | None:
@@ -121,7 +121,7 @@ def _known(names: tuple[str, ...], sizes: Mapping[str, Size]) -> int | None:
 def _decided(run: Run, constraint: Constraint, at: Location) -> Verified:
     """Return the outcome of a division without remainder."""
     decides = _rests_on_hardware(run, (*constraint.dividend, *constraint.divisor))
-    return Verified(constraint.code, at, run.assumptions if decides else (), decides)
+    return Verified(ITS_RULE, at, run.assumptions if decides else (), decides)
 
 
 def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, divisor: Monomial | None, at: Location) -> Outcome:
@@ -131,26 +131,25 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
     if dividend is None or divisor is None or dividend.free or divisor.free:
         missing = (*dividend.free, *divisor.free) if dividend and divisor else names
         message = f"{_called(constraint.dividend)}{_over(_called(constraint.divisor))} must be at least {least}"
-        return Undetermined(constraint.code, at, message, missing, claim=False)
+        return Undetermined(ITS_RULE, at, message, missing, claim=False)
     if dividend.coefficient >= least * divisor.coefficient:
-        return Verified(constraint.code, at, decides=False)
+        return Verified(ITS_RULE, at)
     message = f"{_quotient(run, constraint)} is less than {least}; {_does(run, constraint)}"
-    related, fixes = _related(run, names, at), _fixes(run, constraint)
-    holds_with = _nearest_words(fixes)
-    return Finding(constraint.code, message, _severity(constraint), at, related=related, holds=holds_with, fixes=fixes)
+    mends, fixes = _ways_out(run, constraint)
+    return Finding(ITS_RULE, message, _severity(constraint), at, related=_related(run, names, at), holds=mends, fixes=fixes)
 
 
 def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
     """Return the outcome of two sizes of which one must divide the other; both are known, or the constraint does not apply."""
-    assumptions = (*run.assumptions, _ALL_OF_ITS_NODE) if constraint.local else run.assumptions
+    assumptions = (*run.assumptions, Assumption(Assuming.ONE_PROCESS)) if constraint.local else run.assumptions
     one, other = (_known(names, run.geometry.stated) for names in (constraint.dividend, constraint.divisor))
     if one and other and 0 in (one % other, other % one):
-        return Verified(constraint.code, at, assumptions)
+        return Verified(ITS_RULE, at, assumptions, decides=True)
     names = (*constraint.dividend, *constraint.divisor)
     both = f"{_stated(run, constraint.dividend)} nor {_stated(run, constraint.divisor)}"
     message = f"neither {both} is divisible by the other; {_does(run, constraint)}"
     related, mends = _related(run, names, at), _either_way(run, constraint)
-    return Finding(constraint.code, message, _severity(constraint), at, _label(run, names), related, (), mends, assumptions)
+    return Finding(ITS_RULE, message, _severity(constraint), at, _label(run, names), related, (), mends, assumptions)
 
 
 def _either_way(run: Run, constraint: Constraint) -> str:
@@ -180,15 +179,15 @@ def _over(divisor: str) -> str:
 def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     names = (*constraint.dividend, *constraint.divisor)
     stated = _stated(run, constraint.dividend)
-    verb = "are" if stated.endswith(" GPUs") else "is"
+    verb = "are" if _ends_with_gpus(run, constraint.dividend) else "is"
     message = f"{stated} {verb} not divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
     details = tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name), run)))
     related = _related(run, names, at)
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
     label = _label(run, names)
-    fixes = _fixes(run, constraint)
-    mends = _mends(run, constraint) or _nearest_words(fixes)
-    return Finding(constraint.code, message, _severity(constraint), at, label, related, details, mends, assumptions, fixes)
+    nearest, fixes = _ways_out(run, constraint)
+    mends = _mends(run, constraint) or nearest
+    return Finding(ITS_RULE, message, _severity(constraint), at, label, related, details, mends, assumptions, fixes)
 
 
 def _label(run: Run, names: tuple[str, ...]) -> str:
@@ -196,24 +195,21 @@ def _label(run: Run, names: tuple[str, ...]) -> str:
     return short(nearest.name if nearest else names[-1])
 
 
-def _nearest_words(fixes: tuple[Fix, ...]) -> str:
-    """Return with which changes of one setting it would hold: the nearest values of the first of them."""
-    words = [fix.title.removeprefix("change ").partition(" to ") for fix in fixes]
-    values = [value for key, _, value in words if key == words[0][0]]
-    return f"holds with {words[0][0]} {listing(values)}" if words else ""
+def _ways_out(run: Run, constraint: Constraint) -> tuple[str, tuple[Fix, ...]]:
+    """Return with which values of one setting it would hold, in words, and as fixes, those of others behind them.
 
+    What is divided comes first, since it is what the recipe asks for.
+    """
+    from pytest_gbs.core.repairs import at_least, dividing, fixes
 
-def _fixes(run: Run, constraint: Constraint) -> tuple[Fix, ...]:
-    """Return the nearest whole-number repairs: those of what is divided first, since it is what the recipe asks for."""
-    from pytest_gbs.core.repairs import at_least, dividing
-
-    sides = [
+    top, bottom = (
         [s for n in names if isinstance(s := run.geometry.stated.get(n), Quantity)] for names in (constraint.dividend, constraint.divisor)
-    ]
-    top, bottom = sides
+    )
     if len(top) != len(constraint.dividend) or len(bottom) != len(constraint.divisor):
-        return ()
-    return tuple(dividing(run, top, bottom) if constraint.at_least is None else at_least(run, top, bottom, constraint.at_least))
+        return "", ()
+    found = dividing(run, top, bottom) if constraint.at_least is None else at_least(run, top, bottom, constraint.at_least)
+    values = [str(repair.value) for repair in found if repair.key == found[0].key]
+    return f"holds with {found[0].key} {listing(values)}" if found else "", fixes(found)
 
 
 def _mends(run: Run, constraint: Constraint) -> str:
@@ -281,6 +277,14 @@ def _stated(run: Run, names: tuple[str, ...]) -> str:
     text = " x ".join(parts)
     values = [s.value for n in names if isinstance(s := run.geometry.stated.get(n), Quantity)]
     return f"{text} = {prod(values):,}" if len(names) > 1 and len(values) == len(names) else text
+
+
+def _ends_with_gpus(run: Run, names: tuple[str, ...]) -> bool:
+    """Return whether the sizes as stated for people end with several GPUs: `8 GPUs`."""
+    known = [isinstance(run.geometry.stated.get(name), Quantity) for name in names]
+    if names[-1] != Name.WORLD_SIZE or (len(names) > 1 and all(known)):
+        return False
+    return run.geometry.value(Name.WORLD_SIZE) != 1 and (known[-1] or len(names) > 1)
 
 
 def _called(names: tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import leaves
 
 # The rule about recipes that run on no number of GPUs.
-NOWHERE_RULE: Final = "GBS204"
+_NOWHERE: Final = "unsatisfiable-batch"
 # How many numbers of GPUs are written out.
 _SHOWN: Final = 12
 _STOPS: Final = (Enforcement.STOPS, Enforcement.STOPS_LATE)
@@ -71,7 +71,7 @@ def _narrowed(bounds: Bounds, form: Form | None, constraint: Constraint) -> Boun
     if form.power:
         return bounds.at_least(form, least)
     fails = form.numerator < least * form.denominator
-    return NOWHERE if fails and constraint.code == NOWHERE_RULE else bounds
+    return NOWHERE if fails and constraint.rule == _NOWHERE else bounds
 
 
 def on_any_hardware(name: str, size: Size) -> Quantity | None:

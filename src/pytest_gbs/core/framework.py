@@ -105,13 +105,13 @@ class Constraint(NamedTuple):
     With `at_least` it is the quotient of both, or the `dividend` alone, that must be so large; with `either` it is enough that one of
     the two is a multiple of the other, and nothing is said where one of them is not known.
 
-    `code` is the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
+    `rule` is the name of the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
     stated in the file (rather than follow). `label` names the relation for people, `source` cites it. `since` and `until` bound the
     versions that check it. With `fixed` nothing is checked where one of the sizes changes while training runs. With `local` the GPUs
     per node are those of one process: it holds wherever a launcher starts a process for each GPU.
     """
 
-    code: str
+    rule: str
     dividend: tuple[str, ...]
     divisor: tuple[str, ...] = ()
     at_least: int | None = None

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.admissible import reaching
-from pytest_gbs.core.claims import judge
 from pytest_gbs.core.declaration import Interval
 from pytest_gbs.core.equation import Equation, Monomial, law
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Verified
 from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Quantity, Size
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Final, NamedTuple
@@ -137,7 +135,7 @@ def _below(name: str, by_result: dict[str, Equation], depth: int) -> Iterator[st
 def _claim(run: Run) -> int | None:
     if run.launch is not None:
         return None
-    return next((claim.declaration.value for claim in run.claims if isinstance(judge(run, claim), Verified)), None)
+    return next((claim.declaration.value for claim in run.claims if claim.judgement.verified), None)
 
 
 def moved(before: Record, after: Record) -> tuple[Moved, ...]:

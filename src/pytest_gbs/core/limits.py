@@ -1,8 +1,8 @@
 """How much of anything is read. Every bound on what a file may ask of a check is a constant here, and a row of `docs/limits.md`.
 
 A comment on a line of its own starts a table of that page. The comment behind a constant is its row: what is counted, and after the
-semicolon what happens beyond it. `python -m tools.generate_docs` writes the page. The limits of shell scripts are in
-`parsing/shell/limits.py`, in the same notation.
+semicolon what happens beyond it; UNREADABLE and UNREAD stand for the codes of the rules about files and scripts that were not read.
+`python -m tools.generate_docs` writes the page. The limits of shell scripts are in `parsing/shell/limits.py`, in the same notation.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from __future__ import annotations
 from pytest_gbs.core.typed import Final
 
 # Any file
-MOST_FILE_BYTES: Final = 5_000_000  # bytes of a file; a larger one is GBS001, and `max-file-size` in the settings raises the limit
-MOST_LINES: Final = 200_000  # lines of a YAML, JSON or TOML file; a longer one is GBS001
+MOST_FILE_BYTES: Final = 5_000_000  # bytes of a file; a larger one is UNREADABLE, and `max-file-size` in the settings raises the limit
+MOST_LINES: Final = 200_000  # lines of a YAML, JSON or TOML file; a longer one is UNREADABLE
 
 # YAML, JSON and TOML
-DEEPEST_DOCUMENT: Final = 200  # levels of mappings and lists, parts of a dotted key; a deeper one is GBS001
-MOST_NODES: Final = 200_000  # keys and values of a file (in YAML: parser events); a larger one is GBS001
-MOST_DOCUMENTS: Final = 500  # YAML documents in one file; GBS001 stands where the next one starts
-MOST_MERGED_KEYS: Final = 10_000  # keys that merge keys (`<<`) bring in; more are GBS001
+DEEPEST_DOCUMENT: Final = 200  # levels of mappings and lists, parts of a dotted key; a deeper one is UNREADABLE
+MOST_NODES: Final = 200_000  # keys and values of a file (in YAML: parser events); a larger one is UNREADABLE
+MOST_DOCUMENTS: Final = 500  # YAML documents in one file; UNREADABLE stands where the next one starts
+MOST_MERGED_KEYS: Final = 10_000  # keys that merge keys (`<<`) bring in; more are UNREADABLE
 MOST_FOLLOWED_KEYS: Final = 20_000  # keys reached through aliases; those nested most deeply are not read
 LONGEST_NUMBER: Final = 32  # characters of a number; a longer one is read as text
-LONGEST_BARE_VALUE: Final = 1_000  # characters of a TOML value without quotes; a longer one is GBS001
+LONGEST_BARE_VALUE: Final = 1_000  # characters of a TOML value without quotes; a longer one is UNREADABLE
 MOST_STAGES: Final = 100  # stages of a batch size schedule; the batch of a longer one is unknown
 LONGEST_SCHEDULE: Final = 2_000  # characters of a schedule written as text; the rest is not read
 
 # Comments
-MOST_STATEMENTS: Final = 2_000  # batch and hardware sizes that the comments of a file state; GBS001 stands where reading them ends
-MOST_COMMENT_CHARACTERS: Final = 200_000  # characters of a file's comments that hold a number; GBS001 stands where reading them ends
+MOST_STATEMENTS: Final = 2_000  # batch and hardware sizes that the comments of a file state; UNREADABLE stands where reading them ends
+MOST_COMMENT_CHARACTERS: Final = 200_000  # characters of a file's comments that hold a number; UNREADABLE stands where reading them ends
 LONGEST_COMMENT: Final = 20_000  # characters of one comment; a claim behind them is not read
 MOST_WORDS: Final = 400  # words, numbers and signs of a sentence; a claim behind them is not read
 MOST_DIGITS: Final = 15  # digits of a number; a longer one is not a size
@@ -36,15 +36,15 @@ MOST_SUPPRESSIONS: Final = 500  # `gbs: ignore` comments of a file; those behind
 MOST_SUPPRESSIONS_ON_A_LINE: Final = 20  # `gbs: ignore` comments on one line; those behind them silence nothing
 
 # Configurations made of several files, and interpolation
-MOST_COMPOSED: Final = 50_000  # values of a composed configuration, copies counted; a larger one is GBS001
-DEEPEST_COMPOSED: Final = 100  # levels of a composed configuration; a deeper one is GBS001
-MOST_COMPOSED_TEXT: Final = 2_000_000  # characters of its values; a larger one is GBS001
-MOST_DEFAULTS: Final = 500  # entries of Hydra defaults lists; a configuration with more is GBS001
-DEEPEST_DEFAULTS: Final = 50  # defaults lists that name each other; a deeper configuration is GBS001
+MOST_COMPOSED: Final = 50_000  # values of a composed configuration, copies counted; a larger one is UNREADABLE
+DEEPEST_COMPOSED: Final = 100  # levels of a composed configuration; a deeper one is UNREADABLE
+MOST_COMPOSED_TEXT: Final = 2_000_000  # characters of its values; a larger one is UNREADABLE
+MOST_DEFAULTS: Final = 500  # entries of Hydra defaults lists; a configuration with more is UNREADABLE
+DEEPEST_DEFAULTS: Final = 50  # defaults lists that name each other; a deeper configuration is UNREADABLE
 MOST_PARENTS: Final = 200  # files that a file inherits from; the rest is not taken in
 DEEPEST_PARENTS: Final = 40  # files that inherit from each other; the rest is not taken in
 LONGEST_INTERPOLATION: Final = 10_000  # characters of a value with `${...}`, before and after; the value of a longer one is unknown
-MOST_INTERPOLATED: Final = 100_000  # characters of all values with `${...}` in a configuration; one with more is GBS001
+MOST_INTERPOLATED: Final = 100_000  # characters of all values with `${...}` in a configuration; one with more is UNREADABLE
 DEEPEST_INTERPOLATION: Final = 30  # interpolations within each other; the value of a deeper one is unknown
 DEEPEST_CHAIN: Final = 40  # interpolations that lead to interpolations; the value of a longer chain is unknown
 MOST_EXPANDED: Final = 10_000  # values that one interpolation takes in; the value of a larger one is unknown

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pytest_gbs.core.assumption import Assumption
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
+
+# In place of a code: that of the rule which yields the outcome, put in where outcomes are collected.
+ITS_RULE: Final = ""
 
 
 class Severity:
@@ -65,18 +69,18 @@ class Finding(NamedTuple):
     related: tuple[Related, ...] = ()
     details: tuple[str, ...] = ()
     holds: str = ""
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     fixes: tuple[Fix, ...] = ()
     launch: Location | None = None
 
 
 class Verified(NamedTuple):
-    """Something judged and found in order. `decides` is false for rules about the file itself, which verify no recipe."""
+    """Something judged and found in order. `decides` is true where that makes the recipe verified: it says something of its batch."""
 
     code: str
     at: Location | None = None
-    assumptions: tuple[str, ...] = ()
-    decides: bool = True
+    assumptions: tuple[Assumption, ...] = ()
+    decides: bool = False
 
 
 class Undetermined(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
 
@@ -109,10 +111,44 @@ class Reason:
     NOT_WHOLE: Final = "not-whole"
 
 
+class Noted:
+    """What kind of thing a note says, where that decides something."""
+
+    WORDS: Final = "words"  # nothing but its words
+    DEFAULT: Final = "default"  # the value of a variable or an argument that somebody may set
+    BUILT_IN: Final = "built-in"  # the launcher's own value, where nothing says another
+    ROUNDED: Final = "rounded"  # not the number that is written down: it did not divide
+    RAMP_UP: Final = "ramp-up"  # reached by a ramp-up: a rule of its own looks at the way there
+    EITHER: Final = "either"  # GPUs in all, or those of each node
+
+
+class Note(NamedTuple):
+    """What the origin of a size does not say: in a few words for people, which are never compared, and what kind of thing it is.
+
+    `variable` is the variable whose default it is.
+    """
+
+    words: str = ""
+    kind: str = Noted.WORDS
+    variable: str = ""
+
+
+NO_NOTE: Final = Note()
+
+
+def together(notes: Iterable[Note]) -> Note:
+    """Return several notes as one that says each of them once."""
+    told = tuple(dict.fromkeys(note for note in notes if note.words))
+    if len(told) == 1:
+        return told[0]
+    by_default = any(note.kind == Noted.DEFAULT for note in told)
+    return Note(", ".join(note.words for note in told), Noted.DEFAULT if by_default else Noted.WORDS)
+
+
 class Quantity(NamedTuple):
     """A size that is known: its value, unit, origin, place, and the numbers it was computed from.
 
-    `key` is the key as the user wrote it, or what else named it ("8 nodes", "--nodes"). `note` says in a few words what the
+    `key` is the key as the user wrote it, or what else named it ("8 nodes", "--nodes"). `note` says what the
     origin does not ("3 launcher files agree").
 
     Where a size changes while training runs, `stages` are its values one after the other, and `value` is the last of them.
@@ -125,7 +161,7 @@ class Quantity(NamedTuple):
     at: Location | None = None
     key: str = ""
     because: tuple[Quantity, ...] = ()
-    note: str = ""
+    note: Note = NO_NOTE
     stages: tuple[int, ...] = ()
 
 

@@ -37,10 +37,15 @@ _LARGEST: Final = 10**9
 
 
 class Repair(NamedTuple):
-    """Settings with the values that they would need, and the fix where their places are known: `words` is "key value"."""
+    """Settings with the values that they would need, and the fix where their places are known: `words` is "key value".
+
+    `key` and `value` are those of the first of them.
+    """
 
     words: str
     fix: Fix | None
+    key: str
+    value: int
 
 
 def reaching(run: Run, size: Quantity, wanted: int) -> list[Repair]:
@@ -79,7 +84,13 @@ def _repair(run: Run, changes: tuple[tuple[Quantity, int], ...]) -> Repair:
     edits = [edit(run, leaf, value) for leaf, value in changes]
     title = "change " + " and ".join(f"{leaf.key} to {value}" for leaf, value in changes)
     known = tuple(each for each in edits if each is not None)
-    return Repair(words, Fix(title, Applicability.SETTINGS, known) if len(known) == len(edits) else None)
+    fix = Fix(title, Applicability.SETTINGS, known) if len(known) == len(edits) else None
+    return Repair(words, fix, changes[0][0].key, changes[0][1])
+
+
+def fixes(repairs: Iterable[Repair]) -> tuple[Fix, ...]:
+    """Return the fixes of those of `repairs` whose places are known."""
+    return tuple(repair.fix for repair in repairs if repair.fix is not None)
 
 
 def change(run: Run, leaf: Quantity, value: int) -> Fix | None:
@@ -87,8 +98,8 @@ def change(run: Run, leaf: Quantity, value: int) -> Fix | None:
     return _repair(run, ((leaf, value),)).fix if 0 < value <= _LARGEST else None
 
 
-def dividing(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity]) -> list[Fix]:
-    """Return the fixes with which the product of `top` is divisible by that of `bottom`: the nearest value of one setting each."""
+def dividing(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity]) -> list[Repair]:
+    """Return the changes with which the product of `top` is divisible by that of `bottom`: the nearest value of one setting each."""
     top, bottom = _without_quotients(top, bottom)
     dividend, divisor = prod(size.value for size in top), prod(size.value for size in bottom)
     if dividend < 1 or divisor < 1:
@@ -103,7 +114,8 @@ def dividing(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity]) -> l
         if name not in upper and divisor % leaf.value == 0 and dividend % (divisor // leaf.value) == 0:
             found += [(1, abs(v - leaf.value), leaf, v) for v in divisors(dividend // (divisor // leaf.value), leaf.value)]
     found.sort(key=lambda each: (each[0], _rank(each[2]), each[1], each[3]))
-    return [fix for _, apart, leaf, value in found if apart and (fix := _repair(run, ((leaf, value),)).fix) is not None]
+    repairs = (_repair(run, ((leaf, value),)) for _, apart, leaf, value in found if apart)
+    return [repair for repair in repairs if repair.fix is not None]
 
 
 def _without_quotients(top: Sequence[Quantity], bottom: Sequence[Quantity]) -> tuple[list[Quantity], list[Quantity]]:
@@ -121,18 +133,18 @@ def _without_quotients(top: Sequence[Quantity], bottom: Sequence[Quantity]) -> t
     return upper, lower
 
 
-def at_least(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity], least: int) -> list[Fix]:
-    """Return the fixes with which the product of `top` is at least `least` times that of `bottom`: the smallest value of one setting."""
+def at_least(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity], least: int) -> list[Repair]:
+    """Return the changes with which the product of `top` is at least `least` times that of `bottom`: the smallest value of one setting."""
     top, bottom = _without_quotients(top, bottom)
     dividend, divisor = prod(size.value for size in top), prod(size.value for size in bottom)
     lower = {leaf.name for size in bottom for leaf in _settings(size)}
-    fixes: list[Fix] = []
+    found: list[Repair] = []
     for leaf in sorted({leaf.name: leaf for size in top for leaf in _settings(size)}.values(), key=_rank):
         if leaf.name not in lower and dividend > 0 and dividend % leaf.value == 0:
             value = -(-least * divisor // (dividend // leaf.value))
-            fix = change(run, leaf, value)
-            fixes += [fix] if fix else []
-    return fixes
+            repair = _repair(run, ((leaf, value),))
+            found += [repair] if repair.fix is not None and 0 < value <= _LARGEST else []
+    return found
 
 
 def _rank(leaf: Quantity) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_gbs.core.assumption import Assumption
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.location import Source
 from pytest_gbs.core.outcome import Finding, Undetermined
@@ -34,10 +35,6 @@ class Verdict:
 VERDICTS: Final = (Verdict.VERIFIED, Verdict.VIOLATED, Verdict.WARNED, Verdict.UNDETERMINED, Verdict.UNCLAIMED)
 
 
-# The rule about scripts that were not read to their end.
-UNREAD: Final = "GBS007"
-
-
 class FileReport(NamedTuple):
     """What was found out about one document of one file.
 
@@ -55,33 +52,55 @@ class FileReport(NamedTuple):
     findings: tuple[Finding, ...] = ()
     undetermined: tuple[Undetermined, ...] = ()
     suppressed: int = 0
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     runs: tuple[Run, ...] = ()
     named: bool = False  # the file itself was named by the user
     problem: str = ""  # why it could not be read, for role unreadable
     launcher: LauncherFile | None = None  # what it gives, for role launcher, where runs are kept
     launches: int = 0  # how many commands in it launch a recipe
     elsewhere: tuple[Finding, ...] = ()  # what is wrong with launches of it, told with the launching files
+    unread: bool = False  # it is a script that was not read to its end, or one such may launch it
 
     @property
     def launches_others(self) -> bool:
         """Whether recipes may rest on it: a launcher file, a script, or one that was not read to its end."""
-        return self.role == Role.LAUNCHER or any(code == UNREAD for code, _ in self.rules)
+        return self.role == Role.LAUNCHER or self.unread
+
+
+class Bug(NamedTuple):
+    """A bug of ours that was met on the way: the error, the file, and the code of the rule, "" where none is to blame.
+
+    Without a file it is no bug but a reason why nothing could be checked.
+    """
+
+    error: str
+    path: str = ""
+    code: str = ""
+
+    @property
+    def words(self) -> str:
+        """What happened, for people."""
+        guilty = f" in {self.code}" if self.code else ""
+        return f"internal error{guilty} on {self.path}: {self.error}" if self.path else self.error
 
 
 class Report(NamedTuple):
     """All that one check found, in path order.
 
     `sources` holds the text of each file that a finding or an undetermined claim points into (of each recipe, where runs are
-    kept). `advice` is the one setting that would decide most of what is undetermined, ready to paste, or "". `internal` names
-    bugs of ours that were met on the way ("internal error in GBS204 on recipes/a.yaml: ..."): the exit code is then 2.
+    kept). `advice` is the one setting that would decide most of what is undetermined, ready to paste, or "". `internal` are
+    bugs of ours that were met on the way: the exit code is then 2.
     """
 
     files: tuple[FileReport, ...]
     sources: dict[str, Source]
     rules: dict[str, Rule]
     advice: str = ""
-    internal: tuple[str, ...] = ()
+    internal: tuple[Bug, ...] = ()
+
+    def rule(self, name: str) -> Rule:
+        """Return the rule called `name`."""
+        return {rule.name: rule for rule in reversed(self.rules.values())}[name]
 
     def number(self, verdict: str) -> int:
         """Return how many recipes have `verdict`."""

@@ -32,10 +32,17 @@ class Needs:
     LOCKED: Final = "locked"
     BASE: Final = "base"
     COMPANIONS: Final = "companions"
-    CHECKED: Final = "checked"  # a constraint of its framework that carries the rule's code
+    CHECKED: Final = "checked"  # a constraint of its framework that names the rule
     CONSTRAINTS: Final = "constraints"
     SWITCHES: Final = "switches"
     REQUIREMENTS: Final = "requirements"
+
+
+class About:
+    """What a rule judges, where that decides who else is asked and what becomes of its findings."""
+
+    HARDWARE: Final = "hardware"  # sizes against the number of GPUs: on other hardware there may be nothing to find
+    VALUE: Final = "value"  # single values, which a command line can get wrong as well as a file
 
 
 class Example(NamedTuple):
@@ -52,7 +59,16 @@ class Example(NamedTuple):
 class Rule(NamedTuple):
     """One rule. Its module's docstring is its manual page; `bad` fires it, `good` does not, both are executed by tests.
 
-    `needs` is one of `Needs`, for rules about runs; "" where every run is of interest.
+    `needs` is one of `Needs`, for rules about runs; "" where every run is of interest. `about` is one of `About`, or "".
+
+    The rest says what becomes of what the rule finds; other rules are named, never numbered.
+
+    `explained_by` are rules of which a finding about the same run makes all that this rule says a repeat.
+    `decided_by` is the rule that, by deciding something in a launch, closes what this rule leaves open of the recipe.
+    `in_any_part` is true of a rule about what is missing: of files that a launch reads together any may have it.
+    `certain_in_launch` is true where nothing that somebody may set elsewhere changes what it finds in a script.
+    `meant_by_scaling` is true of what changes with the hardware on purpose, and of what other launches of a recipe run into.
+    `of_unclaimed` is true of the rule that `--strict=all` reports a recipe under about which nobody claims anything.
     """
 
     code: str
@@ -68,3 +84,10 @@ class Rule(NamedTuple):
     frameworks: tuple[str, ...] = ()
     manual: str = ""
     needs: str = ""
+    about: str = ""
+    explained_by: tuple[str, ...] = ()
+    decided_by: str = ""
+    in_any_part: bool = False
+    certain_in_launch: bool = False
+    meant_by_scaling: bool = False
+    of_unclaimed: bool = False

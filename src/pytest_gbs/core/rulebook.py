@@ -19,6 +19,7 @@ class Rulebook:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.all = tuple(rules)
+        self.by_code = {rule.code: rule for rule in self.all}
         self._scopes: defaultdict[str, tuple[Rule, ...]] = defaultdict(tuple)
         for rule in self.all:
             self._scopes[rule.scope] += (rule,)
@@ -30,7 +31,7 @@ class Rulebook:
 
     def _about(self, framework: Framework) -> tuple[Rule, ...]:
         """Return the rules about runs and launches that may have something to say of a recipe of `framework`."""
-        checked = frozenset(constraint.code for constraint in framework.constraints)
+        checked = frozenset(constraint.rule for constraint in framework.constraints)
         return tuple(rule for rule in self.all if rule.scope in (Scope.RUN, Scope.LAUNCH) and _fits(rule, framework, checked))
 
 
@@ -38,5 +39,5 @@ def _fits(rule: Rule, framework: Framework, checked: frozenset[str]) -> bool:
     if rule.frameworks and framework.name not in rule.frameworks:
         return False
     if rule.needs == Needs.CHECKED:
-        return rule.code in checked
+        return rule.name in checked
     return rule.needs not in OF_TABLE or bool(getattr(framework, rule.needs))

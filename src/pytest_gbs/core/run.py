@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pytest_gbs.core.assumption import Assumption
 from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.launch import Launch
 from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.outcome import Finding, Outcome, Undetermined, Verified
 from pytest_gbs.core.quantity import Name, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
+from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.core.held import Held
@@ -43,16 +45,57 @@ class World(NamedTuple):
     """
 
     geometry: Geometry
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     weak: bool = False
     doubt: str = ""
 
 
+class Reading(NamedTuple):
+    """How a claim fares in one world: `True` holds, `False` fails, `None` open; with the values for which it would hold."""
+
+    holds: bool | None
+    size: Quantity | None  # what the settings give, where it is known
+    free: tuple[str, ...] = ()
+    values: tuple[int, ...] = ()
+
+
+class Cause:
+    """What is wrong with a claim, in the order in which causes are looked for."""
+
+    ARITHMETIC: Final = "arithmetic"  # it is wrong in itself
+    FACTOR: Final = "factor"  # a factor of it is set to something else
+    PRODUCT: Final = "product"  # the settings give another number, or nobody can tell
+
+
+class Judgement(NamedTuple):
+    """What became of a claim: how it fares in each of its worlds, what that comes to, and the cause that is looked at for it."""
+
+    readings: tuple[Reading, ...]
+    cause: str
+    outcome: Outcome
+
+    @property
+    def verified(self) -> bool:
+        """True where it holds."""
+        return isinstance(self.outcome, Verified)
+
+    @property
+    def finding(self) -> Finding | None:
+        """What is wrong with it, if anything is."""
+        return self.outcome if isinstance(self.outcome, Finding) else None
+
+    @property
+    def open(self) -> Undetermined | None:
+        """Why nobody can tell, if nobody can."""
+        return self.outcome if isinstance(self.outcome, Undetermined) else None
+
+
 class Claim(NamedTuple):
-    """A declared size with the worlds in which it may be meant, the preferred reading first."""
+    """A declared size with the worlds in which it may be meant, the preferred reading first, and its one judgement."""
 
     declaration: Declaration
     worlds: tuple[World, ...]
+    judgement: Judgement
 
 
 class Policy(NamedTuple):
@@ -102,7 +145,7 @@ class Run(NamedTuple):
     claims: tuple[Claim, ...]
     declarations: tuple[Declaration, ...]
     policies: tuple[Policy, ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     companions: tuple[Companion, ...] = ()
     places: dict[KeyPath, Location] | None = None
     locked: Held | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_gbs.core.assumption import Assumption
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.outcome import Edit
 from pytest_gbs.core.planning import Near
@@ -59,7 +60,7 @@ class Scaled(NamedTuple):
     changes: tuple[Change, ...]
     files: tuple[tuple[Source, Source], ...]
     counted: tuple[str, ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
     back: str = ""
 

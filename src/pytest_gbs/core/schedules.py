@@ -10,14 +10,14 @@ from pytest_gbs.core.document import Alias, Node, Scalar, Sequence
 from pytest_gbs.core.document import Mapping as MappingNode
 from pytest_gbs.core.equation import Equation, solve
 from pytest_gbs.core.limits import LONGEST_SCHEDULE, MOST_STAGES
-from pytest_gbs.core.quantity import Origin, Quantity, Size
+from pytest_gbs.core.quantity import Note, Noted, Origin, Quantity, Size
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import leaves
 
 _VALUE: Final = "value"
 _THOUSANDS: Final = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
-# The note of a size that is reached by a ramp-up: a rule of its own looks at the way there.
-RAMP_UP: Final = "at the end of a ramp-up"
+# The note of a size that is reached by a ramp-up.
+RAMP_UP: Final = Note("at the end of a ramp-up", Noted.RAMP_UP)
 
 
 def read_stages(node: Node | None, whole: Callable[[Scalar], int | None]) -> tuple[int, ...]:

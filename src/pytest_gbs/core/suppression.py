@@ -1,4 +1,4 @@
-"""A comment that silences rules on a line: `# gbs: ignore[GBS101] reason`."""
+"""A comment that silences rules on a line: `# gbs: ignore[CODE] reason`."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_gbs.core.admissible import ENOUGH
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.equation import Equation, Monomial
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Related
@@ -77,7 +78,7 @@ def count(value: int, name: str) -> str:
 
 def degree(size: Quantity) -> str:
     """Return a parallel size: `tensor 2`, or `pipeline 8 (16, clamped to the GPUs)` where the framework takes another than is stated."""
-    note = f" ({size.note})" if size.origin == Origin.DERIVED and size.note else ""
+    note = f" ({size.note.words})" if size.origin == Origin.DERIVED and size.note.words else ""
     return f"{short(size.name)} {size.value}{note}"
 
 
@@ -197,3 +198,35 @@ def leaves(size: Size) -> tuple[Quantity, ...]:
     if not size.because:
         return (size,)
     return tuple(leaf for part in size.because for leaf in leaves(part))
+
+
+_ASSUMED: Final[Mapping[str, str]] = {
+    Assuming.LEFT_AS_IT_IS: "the number that a comment says to change is left as it is",
+    Assuming.QUOTES: "the text in quotes is meant as a whole, though a bare quote ends it",
+    Assuming.NOTHING_ADDED: "the command line of the script changes nothing",
+    Assuming.ONE_PROCESS: "one process has all GPUs of its node",
+}
+
+
+def assumed(assumption: Assumption) -> str:
+    """Return an assumption for people: `8 GPUs per node: 3 launcher files agree (launch/b.yaml:3  num_processes: 16)`."""
+    what, why = assumed_in_brief(assumption)
+    where = f" ({assumption.where})" if assumption.where else ""
+    return f"{what}: {why}{where}" if why else what
+
+
+def assumed_in_brief(assumption: Assumption) -> tuple[str, str]:
+    """Return what is assumed and what speaks for it, "" where nothing has to: `8 GPUs per node`, `3 launcher files agree`."""
+    if assumption.kind == Assuming.NOT_SET:
+        return f"{assumption.name or 'a variable'} is not set", ""
+    if assumption.kind in _ASSUMED:
+        return _ASSUMED[assumption.kind], ""
+    what = count(assumption.value, assumption.name)
+    if assumption.kind == Assuming.FILES_NEARBY:
+        return what, agreement(assumption.witnesses)
+    return (what, "it is launched so") if assumption.kind == Assuming.LAUNCHES else (f"{what}, which the comment needs", "")
+
+
+def agreement(files: int) -> str:
+    """Return that so many launcher files say the same."""
+    return "1 launcher file says so" if files == 1 else f"{files} launcher files agree"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from pytest_gbs.core.assumption import Assumption
 from pytest_gbs.core.declaration import Declaration, Force, without_partners
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.equation import solve
 from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Name, Origin, Quantity, Size
+from pytest_gbs.core.quantity import HARDWARE, NO_NOTE, PARALLEL, Name, Note, Noted, Origin, Quantity, Size
 from pytest_gbs.core.run import Geometry, World
 from pytest_gbs.core.typed import Final, NamedTuple
 
@@ -20,16 +21,17 @@ _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 # No single machine has more GPUs than this, bar a rack of 72 that counts as one.
 _PER_NODE_AT_MOST: Final = 16
 PER_NODE_USUAL: Final = 8
+_EITHER: Final = Note(kind=Noted.EITHER)
 
 Sizes = dict[str, Quantity]
 
 
 class Nearby(NamedTuple):
-    """What the launcher files near a recipe agree on: GPUs per node, parallel sizes, and in which words to say so."""
+    """What the launcher files near a recipe agree on: GPUs per node, parallel sizes, and what it takes to believe them."""
 
     gpus_per_node: Quantity | None = None
     parallel: tuple[Quantity, ...] = ()
-    assumption: str = ""
+    assumptions: tuple[Assumption, ...] = ()
     disagreement: str = ""
 
 
@@ -46,7 +48,7 @@ class Hardware(NamedTuple):
     """One hardware world: its sizes, what it assumes, and in words why evidence for it did not count."""
 
     sizes: Sizes
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     doubt: str = ""
 
 
@@ -88,7 +90,7 @@ def readings(declaration: Declaration, said: Sizes, evidence: Evidence, sizes: d
         if _is_whole(own) or Name.DATA_PARALLEL_SIZE in own:
             firm = {}
         elif Name.NUM_NODES in own and Name.NUM_NODES not in said:  # a total of another node count says nothing about this one
-            firm = {name: size for name, size in firm.items() if name != Name.WORLD_SIZE or size.note == "ambiguous"}
+            firm = {name: size for name, size in firm.items() if name != Name.WORLD_SIZE or size.note.kind == Noted.EITHER}
         return _readings({**own, **firm}, evidence, {})
     return _readings(said, evidence, {})
 
@@ -103,7 +105,7 @@ def _conditions(declaration: Declaration) -> Sizes:
     found: Sizes = {}
     for value, name, place in declaration.stated_conditions():
         if name in HARDWARE or name in PARALLEL or name == Name.DATA_PARALLEL_SIZE:
-            note = "ambiguous" if declaration.ambiguous and name == Name.WORLD_SIZE else ""
+            note = _EITHER if declaration.ambiguous and name == Name.WORLD_SIZE else NO_NOTE
             found[name] = Quantity(name, value, Origin.COMMENT, at=place, note=note)
     return found
 
@@ -135,7 +137,7 @@ def said_in_comments(declarations: tuple[Declaration, ...], force: str) -> Sizes
 def _stated(declaration: Declaration) -> Iterable[Quantity]:
     """Return the hardware that one statement is about or names."""
     if declaration.name in HARDWARE:
-        note = "ambiguous" if declaration.ambiguous else ""
+        note = _EITHER if declaration.ambiguous else NO_NOTE
         return (Quantity(declaration.name, declaration.value, Origin.COMMENT, at=declaration.at, note=note),)
     return (size for size in _conditions(declaration).values() if size.name in HARDWARE)
 
@@ -145,7 +147,7 @@ def _readings(said: Sizes, evidence: Evidence, given: Sizes) -> tuple[Hardware, 
     said = {**said, **given}
     world = said.get(Name.WORLD_SIZE)
     nodes = said.get(Name.NUM_NODES) or evidence.own.get(Name.NUM_NODES)
-    if world is not None and world.note == "ambiguous" and nodes is not None and nodes.value > 1 and Name.GPUS_PER_NODE not in said:
+    if world is not None and world.note.kind == Noted.EITHER and nodes is not None and nodes.value > 1 and Name.GPUS_PER_NODE not in said:
         return _both(said, world, nodes)
     if world is not None or Name.DATA_PARALLEL_SIZE in said:
         return (Hardware(_consistent(said)),)
@@ -157,8 +159,8 @@ def _readings(said: Sizes, evidence: Evidence, given: Sizes) -> tuple[Hardware, 
 def _both(said: Sizes, world: Quantity, nodes: Quantity) -> tuple[Hardware, ...]:
     """Return the two readings of "8 GPUs" beside a number of nodes: that many on each, or in all."""
     rest = {name: size for name, size in said.items() if name != Name.WORLD_SIZE}
-    each = Hardware({**rest, Name.NUM_NODES: nodes, Name.GPUS_PER_NODE: world._replace(name=Name.GPUS_PER_NODE, note="")})
-    total = Hardware(_consistent({**rest, Name.NUM_NODES: nodes, Name.WORLD_SIZE: world._replace(note="")}))
+    each = Hardware({**rest, Name.NUM_NODES: nodes, Name.GPUS_PER_NODE: world._replace(name=Name.GPUS_PER_NODE, note=NO_NOTE)})
+    total = Hardware(_consistent({**rest, Name.NUM_NODES: nodes, Name.WORLD_SIZE: world._replace(note=NO_NOTE)}))
     if world.value > _PER_NODE_AT_MOST:
         return (total,)
     return (each, total) if world.value <= PER_NODE_USUAL else (total, each)
@@ -198,7 +200,7 @@ def _with_nodes(said: Sizes, evidence: Evidence) -> Hardware:
     nearby = evidence.nearby()
     if nearby.gpus_per_node is None:
         return Hardware(said, doubt=nearby.disagreement)
-    return Hardware({**said, Name.GPUS_PER_NODE: nearby.gpus_per_node}, (nearby.assumption,))
+    return Hardware({**said, Name.GPUS_PER_NODE: nearby.gpus_per_node}, nearby.assumptions)
 
 
 def world(geometry: Geometry, hardware: Hardware) -> World:

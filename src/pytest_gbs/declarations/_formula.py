@@ -107,7 +107,7 @@ def _label(tokens: Sequence[Token], product: Product, labels: Sequence[Label]) -
         return None
     between = tokens[label.stop : product.first]
     if not between:
-        # `GBS512/ep8` is a list, no division.
+        # `gbs512/ep8` is a list, no division.
         return None if "/" in (text_at(tokens, product.first), text_at(tokens, product.first + 1)) else label
     if all(token.text in _LEADING or token.kind == NUMBER for token in between):
         return label

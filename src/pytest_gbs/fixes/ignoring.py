@@ -1,4 +1,4 @@
-"""Silencing every finding where it stands: `# gbs: ignore[GBS101] reason` behind its line, or above it."""
+"""Silencing every finding where it stands: `# gbs: ignore[CODE] reason` behind its line, or above it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pytest_gbs.core.errors import UsageError
 from pytest_gbs.core.location import Lines, Location, Source
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix
 from pytest_gbs.core.report import Report
+from pytest_gbs.core.rule import Scope
 from pytest_gbs.core.typed import Final
 from pytest_gbs.fixes.editing import Read
 from pytest_gbs.fixes.mending import Mended, Recheck, run
 
 # A comment can't silence what it says itself, nor what keeps the file from being read.
-_NEVER: Final = ("GBS001", "GBS901")
+_NEVER: Final = (Scope.UNREADABLE, Scope.SUPPRESSIONS)
 _PRESENT: Final = r"gbs:[ \t]*ignore[ \t]*\[(?P<codes>[^\]\r\n]*)\]"
 
 
@@ -31,7 +32,8 @@ def ignore_all(report: Report, read: Read, recheck: Recheck, reason: str = "") -
 
     def offer(finding: Finding, now: Read) -> Iterator[Fix]:
         source = now(finding.at.source)
-        if finding.code not in _NEVER and isinstance(source, Source) and not source.path.lower().endswith(".json"):
+        rule = report.rules[finding.code]
+        if rule.scope not in _NEVER and isinstance(source, Source) and not source.path.lower().endswith(".json"):
             yield from _fixes(finding, source, words)
 
     return run(report, read, recheck, offer)

@@ -140,7 +140,7 @@ def _try(group: list[Repair], state: _State, read: Read, recheck: Recheck) -> _S
 def _harm(before: Report, after: Report, group: list[Repair], edits: Mapping[str, tuple[Edit, ...]]) -> str:
     """Return in words what is worse after the repairs, or nothing: their findings are gone, and there is nothing new."""
     if len(after.internal) > len(before.internal):
-        return after.internal[-1]
+        return after.internal[-1].words
     shifted = shifting(edits)
     known = Counter(_key(finding, shifted) for finding in dict.fromkeys(before.findings()))
     left = {_key(finding): finding for finding in after.findings()}

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_gbs.core.claims import judge
 from pytest_gbs.core.given import Given
 from pytest_gbs.core.location import Source
-from pytest_gbs.core.outcome import Edit, Finding
+from pytest_gbs.core.outcome import Edit
 from pytest_gbs.core.quantity import HARDWARE, Name
 from pytest_gbs.core.report import Report
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.scaling import Change, Scaled, Shape, Stuck, What
 from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import count
+from pytest_gbs.core.wording import assumed, count
 from pytest_gbs.fixes.editing import by_source, edit_all
 from pytest_gbs.fixes.rereading import unintended
 from pytest_gbs.fixes.scale_check import same, worse
@@ -92,8 +91,8 @@ def _try(task: Task, micro: int, accumulation: int, before: Report, shop: Worksh
 def _false_alone(task: Task, report: Report) -> str:
     """Return which claim would be false where nobody gives the hardware, so that other files say what the recipe leaves open."""
     run = same(task.run, report)
-    outcomes = (judge(run, claim) for claim in run.claims) if run is not None and run.launch is None else ()
-    return next((f"{outcome.message} then" for outcome in outcomes if isinstance(outcome, Finding)), "")
+    claims = run.claims if run is not None and run.launch is None else ()
+    return next((f"{found.message} then" for claim in claims if (found := claim.judgement.finding) is not None), "")
 
 
 def _assumed(task: Task) -> str:
@@ -101,7 +100,7 @@ def _assumed(task: Task) -> str:
     other = task.before.gpus_per_node != task.to.gpus_per_node and not any(each.name == Name.GPUS_PER_NODE for each in task.hardware)
     if not other or not task.now.assumptions or not task.to.gpus_per_node:
         return ""
-    elsewhere_said = f"its comment takes the GPUs of a node from elsewhere ({task.now.assumptions[0]})"
+    elsewhere_said = f"its comment takes the GPUs of a node from elsewhere ({assumed(task.now.assumptions[0])})"
     return f'{elsewhere_said}: write "{count(task.before.gpus_per_node, Name.GPUS_PER_NODE)}" into it first'
 
 

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pytest_gbs.core.claims import judge
-from pytest_gbs.core.outcome import Finding, Severity, Verified
+from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.report import Report
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import count
 from pytest_gbs.fixes.scale_now import Now, now
 from pytest_gbs.fixes.scale_task import Task
-
-# What a scale changes on purpose, or what other launches of the recipe run into: told, and no reason to refuse.
-# (GBS209, since the only key that is ever taken out is one that scaling had put in.)
-_TOLD: Final = ("GBS107", "GBS209", "GBS301", "GBS309", "GBS502", "GBS503")
 
 
 def worse(task: Task, before: Report, after: Report) -> str:
     """Return in words what is worse after the change, or nothing: the batch is the same, its claims hold, no new error came up."""
     if len(after.internal) > len(before.internal):
-        return after.internal[-1]
+        return after.internal[-1].words
     run, old = same(task.run, after), same(task.run, before)
     if run is None or run.framework.title != task.run.framework.title:
         return "the recipe would not be the same kind any more"
     for claim in run.claims:
-        outcome = judge(run, claim)
-        if isinstance(outcome, Finding):
-            return f"{outcome.message} then"
+        if claim.judgement.finding is not None:
+            return f"{claim.judgement.finding.message} then"
     if old is not None and _verified(run) < _verified(old):
         return "a claim could not be decided any more"
     found = now(run)
@@ -50,16 +43,17 @@ def worse(task: Task, before: Report, after: Report) -> str:
 
 
 def _verified(run: Run) -> int:
-    return sum(isinstance(judge(run, claim), Verified) for claim in run.claims)
+    return sum(claim.judgement.verified for claim in run.claims)
 
 
 def _new_error(before: Report, after: Report, files: set[str]) -> str:
+    """Return the first error that was not there before; what a scale changes on purpose is told, and no reason to refuse."""
     known = Counter((f.code, f.at.source) for f in before.findings(Severity.ERROR))
     number = Counter[tuple[str, str]]()
     for finding in after.findings(Severity.ERROR):
         key = (finding.code, finding.at.source)
         number[key] += 1
-        if finding.at.source in files and finding.code not in _TOLD and number[key] > known[key]:
+        if finding.at.source in files and not after.rules[finding.code].meant_by_scaling and number[key] > known[key]:
             return f"{finding.code} would come up: {finding.message}"
     return ""
 

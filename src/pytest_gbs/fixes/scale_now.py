@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_gbs.core.claims import judge, read
+from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.constraints import judge as judge_constraints
 from pytest_gbs.core.given import Given
-from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
+from pytest_gbs.core.outcome import Finding, Severity
 from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.run import Claim, Geometry, Run
@@ -26,7 +26,7 @@ class Now(NamedTuple):
 
     target: int
     geometry: Geometry
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
 
 def now(run: Run) -> Now | str:
@@ -46,21 +46,20 @@ def now(run: Run) -> Now | str:
 
 def _claimed(run: Run, claim: Claim) -> Now | str | None:
     """Return the batch of a claim in its own world, why it can't be relied on, or None where it is open."""
-    outcome = judge(run, claim)
-    if isinstance(outcome, Finding):
-        return f"{outcome.message}: mend that first (gbs check)"
-    if isinstance(outcome, Verified):
-        world = next(each for each in claim.worlds if read(run, claim.declaration, each).holds)
+    judgement, outcome = claim.judgement, claim.judgement.open
+    if judgement.finding is not None:
+        return f"{judgement.finding.message}: mend that first (gbs check)"
+    if outcome is None:
+        world = claim.worlds[0]
         target = effective(world.geometry)
         return Now(target, world.geometry, world.assumptions) if target is not None else None
-    assert isinstance(outcome, Undetermined)
     if len(outcome.values) != 1 or len(outcome.missing) != 1 or outcome.missing[0] not in HARDWARE:
         return None
     name, value = outcome.missing[0], outcome.values[0]
     sizes = {n: size for n in HARDWARE if isinstance(size := claim.worlds[0].geometry.get(n), Quantity)}
     seen = elsewhere(run, {**sizes, name: Quantity(name, value, Origin.DERIVED)}, {})
     target = effective(seen)
-    return None if target is None else Now(target, seen, (f"{count(value, name)}, which the comment needs",))
+    return None if target is None else Now(target, seen, (Assumption(Assuming.COMMENT, name, value),))
 
 
 def effective(seen: Geometry) -> int | None:
@@ -103,8 +102,8 @@ def objection(run: Run, seen: Geometry) -> str:
         if isinstance(size, Quantity) and isinstance(other, Quantity) and size.origin != Origin.DERIVED and size.value != other.value:
             return f"{called(name)} {size.value} would be {other.value}"
     there = run._replace(geometry=seen)
-    for code in dict.fromkeys(constraint.code for constraint in run.framework.constraints):
-        for outcome in judge_constraints(there, code):
+    for rule in dict.fromkeys(constraint.rule for constraint in run.framework.constraints):
+        for outcome in judge_constraints(there, rule):
             if isinstance(outcome, Finding) and outcome.severity == Severity.ERROR:
                 return outcome.message
     return ""

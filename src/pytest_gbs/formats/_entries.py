@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Fix, Undetermined
 from pytest_gbs.core.typed import Any
+from pytest_gbs.core.wording import assumed
 from pytest_gbs.formats._places import Places
 
 
@@ -31,7 +32,7 @@ def finding(found: Finding, places: Places) -> dict[str, Any]:
         "related": [{"location": location(related.at, places), "label": related.label} for related in found.related],
         "details": list(found.details),
         "holds": found.holds,
-        "assumptions": list(found.assumptions),
+        "assumptions": list(map(assumed, found.assumptions)),
         "fixes": [_fix(fix, places) for fix in found.fixes],
     }
 

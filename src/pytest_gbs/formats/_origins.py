@@ -42,10 +42,10 @@ def origin(size: Quantity, places: Places, here: str) -> str:
             return f"as {escape(size.because[0].key or called(size.because[0].name))} by default"
         return f"default of {escape(size.key)}" if size.key else "unless something else is stated"
     if size.origin in (Origin.COMMENT, Origin.LAUNCHER):
-        return place or escape(size.note or size.key)
+        return place or escape(size.note.words or size.key)
     if size.origin == Origin.NAME:
         return "a name"
-    return escape(size.note if size.origin == Origin.SETTINGS and size.note else size.key)
+    return escape(size.note.words if size.origin == Origin.SETTINGS and size.note.words else size.key)
 
 
 def changes(stages: tuple[int | None, ...]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.outcome import SEVERITIES, Finding, Undetermined
 from pytest_gbs.core.report import FileReport, Report
-from pytest_gbs.core.wording import called, listing
+from pytest_gbs.core.wording import assumed, called, listing
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
 
@@ -22,14 +22,14 @@ def by_severity(report: Report) -> list[Finding]:
 
 
 def title(finding: Finding, report: Report) -> str:
-    """Return the code and the name of the finding's rule: `GBS101 stale-declaration`."""
+    """Return the code and the name of the finding's rule: `CODE stale-declaration`."""
     rule = report.rules.get(finding.code)
     return f"{finding.code} {rule.name}" if rule else finding.code
 
 
 def notes(finding: Finding, places: Places) -> Iterator[str]:
     """Yield the lines under a finding, each once: arithmetic, assumptions, what would make it hold. All safe to print."""
-    lines = [*finding.details, *(f"assuming {assumption}" for assumption in finding.assumptions), finding.holds]
+    lines = [*finding.details, *(f"assuming {assumed(each)}" for each in finding.assumptions), finding.holds]
     yield from dict.fromkeys(places.words(line) for line in lines if line)
     if finding.launch is not None and finding.launch.source != finding.at.source:
         yield f"launched at {places.where(finding.launch)}"

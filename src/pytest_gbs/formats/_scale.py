@@ -9,7 +9,7 @@ from pytest_gbs.core.location import Lines
 from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.scaling import Change, Scaled, Shape, Stuck, What
 from pytest_gbs.core.typed import Any
-from pytest_gbs.core.wording import called, count, listing
+from pytest_gbs.core.wording import assumed, called, count, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Options
@@ -94,7 +94,7 @@ def remarks(result: Scaled) -> Iterator[str]:
     if result.counted:
         keys = escape(listing(dict.fromkeys(result.counted), last="and"))
         yield f"unchanged: {keys}, which count optimizer steps of the same batch"
-    yield from (f"assuming {escape(line)}" for line in result.assumptions)
+    yield from (f"assuming {escape(assumed(each))}" for each in result.assumptions)
     yield from (f"note: {escape(line)}" for line in result.notes)
 
 
@@ -135,7 +135,7 @@ def _entry(result: Scaled | Stuck, options: Options) -> dict[str, Any]:
         "after": _sizes(result.after),
         "changes": _changes(result),
         "counted": list(dict.fromkeys(result.counted)),
-        "assumptions": list(result.assumptions),
+        "assumptions": list(map(assumed, result.assumptions)),
         "notes": list(result.notes),
         "back": result.back,
     }

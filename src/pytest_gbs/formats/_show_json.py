@@ -13,6 +13,7 @@ from pytest_gbs.core.report import FileReport, Report
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.schedules import stages_of
 from pytest_gbs.core.typed import Any, Final
+from pytest_gbs.core.wording import assumed
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._arithmetic import arithmetic, division
 from pytest_gbs.formats._places import Places
@@ -54,7 +55,7 @@ def _recipe(file: FileReport, run: Run, places: Places) -> dict[str, Any]:
         "realised": {name: quantity(size, equations, places) for name, size in realised.items() if isinstance(size, Quantity)},
         "declarations": [_declaration(declaration, places) for declaration in run.declarations],
         "feasible_world_sizes": feasible_world_sizes(run),
-        "assumptions": list(run.assumptions),
+        "assumptions": list(map(assumed, run.assumptions)),
     }
 
 
@@ -109,7 +110,7 @@ def quantity(size: Quantity, equations: Iterable[Equation], places: Places) -> d
     entry: dict[str, Any] = {"status": "known", "value": size.value}
     entry |= {"unit": size.unit} if size.unit else {}
     entry["origin"] = size.origin
-    optional = {"key": size.key, "arithmetic": arithmetic(size, equations), "note": size.note}
+    optional = {"key": size.key, "arithmetic": arithmetic(size, equations), "note": size.note.words}
     entry |= {name: text for name, text in optional.items() if text}
     if size.at is not None:
         entry["location"] = entries.location(size.at, places)

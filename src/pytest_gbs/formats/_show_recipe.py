@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_gbs.core.claims import read
 from pytest_gbs.core.constraints import holds
 from pytest_gbs.core.equation import Monomial, law
 from pytest_gbs.core.feasible import feasible_world_sizes
@@ -12,7 +11,7 @@ from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.quantity import PARALLEL, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.run import Claim, Run
 from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.core.wording import Fraction, called, count, degree, fraction, law_text, listing, several, short
+from pytest_gbs.core.wording import Fraction, assumed, called, count, degree, fraction, law_text, listing, several, short
 from pytest_gbs.formats._arithmetic import arithmetic, division, number, rounded, torn
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import changes, origin, unknown
@@ -50,7 +49,7 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[Line]:
     for other in launched:
         yield Line("launched by", "", _launched(other, run, places))
     for assumption in run.assumptions:
-        yield Line("assuming", "", places.words(assumption))
+        yield Line("assuming", "", places.words(assumed(assumption)))
 
 
 def launcher_lines(file: LauncherFile, places: Places) -> Iterator[Line]:
@@ -92,7 +91,7 @@ def _declared(run: Run, claim: Claim, places: Places) -> str:
     declaration = claim.declaration
     what = f"{number(declaration.value)}{' tokens' if declaration.unit == 'tokens' else ''}"
     where = places.line(declaration.at, run.path)
-    readings = [read(run, declaration, world) for world in claim.worlds]
+    readings = claim.judgement.readings
     size = run.geometry.get(declaration.name)
     if any(reading.holds for reading in readings):
         elsewhere = isinstance(size, Quantity) and not declaration.admits(size.value)

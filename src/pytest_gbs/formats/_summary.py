@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from pytest_gbs.core.assumption import Assumption
+from pytest_gbs.core.quantity import Name
 from pytest_gbs.core.report import VERDICTS, FileReport, Report, Role, Verdict
-from pytest_gbs.core.wording import listing
+from pytest_gbs.core.wording import assumed_in_brief, listing
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
@@ -79,22 +80,17 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
 
 def _assumed(report: Report) -> Iterator[str]:
     """Yield a line for each assumption that verdicts rest on, with the setting that makes it a fact."""
-    found: dict[str, list[FileReport]] = {}
+    found: dict[Assumption, list[FileReport]] = {}
     for file in report.recipes():
         if file.verdict in _JUDGED:
-            for words in dict.fromkeys(map(_without_place, file.assumptions)):
-                found.setdefault(words, []).append(file)
-    for words, recipes in found.items():
-        number = re.match(r"(\d+) GPUs? per node", words)
-        fact = f"; gpus-per-node = {number.group(1)} in [tool.gbs] makes it a fact" if number else ""
+            for assumption in dict.fromkeys(each._replace(where="") for each in file.assumptions):
+                found.setdefault(assumption, []).append(file)
+    for assumption, recipes in found.items():
+        what, why = assumed_in_brief(assumption)
+        words = f"{what} ({why})" if why else what
+        fact = f"; gpus-per-node = {assumption.value} in [tool.gbs] makes it a fact" if assumption.name == Name.GPUS_PER_NODE else ""
         verb = "assumes" if len(recipes) == 1 else "assume"
         yield f"{_subject(report, recipes)} {verb} {escape(words)}{fact}"
-
-
-def _without_place(assumption: str) -> str:
-    """Return `8 GPUs per node (3 launcher files agree)` of an assumption that also says where one of the files says so."""
-    what, sign, why = assumption.partition(": ")
-    return f"{what} ({re.sub(r' [(].*[)]$', '', why)})" if sign else what
 
 
 def _subject(report: Report, recipes: list[FileReport]) -> str:

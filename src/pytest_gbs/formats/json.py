@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_gbs.core.outcome import Severity
 from pytest_gbs.core.report import VERDICTS, FileReport, Report, Role
 from pytest_gbs.core.typed import Any, Final
+from pytest_gbs.core.wording import assumed
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._json import dump
@@ -52,7 +53,7 @@ def _file(file: FileReport, places: Places) -> dict[str, Any]:
         "rules": dict(file.rules),
         "findings": [entries.finding(finding, places) for finding in file.findings],
         "undetermined": [entries.undetermined(outcome, places) for outcome in file.undetermined],
-        "assumptions": list(file.assumptions),
+        "assumptions": list(map(assumed, file.assumptions)),
     }
     return entry | ({"problem": file.problem} if file.problem else {})
 

@@ -39,16 +39,6 @@ _LENIENT: Final = LENIENT._replace(null=Treatment.UNSET)
 _STRICT: Final = Reading(null=Treatment.UNSET)
 READINGS: Final = {"any": LENIENT, "usual": _LENIENT, "strict": Reading()}
 
-# The rules that report a constraint, by the name of what they find.
-_RULES: Final = {
-    "world-not-divisible": "GBS201",
-    "batch-not-divisible": "GBS202",
-    "unsatisfiable-batch": "GBS204",
-    "group-not-divisible": "GBS205",
-    "micro-batch-too-small": "GBS207",
-    "intervals-not-divisible": "GBS208",
-}
-
 
 class _Named:
     """The conditions and readings that a description gives a name, and where it stands."""
@@ -278,7 +268,7 @@ def _constraint(raw: Any, named: _Named) -> Constraint | None:
         return None
     usual = "batch-not-divisible" if says.at_least is None else "micro-batch-too-small"
     return Constraint(
-        _RULES[described.get("rule", usual)],
+        described.get("rule", usual),
         says.dividend,
         says.divisor,
         says.at_least,

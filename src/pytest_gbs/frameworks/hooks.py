@@ -15,7 +15,7 @@ from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
 from pytest_gbs.core.framework import Condition, Loader
 from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.schedules import RAMP_UP, ramp
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import leaves
@@ -128,7 +128,7 @@ def accumulate_where_both_are_given(document: Document, sizes: dict[str, Size]) 
     given = {*found, *(name for name, size in sizes.items() if not isinstance(size, Quantity) or size.origin != Origin.DERIVED)}
     if not given >= {Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE}:
         name = Name.GRADIENT_ACCUMULATION_STEPS
-        found[name] = Quantity(name, 1, Origin.DEFAULT, key=".".join(_LEVANTER_PER_DEVICE), note="not both sizes are given")
+        found[name] = Quantity(name, 1, Origin.DEFAULT, key=".".join(_LEVANTER_PER_DEVICE), note=Note("not both sizes are given"))
     return found
 
 
@@ -137,7 +137,8 @@ def accumulate_where_a_global_batch_is_given(_: Document, sizes: dict[str, Size]
     given = sizes.get(Name.GLOBAL_BATCH_SIZE)
     if given is not None and not (isinstance(given, Quantity) and given.origin == Origin.DERIVED):
         return {}
-    one = Quantity(Name.GRADIENT_ACCUMULATION_STEPS, 1, Origin.DEFAULT, key="training.global_batch_size", note="no global batch is given")
+    note = Note("no global batch is given")
+    one = Quantity(Name.GRADIENT_ACCUMULATION_STEPS, 1, Origin.DEFAULT, key="training.global_batch_size", note=note)
     return {Name.GRADIENT_ACCUMULATION_STEPS: one}
 
 
@@ -163,7 +164,7 @@ def reduce_micro_batch(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
         return {}
     if ranks.value < 1 or batch.value % ranks.value or micro.value * ranks.value <= batch.value:
         return {}
-    note = f"{micro.key} {micro.value} is more than a GPU's part of the batch"
+    note = Note(f"{micro.key} {micro.value} is more than a GPU's part of the batch")
     reduced = Quantity(micro.name, batch.value // ranks.value, Origin.DERIVED, "samples", micro.at, micro.key, (batch, ranks), note)
     return {micro.name: reduced}
 
@@ -209,7 +210,7 @@ def _clamp_to_the_processes(sizes: dict[str, Size]) -> dict[str, Size]:
     for name in (Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE):
         size = sizes.get(name)
         if isinstance(size, Quantity) and size.value > processes.value:
-            note = f"{size.value}, clamped to the GPUs"
+            note = Note(f"{size.value}, clamped to the GPUs")
             clamped[name] = Quantity(name, processes.value, Origin.DERIVED, at=size.at, key=size.key, because=(processes,), note=note)
         degree *= size.value if isinstance(size, Quantity) else 1
     nodes = sizes.get(Name.NUM_NODES)
@@ -232,7 +233,7 @@ def leave_out_generation(document: Document, sizes: dict[str, Size]) -> dict[str
     all_of_them, generating = sizes.get(names[0]), sizes.get(names[1])
     if not isinstance(all_of_them, Quantity) or not isinstance(generating, Quantity) or all_of_them.value <= generating.value:
         return reserved
-    note = f"{all_of_them.value} without the {generating.value} that generate"
+    note = Note(f"{all_of_them.value} without the {generating.value} that generate")
     training = Quantity(names[0], all_of_them.value - generating.value, Origin.DERIVED, at=all_of_them.at, key=all_of_them.key, note=note)
     return {names[0]: training}
 

@@ -13,7 +13,7 @@ from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.framework import Loader
 from pytest_gbs.core.launch import LauncherFile, Problem
 from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.core.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity
 from pytest_gbs.core.reading import LONGEST
 from pytest_gbs.core.scalar import value_at
 from pytest_gbs.core.typed import Final, NamedTuple
@@ -108,14 +108,15 @@ def _quantities(file: _File, distributed: bool) -> Iterator[Quantity]:
     machines, processes = file.machines, file.processes
     at = file.at("num_processes")
     if not distributed:
-        yield Quantity(Name.WORLD_SIZE, 1, Origin.LAUNCHER, at=file.at("distributed_type"), key="distributed_type", note="a single process")
+        note = Note("a single process")
+        yield Quantity(Name.WORLD_SIZE, 1, Origin.LAUNCHER, at=file.at("distributed_type"), key="distributed_type", note=note)
     elif processes is not None and processes >= machines:
         each = processes // machines
-        note = f"{processes} in the file" if processes % machines else ""
+        note = Note(f"{processes} in the file", Noted.ROUNDED) if processes % machines else NO_NOTE
         yield Quantity(Name.WORLD_SIZE, each * machines, Origin.LAUNCHER, at=at, key="num_processes", note=note)
         if type(file.value("num_machines")) in (int, float):
             yield Quantity(Name.NUM_NODES, machines, Origin.LAUNCHER, at=file.at("num_machines"), key="num_machines")
-        note = f"{processes} processes on {machines} machines" if machines > 1 else ""
+        note = Note(f"{processes} processes on {machines} machines") if machines > 1 else NO_NOTE
         yield Quantity(Name.GPUS_PER_NODE, each, Origin.LAUNCHER, at=at, key="num_processes", note=note)
     elif processes in (None, -1) and type(file.value("num_machines")) in (int, float):
         yield Quantity(Name.NUM_NODES, machines, Origin.LAUNCHER, at=file.at("num_machines"), key="num_machines")
@@ -133,7 +134,7 @@ def _data_parallel(file: _File, distributed: bool) -> Iterator[Quantity]:
     processes = (file.processes or 0) // file.machines * file.machines if distributed else 1
     if processes >= 1 and shared >= 1 and processes % shared == 0 and file.kind != "MEGATRON_LM":
         key, at = ("num_processes", file.at("num_processes")) if distributed else ("distributed_type", file.at("distributed_type"))
-        note = f"{processes} processes / {shared}" if shared > 1 else ""
+        note = Note(f"{processes} processes / {shared}") if shared > 1 else NO_NOTE
         yield Quantity(Name.DATA_PARALLEL_SIZE, processes // shared, Origin.LAUNCHER, at=at, key=key, note=note)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.command import Command, Word
 from pytest_gbs.core.launch import LauncherFile, Problem, Surroundings
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.core.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.launchers._words import Split, fallback, names, number, option, reason, size, uses
 
@@ -93,11 +93,10 @@ def _hardware(of: Given) -> Iterator[_Size]:
     if each == 0:
         yield Unknown(Name.WORLD_SIZE, Reason.NOT_WHOLE, total.at)
         return
-    floored = f"{total.value} asked for" if total.value % machines.value else ""
-    notes = ", ".join(note for note in (floored, total.note) if note)
-    yield total._replace(value=each * machines.value, note=notes)
+    floored = Note(f"{total.value} asked for", Noted.ROUNDED) if total.value % machines.value else NO_NOTE
+    yield total._replace(value=each * machines.value, note=together((floored, total.note)))
     yield machines
-    note = f"{total.value} processes on {machines.value} machines" if machines.value > 1 else total.note
+    note = Note(f"{total.value} processes on {machines.value} machines") if machines.value > 1 else total.note
     yield total._replace(name=Name.GPUS_PER_NODE, value=each, note=note)
 
 
@@ -112,7 +111,7 @@ def _processes(of: Given) -> _Size:
     if found is None:
         return Unknown(Name.WORLD_SIZE, Reason.AUTO if of.named is None else Reason.MISSING, of.named.at if of.named else None)
     hidden = of.file is not None and not of.file.distributed  # an option chose otherwise: its number counts again
-    if hidden or (found.note and option(of.own, *_MACHINES) is not None):
+    if hidden or (found.note.kind == Noted.ROUNDED and option(of.own, *_MACHINES) is not None):
         return Unknown(Name.WORLD_SIZE, Reason.MISSING, found.at)  # the file's own number was rounded to its own machines
     return found
 
@@ -190,7 +189,7 @@ def _of_machines(total: int, machines: Quantity, word: Word) -> Iterator[Problem
         yield Problem(f"{total} processes cannot be started; accelerate launch stops", at)
     elif each == 0:
         message = f"{total} processes on {machines.value} machines leave none for each; accelerate launch stops"
-        yield Problem(message, at, on, stops=not word.default and "default" not in machines.note)
+        yield Problem(message, at, on, stops=not word.default and machines.note.kind not in (Noted.DEFAULT, Noted.BUILT_IN))
     elif total % machines.value:
         started = f"accelerate launch starts {each * machines.value} processes, {each} on each of {machines.value} machines, not {total}"
         yield Problem(started, at, on, stops=False)

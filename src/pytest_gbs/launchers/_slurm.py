@@ -11,7 +11,7 @@ from pytest_gbs.core.command import Command, Directive, Wrapper, options
 from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.launch import Problem, Start, Surroundings
 from pytest_gbs.core.location import Location
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.core.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.launchers._words import note
 
@@ -31,7 +31,7 @@ class Value(NamedTuple):
 
     text: str | None
     at: Location
-    note: str = ""
+    note: Note = NO_NOTE
 
 
 def job(command: Command, surroundings: Surroundings) -> dict[str, Value]:
@@ -104,8 +104,8 @@ def tasks(stated: dict[str, Value]) -> Quantity | Unknown:
         return Unknown(Name.WORLD_SIZE, Reason.INTERPOLATED, at)
     how = f"{on} nodes x {one}" if key == "--ntasks-per-node" else "one task for each node" if key == "--nodes" else ""
     used = (total,) if total is not None else (each, nodes)
-    notes = dict.fromkeys((how, *(part.note for part in used if part is not None)))
-    return Quantity(Name.WORLD_SIZE, value, Origin.LAUNCH, at=at, key=key, note=", ".join(filter(None, notes)))
+    notes = (Note(how), *(part.note for part in used if part is not None))
+    return Quantity(Name.WORLD_SIZE, value, Origin.LAUNCH, at=at, key=key, note=together(notes))
 
 
 def allocated(command: Command, surroundings: Surroundings) -> Quantity | None:
@@ -125,7 +125,7 @@ def _allocated(stated: dict[str, Value]) -> Quantity | None:
         if times is None or each * times < 1:
             return None
         how = "" if name == "--gpus" else f"{times} {'tasks' if name == '--gpus-per-task' else 'nodes'} x {each}"
-        return Quantity(Name.WORLD_SIZE, each * times, Origin.LAUNCH, at=value.at, key=name, note=how)
+        return Quantity(Name.WORLD_SIZE, each * times, Origin.LAUNCH, at=value.at, key=name, note=Note(how))
     return None
 
 
@@ -143,6 +143,6 @@ def within(start: Start, command: Command, surroundings: Surroundings) -> Start:
 def _too_many(start: Start, gpus: Quantity) -> Iterator[Problem]:
     for size in start.sizes:
         if size.name == Name.WORLD_SIZE and isinstance(size, Quantity) and size.value > gpus.value and size.at and gpus.at:
-            has = f"{gpus.note} = {gpus.value}" if gpus.note else str(gpus.value)
+            has = f"{gpus.note.words} = {gpus.value}" if gpus.note.words else str(gpus.value)
             message = f"{size.value} processes are started where the job has {has} GPUs"
-            yield Problem(message, size.at, ((gpus.at, "GPUs of the job"),), stops="default" not in size.note)
+            yield Problem(message, size.at, ((gpus.at, "GPUs of the job"),), stops=size.note.kind != Noted.DEFAULT)

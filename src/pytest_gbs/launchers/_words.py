@@ -7,7 +7,7 @@ from functools import cache
 
 from pytest_gbs.core.command import Command, Word, options, positionals, spelled
 from pytest_gbs.core.digits import is_digits, whole_number
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.core.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.core.typed import Final, NamedTuple
 
 # What torchrun counts on the machine: torch/distributed/run.py, determine_local_world_size (pytorch 010929f).
@@ -114,17 +114,18 @@ def reason(word: Word) -> str:
     return Reason.ELASTIC if ":" in word.text else Reason.NOT_AN_INTEGER
 
 
-def note(word: Word) -> str:
+def note(word: Word) -> Note:
     """Return what fixed a value: a directive of Slurm, a default that the environment or an argument can replace."""
     if word.note:
-        return word.note
+        return Note(word.note)
     if not word.default:
-        return ""
+        return NO_NOTE
     variable = _variable().search(word.raw)
     if variable is None:
-        return "a default"
+        return Note("a default", Noted.DEFAULT)
     name = variable.group(1)
-    return f"default of argument {name}" if is_digits(name) else f"default of {name}"
+    said = f"default of argument {name}" if is_digits(name) else f"default of {name}"
+    return Note(said, Noted.DEFAULT, name if name.isidentifier() else "")
 
 
 @cache
@@ -136,7 +137,7 @@ def fallback(name: str, value: int, key: str, launcher: str, opaque: Word | None
     """Return the launcher's own default for size `name`, unknown where an unknown word may say otherwise."""
     if opaque is not None:
         return Unknown(name, reason(opaque), opaque.at)
-    return Quantity(name, value, Origin.DEFAULT, key=key, note=f"default of {launcher}")
+    return Quantity(name, value, Origin.DEFAULT, key=key, note=Note(f"default of {launcher}", Noted.BUILT_IN))
 
 
 def world(nodes: Quantity | Unknown, each: Quantity | Unknown) -> Quantity | Unknown:
@@ -147,9 +148,9 @@ def world(nodes: Quantity | Unknown, each: Quantity | Unknown) -> Quantity | Unk
     assert isinstance(nodes, Quantity)
     assert isinstance(each, Quantity)
     named = each if each.at is not None or nodes.at is None else nodes
-    notes = [f"{nodes.value} nodes x {each.value}"] if nodes.value > 1 else []
-    notes += dict.fromkeys(one.note for one in (nodes, each) if one.note and one.origin != Origin.DEFAULT)
-    return Quantity(Name.WORLD_SIZE, nodes.value * each.value, Origin.LAUNCH, at=named.at, key=named.key, note=", ".join(notes))
+    notes = [Note(f"{nodes.value} nodes x {each.value}")] if nodes.value > 1 else []
+    notes += [one.note for one in (nodes, each) if one.origin != Origin.DEFAULT]
+    return Quantity(Name.WORLD_SIZE, nodes.value * each.value, Origin.LAUNCH, at=named.at, key=named.key, note=together(notes))
 
 
 def devices(command: Command) -> Quantity | Unknown | None:

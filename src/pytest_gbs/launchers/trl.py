@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.command import Command, Option, Word, options
 from pytest_gbs.core.launch import Launcher, LauncherFile, Start, Surroundings
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.core.quantity import Name, Note, Origin, Quantity, Reason, Unknown
 from pytest_gbs.core.typed import Final
 from pytest_gbs.launchers._accelerate_launch import Given, problems, sizes
 from pytest_gbs.launchers._in_recipe import document_of, option_at
@@ -87,9 +87,9 @@ def _profile(word: Word) -> LauncherFile | None:
 
 
 def _shipped(word: Word, kind: str) -> Iterator[Quantity]:
-    note = f"{word.text} of TRL's own profiles"
+    note = Note(f"{word.text} of TRL's own profiles")
     if kind == "NO":
-        yield Quantity(Name.WORLD_SIZE, 1, Origin.LAUNCH, at=word.value_at, key="--accelerate_config", note="a single process")
+        yield Quantity(Name.WORLD_SIZE, 1, Origin.LAUNCH, at=word.value_at, key="--accelerate_config", note=Note("a single process"))
         return
     for name, value in ((Name.WORLD_SIZE, _IN_PROFILE), (Name.NUM_NODES, 1), (Name.GPUS_PER_NODE, _IN_PROFILE)):
         yield Quantity(name, value, Origin.LAUNCH, at=word.value_at, key="--accelerate_config", note=note)

@@ -15,7 +15,7 @@ from pytest_gbs.core.typed import Final, NamedTuple
 NAME: Final = "gbs.lock"
 VERSION: Final = 1
 _HEAD: Final = """\
-# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails where one moves (GBS503).
+# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails where one moves ({rule}).
 version = 1
 """
 _MARKERS: Final = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
@@ -31,9 +31,9 @@ class Line(NamedTuple):
     at: Location
 
 
-def write_lock(records: Mapping[str, Record]) -> str:
-    """Return the text of the lock file, its entries in the order of their names."""
-    return _HEAD + "".join(f"{_quoted(key)} = {{ {', '.join(_fields(records[key]))} }}\n" for key in sorted(records))
+def write_lock(records: Mapping[str, Record], rule: str) -> str:
+    """Return the text of the lock file, its entries in the order of their names; `rule` is the code of the rule that holds to it."""
+    return _HEAD.format(rule=rule) + "".join(f"{_quoted(key)} = {{ {', '.join(_fields(records[key]))} }}\n" for key in sorted(records))
 
 
 def _fields(record: Record) -> Iterator[str]:

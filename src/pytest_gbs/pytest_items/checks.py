@@ -14,7 +14,7 @@ from pytest_gbs.core.given import Given
 from pytest_gbs.core.location import Location, Source
 from pytest_gbs.core.outcome import Finding, Undetermined
 from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import FileReport, Report
+from pytest_gbs.core.report import Bug, FileReport, Report
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
@@ -155,7 +155,7 @@ class Checked(NamedTuple):
 
     path: str
     files: tuple[FileReport, ...]
-    bugs: tuple[str, ...]
+    bugs: tuple[Bug, ...]
     view: View
 
     @property
@@ -206,9 +206,9 @@ def _check_one(repository: Repository, path: str) -> Checked:
     try:
         report = repository.check([path])
     except GbsError as error:
-        report = _NOTHING._replace(internal=(str(error),))
+        report = _NOTHING._replace(internal=(Bug(str(error)),))
     except Exception as error:
-        report = _NOTHING._replace(internal=(f"internal error on {path}: {type(error).__name__}: {error}",))
+        report = _NOTHING._replace(internal=(Bug(f"{type(error).__name__}: {error}", path),))
     nothing = Checked(path, (), report.internal, View(report, repository))
     return _by_path(report, repository).get(path, nothing)
 
@@ -218,9 +218,9 @@ def _by_path(report: Report, repository: Repository) -> dict[str, Checked]:
     files: dict[str, list[FileReport]] = {}
     for file in report.files:
         files.setdefault(file.path, []).append(file)
-    bugs: dict[str, list[str]] = {}
+    bugs: dict[str, list[Bug]] = {}
     for bug in report.internal:
-        bugs.setdefault(next((path for path in files if f" on {path}: " in bug), next(iter(files), "")), []).append(bug)
+        bugs.setdefault(bug.path if bug.path in files else next(iter(files), ""), []).append(bug)
     view = View(report, repository)
     told = {finding for file in report.files for finding in file.elsewhere}
     return {path: Checked(path, tuple(_own(file, told) for file in each), tuple(bugs.get(path, ())), view) for path, each in files.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -11,7 +10,8 @@ import pytest
 
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined
 from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.report import UNREAD
+from pytest_gbs.core.report import Bug
+from pytest_gbs.core.rule import Scope
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.pytest_items.checks import Checked, Checks
 
@@ -28,12 +28,16 @@ _BUG: Final = "internal-error"
 
 
 class Judged(NamedTuple):
-    """What one rule says of one file, all its documents together. `bugs` are errors of ours, which fail the item too."""
+    """What one rule says of one file, all its documents together. `bugs` are errors of ours, which fail the item too.
+
+    `unread` is true of the rule about scripts that were not read to their end.
+    """
 
     code: str
     findings: tuple[Finding, ...]
     undetermined: tuple[Undetermined, ...]
-    bugs: tuple[str, ...]
+    bugs: tuple[Bug, ...]
+    unread: bool
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -53,7 +57,7 @@ class Judged(NamedTuple):
     @property
     def reason(self) -> str:
         """Why the item is skipped: one of a few fixed sentences."""
-        if self.code == UNREAD:
+        if self.unread:
             return _UNREAD
         missing = {name for outcome in self.undetermined for name in outcome.missing}
         return next((reason for name, reason in _REASONS.items() if name in missing), _OTHERWISE)
@@ -61,20 +65,16 @@ class Judged(NamedTuple):
 
 def judge(checked: Checked) -> Iterator[Judged]:
     """Yield what each rule that applies says of a file, by rule code."""
-    bugs = [(_code(bug), bug) for bug in checked.bugs]
+    bugs = [(bug.code or _BUG, bug) for bug in checked.bugs]
     applying = {code for file in checked.files for code, _ in file.rules}
     applying |= {finding.code for file in checked.files for finding in (*file.findings, *file.elsewhere)}  # what `--gbs-strict` adds
     for code in sorted(applying | {code for code, _ in bugs}):
         told = (finding for file in checked.files for finding in (*file.findings, *file.elsewhere))
         findings = tuple(finding for finding in told if finding.code == code)
         undetermined = tuple(outcome for file in checked.files for outcome in file.undetermined if outcome.code == code)
-        yield Judged(code, findings, undetermined, tuple(bug for guilty, bug in bugs if guilty == code))
-
-
-def _code(bug: str) -> str:
-    """Return the code of the rule that a message about a bug of ours names."""
-    named = re.search(r"\bGBS\d{3}\b", bug)
-    return named.group() if named else _BUG
+        rule = checked.view.report.rules.get(code)
+        guilty = tuple(bug for of, bug in bugs if of == code)
+        yield Judged(code, findings, undetermined, guilty, rule is not None and rule.scope == Scope.UNREAD)
 
 
 def names_of(path: Path, parent: pytest.Collector) -> dict[str, str]:
@@ -163,8 +163,8 @@ class RecipeItem(pytest.Item):
         return Crash(view.path(worst.at.source), view.line(worst.at), view.one_line(worst))
 
 
-def _bug(message: str) -> str:
-    return neutralize(escape(message))
+def _bug(bug: Bug) -> str:
+    return neutralize(escape(bug.words))
 
 
 class Crash(NamedTuple):

@@ -12,18 +12,10 @@ from pytest_gbs.core.typed import Any, NamedTuple
 
 
 class Entry(NamedTuple):
-    """What is told of a rule without loading it: all but its check, its manual and its examples."""
+    """What is told of a rule without loading its module: all that it says of itself but its check, its manual and its examples."""
 
     module: str
-    code: str
-    name: str
-    scope: str
-    summary: str
-    severity: str
-    default: bool
-    since: str
-    frameworks: tuple[str, ...]
-    needs: str
+    facts: dict[str, Any]
 
 
 @cache
@@ -31,6 +23,11 @@ def rules() -> tuple[Rule, ...]:
     """Return every rule, by code, without manual and examples; its module is loaded when it is first asked to check something."""
     written = prebuilt("rules", __path__)
     return tuple(map(_light, entries() if written is None else map(Entry._make, written)))
+
+
+def named(name: str) -> Rule:
+    """Return the rule called `name`, without manual and examples; a rule has its number here and nowhere else."""
+    return {rule.name: rule for rule in rules()}[name]
 
 
 @cache
@@ -41,16 +38,20 @@ def manuals() -> tuple[Rule, ...]:
 
 
 def entries() -> tuple[Entry, ...]:
-    """Return what is told of every rule, read from the rules themselves."""
-    found = [(each.__name__.rpartition(".")[2], each.RULE) for each in modules(__name__, __path__)]
-    told = (Entry(name, r.code, r.name, r.scope, r.summary, r.severity, r.default, r.since, r.frameworks, r.needs) for name, r in found)
-    return tuple(sorted(told, key=lambda entry: entry.code))
+    """Return what is told of every rule, read from the rules themselves; what a rule leaves as it usually is stays out."""
+    found = [Entry(each.__name__.rpartition(".")[2], dict(_facts(each.RULE))) for each in modules(__name__, __path__)]
+    return tuple(sorted(found, key=lambda entry: str(entry.facts["code"])))
+
+
+def _facts(rule: Rule) -> Iterator[tuple[str, Any]]:
+    usual = Rule._field_defaults
+    for name, value in rule._asdict().items():
+        if name not in ("bad", "good", "check", "manual") and (name not in usual or value != usual[name]):
+            yield name, value
 
 
 def _light(entry: Entry) -> Rule:
-    check = partial(_check, entry.module)
-    rest = (entry.severity, entry.default, entry.since, entry.frameworks)
-    return Rule(entry.code, entry.name, entry.scope, entry.summary, (), (), check, *rest, needs=entry.needs)
+    return Rule(bad=(), good=(), check=partial(_check, entry.module), **entry.facts)
 
 
 def _check(name: str, subject: Any) -> Iterator[Outcome]:

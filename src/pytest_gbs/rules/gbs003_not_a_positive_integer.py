@@ -26,7 +26,7 @@ from pytest_gbs.core.framework import Framework, Row, Treatment
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity
 from pytest_gbs.core.reading import Misread, key_text, misread, treatment
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import About, Example, Rule, Scope
 from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.typed import Final
 
@@ -145,4 +145,5 @@ RULE = Rule(
         Example((("sft.yaml", _RECIPE.format(accumulation="${accumulation}")),)),
     ),
     check=check,
+    about=About.VALUE,
 )

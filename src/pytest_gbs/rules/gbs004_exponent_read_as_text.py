@@ -25,7 +25,7 @@ from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Text
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import About, Example, Rule, Scope
 from pytest_gbs.core.scalar import loader_of, resolve
 
 CODE = "GBS004"
@@ -88,4 +88,5 @@ RULE = Rule(
     bad=(Example((("clm.yaml", _RECIPE.format(rate="2e-5")),)),),
     good=(Example((("clm.yaml", _RECIPE.format(rate="2.0e-5")),)),),
     check=check,
+    about=About.VALUE,
 )

@@ -20,15 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import Cause, outcomes
+from pytest_gbs.core.claims import told
 from pytest_gbs.core.outcome import Outcome
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.core.run import Cause, Run
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each claim of `run` that arithmetic and factors do not explain already."""
-    yield from outcomes(run, Cause.STALE)
+    yield from told(run, Cause.PRODUCT)
 
 
 _RECIPE = """\
@@ -41,7 +41,7 @@ gradient_accumulation_steps: {accumulation}
 """
 
 RULE = Rule(
-    code=Cause.STALE,
+    code="GBS101",
     name="stale-declaration",
     scope=Scope.RUN,
     needs=Needs.CLAIMS,
@@ -49,4 +49,6 @@ RULE = Rule(
     bad=(Example((("sft.yaml", _RECIPE.format(accumulation=4)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(accumulation=2)),)),),
     check=check,
+    explained_by=("unsatisfiable-batch",),
+    decided_by="launch-changes-batch",
 )

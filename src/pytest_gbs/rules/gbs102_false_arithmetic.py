@@ -13,15 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import Cause, outcomes
-from pytest_gbs.core.outcome import Outcome
+from pytest_gbs.core.claims import told
+from pytest_gbs.core.outcome import Outcome, Verified
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.core.run import Cause, Run
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each claim of `run` that writes out arithmetic."""
-    yield from outcomes(run, Cause.ARITHMETIC)
+    yield from told(run, Cause.ARITHMETIC)
+    for claim in run.claims if run.launch is None else ():
+        if claim.declaration.sum is not None and claim.judgement.verified:
+            yield Verified(RULE.code, claim.declaration.at, decides=True)
 
 
 _RECIPE = """\
@@ -33,7 +36,7 @@ gradient_accumulation_steps: 2  # effective batch size: 8 GPUs x 4 x 2 = {result
 """
 
 RULE = Rule(
-    code=Cause.ARITHMETIC,
+    code="GBS102",
     name="false-arithmetic",
     scope=Scope.RUN,
     needs=Needs.CLAIMS,
@@ -41,4 +44,5 @@ RULE = Rule(
     bad=(Example((("sft.yaml", _RECIPE.format(result=128)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(result=64)),)),),
     check=check,
+    explained_by=("unsatisfiable-batch",),
 )

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import judge
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Claim, Run
 from pytest_gbs.core.typed import TypeAlias
@@ -27,7 +26,7 @@ _Subject: TypeAlias = "tuple[str, str, tuple[tuple[str, int], ...]]"
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each claim of `run` that an earlier claim contradicts, where the settings decide neither."""
-    open_claims = [claim for claim in run.claims if isinstance(judge(run, claim), Undetermined)]
+    open_claims = [claim for claim in run.claims if claim.judgement.open is not None]
     alike: defaultdict[_Subject, list[Claim]] = defaultdict(list)
     for later in open_claims:
         before = alike[_subject(later)]
@@ -70,4 +69,5 @@ RULE = Rule(
     bad=(Example((("sft.yaml", _RECIPE.format(other=256)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(other=128)),)),),
     check=check,
+    explained_by=("unsatisfiable-batch",),
 )

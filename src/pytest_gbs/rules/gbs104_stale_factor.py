@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import Cause, outcomes
+from pytest_gbs.core.claims import told
 from pytest_gbs.core.outcome import Outcome
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.core.run import Cause, Run
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each claim of `run` with one factor that the settings contradict."""
-    yield from outcomes(run, Cause.FACTOR)
+    yield from told(run, Cause.FACTOR)
 
 
 _RECIPE = """\
@@ -35,7 +35,7 @@ gradient_accumulation_steps: 2
 """
 
 RULE = Rule(
-    code=Cause.FACTOR,
+    code="GBS104",
     name="stale-factor",
     scope=Scope.RUN,
     needs=Needs.CLAIMS,
@@ -43,4 +43,5 @@ RULE = Rule(
     bad=(Example((("sft.yaml", _RECIPE.format(micro=8)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(micro=4)),)),),
     check=check,
+    explained_by=("unsatisfiable-batch",),
 )

@@ -25,7 +25,7 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     place = run.at(Name.GRADIENT_ACCUMULATION_STEPS) or run.at(Name.MICRO_BATCH_SIZE) or Location(run.path, 0, 0)
     if run.claims or run.policies:
-        yield Verified(CODE, place, decides=False)
+        yield Verified(CODE, place)
     else:
         yield Finding(CODE, "nothing says which global batch size this recipe is for", Severity.WARNING, place)
 
@@ -46,6 +46,8 @@ RULE = Rule(
     bad=(Example((("sft.yaml", _RECIPE.format(comment="")),), ("--select", "GBS105")),),
     good=(Example((("sft.yaml", _RECIPE.format(comment="  # gbs: 64 on 8 gpus")),), ("--select", "GBS105")),),
     check=check,
+    explained_by=("unsatisfiable-batch",),
+    of_unclaimed=True,
     severity=Severity.WARNING,
     default=False,
 )

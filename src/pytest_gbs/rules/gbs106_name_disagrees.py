@@ -110,5 +110,6 @@ RULE = Rule(
     bad=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=4)),)),),
     good=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=2)),)),),
     check=check,
+    explained_by=("unsatisfiable-batch",),
     severity=Severity.WARNING,
 )

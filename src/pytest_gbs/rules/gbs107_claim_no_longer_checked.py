@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import judge
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
@@ -31,9 +30,8 @@ def check(run: Run) -> Iterator[Outcome]:
     helds = [held for held in (run.locked, run.base) if held is not None and held.record.claim is not None and not held.what_if]
     for claim in run.claims if helds and run.launch is None else ():
         held = next((each for each in helds if each.record.claim == claim.declaration.value), None)
-        outcome = judge(run, claim)
-        if held is not None and isinstance(outcome, Undetermined):
-            yield _finding(outcome, held.where)
+        if held is not None and claim.judgement.open is not None:
+            yield _finding(claim.judgement.open, held.where)
 
 
 def _finding(outcome: Undetermined, where: str) -> Finding:
@@ -67,4 +65,6 @@ RULE = Rule(
     bad=(Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE))),),
     good=(Example((("gbs.toml", "gpus-per-node = 8\n"), ("gbs.lock", _LOCK), ("sft.yaml", _RECIPE))),),
     check=check,
+    explained_by=("unsatisfiable-batch",),
+    meant_by_scaling=True,
 )

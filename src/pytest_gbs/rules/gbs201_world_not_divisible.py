@@ -21,7 +21,7 @@ from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.core.rule import About, Example, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.wording import beside, count, degree
 
@@ -30,7 +30,7 @@ CODE = "GBS201"
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome where the GPUs are known and some parallel size is more than one, and for what else the framework checks."""
-    yield from judge(run, CODE)
+    yield from judge(run, RULE.name)
     for equation in run.framework.equations:
         if equation.result != Name.DATA_PARALLEL_SIZE or equation.product != (Name.WORLD_SIZE,):
             continue
@@ -41,7 +41,7 @@ def check(run: Run) -> Iterator[Outcome]:
             continue
         at = world.at or next((size.at for size in degrees if size.at), None) or Location(run.path, 0, 0)
         if world.value % divisor == 0:
-            yield Verified(CODE, at, run.assumptions)
+            yield Verified(CODE, at, run.assumptions, decides=True)
         else:
             stops = equation.rounding != Rounding.FLOOR and equation.mismatch in (Enforcement.STOPS, Enforcement.STOPS_LATE)
             yield _finding(run, world, degrees, at, stops or world.value < divisor)
@@ -94,4 +94,5 @@ RULE = Rule(
     bad=(Example(_FILES, ("--world-size", "9")),),
     good=(Example(_FILES, ("--world-size", "8")),),
     check=check,
+    about=About.HARDWARE,
 )

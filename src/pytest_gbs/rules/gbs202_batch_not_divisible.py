@@ -14,15 +14,13 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import judge
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
+from pytest_gbs.core.rule import About, Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
-
-CODE = "GBS202"
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each division of a batch that the framework of `run` checks."""
-    yield from judge(run, CODE)
+    yield from judge(run, RULE.name)
 
 
 _RECIPE = """\
@@ -36,7 +34,7 @@ generation_batch_size: {batch}
 """
 
 RULE = Rule(
-    code=CODE,
+    code="GBS202",
     name="batch-not-divisible",
     scope=Scope.RUN,
     needs=Needs.CHECKED,
@@ -44,4 +42,6 @@ RULE = Rule(
     bad=(Example((("grpo.yaml", _RECIPE.format(batch=36)),), ("--world-size", "8")),),
     good=(Example((("grpo.yaml", _RECIPE.format(batch=64)),), ("--world-size", "8")),),
     check=check,
+    about=About.HARDWARE,
+    explained_by=("unsatisfiable-batch",),
 )

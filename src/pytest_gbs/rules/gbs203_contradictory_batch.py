@@ -78,10 +78,10 @@ def _conflict(run: Run, size: Conflict) -> Finding:
 
 def _fixes(run: Run, stated: Quantity, computed: Quantity) -> Iterator[Fix]:
     """Yield the changes of one factor that give the size as stated, then the size that the factors give."""
-    from pytest_gbs.core.repairs import change, reaching
+    from pytest_gbs.core.repairs import change, fixes, reaching
 
     if computed.because and prod(part.value for part in computed.because) == computed.value:
-        yield from (repair.fix for repair in reaching(run, computed, stated.value) if repair.fix is not None)
+        yield from fixes(reaching(run, computed, stated.value))
         target = change(run, stated, computed.value)
         yield from (target,) if target is not None else ()
 
@@ -116,4 +116,5 @@ RULE = Rule(
     bad=(Example((("grpo.yaml", _RECIPE + "steps_per_generation: 2\n"),)),),
     good=(Example((("grpo.yaml", _RECIPE + "steps_per_generation: null\n"),)),),
     check=check,
+    certain_in_launch=True,
 )

@@ -22,27 +22,28 @@ from pytest_gbs.core.framework import Constraint
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Verified
 from pytest_gbs.core.quantity import RANKS, Name, Origin, Quantity, Size
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
+from pytest_gbs.core.rule import About, Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import Final, TypeAlias
 from pytest_gbs.core.wording import count, leaves, short
 
 CODE = "GBS204"
-_ABOUT_GPUS: Final = ("GBS202", CODE, "GBS205")
+# The rules whose findings this one stands for.
+_STANDS_FOR: Final = ("batch-not-divisible", "group-not-divisible")
 # What a number of GPUs has to pass.
 _Check: TypeAlias = Constraint | Equation
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome where the framework checks divisions: does some number of GPUs pass them all?"""
-    constraints = [c for c in run.framework.constraints if c.code in _ABOUT_GPUS and applies(c, run)]
+    constraints = [c for c in run.framework.constraints if c.rule in (RULE.name, *_STANDS_FOR) and applies(c, run)]
     if not constraints:
         return
     from pytest_gbs.core.feasible import runs_somewhere
 
     somewhere = runs_somewhere(run)
     if somewhere:
-        yield Verified(CODE, place(run, _names(constraints[:1])), decides=False)
+        yield Verified(CODE, place(run, _names(constraints[:1])))
     elif somewhere is False:
         yield _finding(run, _core(run, constraints))
 
@@ -64,7 +65,7 @@ def _core(run: Run, constraints: list[Constraint]) -> list[_Check]:
         q for e in run.framework.equations if e.product == world for n in e.divisors if isinstance(q := run.geometry.get(n), Quantity)
     ]
     partners = [q.name for q in degrees if q.value > 1 and not _fits_nowhere(_with_one(run, q.name), core)]
-    return [*core, Constraint(CODE, world, tuple(partners))] if partners else core
+    return [*core, Constraint(RULE.name, world, tuple(partners))] if partners else core
 
 
 def _fits_nowhere(run: Run, checks: list[_Check]) -> bool:
@@ -98,19 +99,19 @@ def _finding(run: Run, core: list[_Check]) -> Finding:
 
 def _fixes(run: Run, anywhere: Run, core: list[_Check]) -> Iterator[Fix]:
     """Yield the changes that give the batch that is claimed, then the nearest ones that pass a check on one process at least."""
-    from pytest_gbs.core.repairs import dividing, reaching
+    from pytest_gbs.core.repairs import dividing, fixes, reaching
 
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     for declaration in (claim.declaration for claim in run.claims):
         if isinstance(size, Quantity) and declaration.name == size.name and not declaration.admits(size.value):
-            yield from (repair.fix for repair in reaching(run, size, declaration.value) if repair.fix is not None)
+            yield from fixes(reaching(run, size, declaration.value))
     if run.geometry.value(Name.WORLD_SIZE) is not None:
         yield from (fix for outcome in _failing(run) for fix in outcome.fixes)
     for constraint in (each for each in core if isinstance(each, Constraint)):
         names = tuple(name for name in constraint.divisor if name not in RANKS)
         sides = [[s for name in side if isinstance(s := anywhere.geometry.get(name), Quantity)] for side in (constraint.dividend, names)]
         if constraint.at_least is None and [len(side) for side in sides] == [len(constraint.dividend), len(names)]:
-            yield from dividing(anywhere, *sides)
+            yield from fixes(dividing(anywhere, *sides))
 
 
 def _without_hardware(run: Run) -> Run:
@@ -132,7 +133,7 @@ def _stops(run: Run) -> list[str]:
 
 def _failing(run: Run) -> list[Finding]:
     """Return what the checks find on the number of GPUs at hand."""
-    outcomes = (outcome for code in _ABOUT_GPUS if code != CODE for outcome in judge(run, code))
+    outcomes = (outcome for rule in _STANDS_FOR for outcome in judge(run, rule))
     return [outcome for outcome in outcomes if isinstance(outcome, Finding)]
 
 
@@ -192,4 +193,5 @@ RULE = Rule(
         Example((("ppo.yaml", _HALOS.format(batch=32)),), ("--world-size", "4")),
     ),
     check=check,
+    about=About.HARDWARE,
 )

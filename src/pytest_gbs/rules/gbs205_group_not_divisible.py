@@ -15,15 +15,13 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.constraints import judge
 from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
+from pytest_gbs.core.rule import About, Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
-
-CODE = "GBS205"
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each group that the framework of `run` needs whole."""
-    yield from judge(run, CODE)
+    yield from judge(run, RULE.name)
 
 
 _RECIPE = """\
@@ -36,7 +34,7 @@ gradient_accumulation_steps: 4
 """
 
 RULE = Rule(
-    code=CODE,
+    code="GBS205",
     name="group-not-divisible",
     scope=Scope.RUN,
     needs=Needs.CHECKED,
@@ -44,4 +42,6 @@ RULE = Rule(
     bad=(Example((("grpo.yaml", _RECIPE),), ("--world-size", "8")),),
     good=(Example((("grpo.yaml", _RECIPE),), ("--world-size", "7")),),
     check=check,
+    about=About.HARDWARE,
+    explained_by=("unsatisfiable-batch",),
 )

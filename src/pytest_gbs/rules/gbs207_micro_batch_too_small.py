@@ -23,12 +23,10 @@ from pytest_gbs.core.outcome import Outcome
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
-CODE = "GBS207"
-
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each least size that the framework of `run` checks."""
-    yield from judge(run, CODE)
+    yield from judge(run, RULE.name)
 
 
 _RECIPE = """\
@@ -41,7 +39,7 @@ gradient_accumulation_steps: {accumulation}
 """
 
 RULE = Rule(
-    code=CODE,
+    code="GBS207",
     name="micro-batch-too-small",
     scope=Scope.RUN,
     needs=Needs.CHECKED,

@@ -26,12 +26,10 @@ from pytest_gbs.core.outcome import Outcome
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
 
-CODE = "GBS208"
-
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each pair of intervals that the framework of `run` checks."""
-    yield from judge(run, CODE)
+    yield from judge(run, RULE.name)
 
 
 _RECIPE = """\
@@ -47,7 +45,7 @@ load_best_model_at_end: true
 """
 
 RULE = Rule(
-    code=CODE,
+    code="GBS208",
     name="intervals-not-divisible",
     scope=Scope.RUN,
     needs=Needs.CHECKED,

@@ -69,4 +69,7 @@ RULE = Rule(
     bad=(_example(""),),
     good=(_example(', "train_micro_batch_size_per_gpu": 4'),),
     check=check,
+    in_any_part=True,
+    certain_in_launch=True,
+    meant_by_scaling=True,  # the only key that it ever takes out is one that it had put in
 )

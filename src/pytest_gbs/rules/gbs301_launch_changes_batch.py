@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import number, read
+from pytest_gbs.core.claims import number
 from pytest_gbs.core.declaration import Declaration
 from pytest_gbs.core.equation import law
 from pytest_gbs.core.launch import Kind, Launch
@@ -45,11 +45,10 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
-    declaration, world = claim.declaration, claim.worlds[0]
-    reading = read(run, declaration, world)
+    declaration, reading = claim.declaration, claim.judgement.readings[0]
     at = _place(run, launch, reading.size) if launch.start is not None else declaration.at
     if reading.holds:
-        return Verified(CODE, at, run.assumptions)
+        return Verified(CODE, at, run.assumptions, decides=True)
     if reading.holds is None:
         message = f"{_whose(run, declaration)} claims {number(declaration)}"
         return Undetermined(CODE, at, message, reading.free, claim=False)
@@ -120,4 +119,5 @@ RULE = Rule(
     bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(steps=4)))),),
     good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(steps=8)))),),
     check=check,
+    meant_by_scaling=True,
 )

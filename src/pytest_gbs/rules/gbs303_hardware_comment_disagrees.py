@@ -47,7 +47,7 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
     if not isinstance(size, Quantity) or run.assumptions:
         return
     if any(declaration.admits(value) for value in _meant(run, start, declaration)):
-        yield Verified(CODE, declaration.at, decides=False)
+        yield Verified(CODE, declaration.at)
         return
     at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
     message = f"comment says {count(declaration.value, declaration.name)}, {start.name} starts {_processes(run, size)}"

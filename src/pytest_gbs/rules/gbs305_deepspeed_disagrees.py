@@ -128,7 +128,7 @@ def _product(pair: _Pair) -> Iterator[Outcome]:
     at = pair.at(_TRAIN)
     if theirs in (None, _AUTO) or micro is None or steps is None:
         if micro is not None and steps is not None:
-            yield Verified(CODE, pair.companion.named, decides=False)
+            yield Verified(CODE, pair.companion.named)
         return
     each = micro.value * steps.value
     if world is None and isinstance(theirs, (int, float)) and 0 < each <= theirs <= each * MOST_GPUS and theirs % each == 0:
@@ -137,7 +137,7 @@ def _product(pair: _Pair) -> Iterator[Outcome]:
         implies = f"holds with {count(processes, Name.WORLD_SIZE)}"
         yield Undetermined(CODE, at, message, (Name.WORLD_SIZE,), implies, claim=False, values=(processes,))
     elif world is not None and theirs == each * world.value:
-        yield Verified(CODE, at, pair.run.assumptions)
+        yield Verified(CODE, at, pair.run.assumptions, decides=True)
     else:
         yield _disagrees(pair, at, (micro, steps), world)
 

@@ -42,7 +42,7 @@ def check(run: Run) -> Iterator[Outcome]:
         message = f"{given.key} stands in the launcher file, and the recipe names a DeepSpeed configuration; accelerate stops at start"
         yield Finding(CODE, message, Severity.ERROR, given.at, "accumulation", (Related(named, "named here"),))
     elif _names_its_own(run) or own.value == given.value:
-        yield Verified(CODE, given.at, decides=False)
+        yield Verified(CODE, given.at)
     else:
         yield _disagrees(run, given, given.at, own)
 

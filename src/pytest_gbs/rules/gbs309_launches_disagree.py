@@ -60,5 +60,6 @@ RULE = Rule(
     bad=(Example((("sft.yaml", _RECIPE), ("a.sh", _ONE), ("b.sh", _TWO.format(steps=4)))),),
     good=(Example((("sft.yaml", _RECIPE), ("a.sh", _ONE), ("b.sh", _TWO.format(steps=8)))),),
     check=check,
+    meant_by_scaling=True,
     severity=Severity.INFO,
 )

@@ -40,7 +40,7 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     at = place(run, (Name.MICRO_BATCH_SIZE,))
     if micro.value > 1:
-        yield Verified(CODE, at, decides=False)
+        yield Verified(CODE, at)
     elif micro.value == 1:
         message = "KTO's mismatched answer is the matched one in a micro batch of 1; HALOs goes on without a word"
         factors = f"{run.geometry.global_batch_size} = {product(batch)}" if (batch := _batch(run, micro)) else ""

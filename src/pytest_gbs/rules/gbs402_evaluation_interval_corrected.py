@@ -35,7 +35,7 @@ def check(run: Run) -> Iterator[Outcome]:
     at = place(run, (Name.GLOBAL_BATCH_SIZE, Name.EVAL_INTERVAL))
     really = interval.value - interval.value % batch.value
     if really == interval.value:
-        yield Verified(CODE, at, decides=False)
+        yield Verified(CODE, at)
         return
     stated = f"{interval.key} {interval.value:,}{' (the default)' if interval.origin == Origin.DEFAULT else ''}"
     related = beside((interval, batch), at)

@@ -60,7 +60,7 @@ def check(run: Run) -> Iterator[Outcome]:
     plan = _plan(run, examples.value, batch.value, accumulation.value)
     found = _judged(run, plan)
     if found is None:
-        yield Verified(CODE, at, decides=False)
+        yield Verified(CODE, at)
         return
     severity, message, details = found
     others = (batch, accumulation) if accumulation.value > 1 else (batch,)

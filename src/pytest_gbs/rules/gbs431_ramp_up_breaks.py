@@ -50,7 +50,7 @@ def check(run: Run) -> Iterator[Outcome]:
         related = tuple(Related(size.at, word) for size, word in ((end, "global batch"), (micro, "micro")) if size and size.at)
         yield Finding(CODE, problem, Severity.ERROR, at, "ramp-up", related, assumptions=run.assumptions if ranks else ())
     elif end and micro and ranks:
-        yield Verified(CODE, at, run.assumptions)
+        yield Verified(CODE, at, run.assumptions, decides=True)
 
 
 def _ramp(run: Run) -> _Ramp | None:

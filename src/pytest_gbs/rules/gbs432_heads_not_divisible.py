@@ -41,7 +41,7 @@ def check(run: Run) -> Iterator[Outcome]:
         related = (Related(at, "heads"),) if at != place else ()
         yield Finding(CODE, f"{problem}; nanotron stops at start", Severity.ERROR, place, "tensor", related)
     else:
-        yield Verified(CODE, place, decides=False)
+        yield Verified(CODE, place)
 
 
 def _problem(heads: int, shared: int | None, ranks: int) -> str:

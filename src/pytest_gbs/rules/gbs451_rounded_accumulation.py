@@ -35,7 +35,7 @@ def check(run: Run) -> Iterator[Outcome]:
     at = stated.at or Location(run.path, 0, 0)
     real = run.geometry.realised.get(Name.GLOBAL_BATCH_SIZE)
     if not isinstance(real, Quantity):
-        yield Verified(CODE, at, run.assumptions)
+        yield Verified(CODE, at, run.assumptions, decides=True)
         return
     key = stated.key or "the global batch"
     title = run.framework.title.split(" (")[0]

@@ -49,7 +49,7 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     rollout = sizes.value(Name.GENERATION_BATCH_SIZE)
     if not rollout or not _splits(run):
-        yield Verified(CODE, at, run.assumptions, decides=False)
+        yield Verified(CODE, at, run.assumptions)
     elif rollout > batch and rollout % batch and rollout % ranks == 0:
         left = rollout % batch
         parts = f"{rollout:,} = {rollout // batch:,} x {batch:,} + {left:,}"
@@ -64,15 +64,15 @@ def check(run: Run) -> Iterator[Outcome]:
             fixes=_fixes(run, Name.GENERATION_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE),
         )
     elif rollout % batch == 0:
-        yield Verified(CODE, at, run.assumptions, decides=False)
+        yield Verified(CODE, at, run.assumptions)
 
 
 def _fixes(run: Run, divided: str, by: str) -> tuple[Fix, ...]:
     """Return the nearest numbers of one setting with which size `divided` leaves no remainder."""
-    from pytest_gbs.core.repairs import dividing
+    from pytest_gbs.core.repairs import dividing, fixes
 
     top, bottom = run.geometry.get(divided), run.geometry.get(by)
-    return tuple(dividing(run, (top,), (bottom,))) if isinstance(top, Quantity) and isinstance(bottom, Quantity) else ()
+    return fixes(dividing(run, (top,), (bottom,))) if isinstance(top, Quantity) and isinstance(bottom, Quantity) else ()
 
 
 def _splits(run: Run) -> bool:

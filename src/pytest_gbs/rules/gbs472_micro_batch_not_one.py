@@ -36,7 +36,7 @@ def check(run: Run) -> Iterator[Outcome]:
     why, where = cause
     at = micro.at or where or Location(run.path, 0, 0)
     if micro.value == 1:
-        yield Verified(CODE, at, decides=False)
+        yield Verified(CODE, at)
         return
     related = (Related(where, "wants one row"),) if where and where != at else ()
     message = f"{micro.key} is {micro.value:,} with {why}; prime-rl stops at start unless it is 1"

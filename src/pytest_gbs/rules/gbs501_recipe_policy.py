@@ -61,7 +61,7 @@ def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantit
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     at = _place(run, operands)
     if any(size.value in interval for interval in wanted):
-        return Verified(CODE, at, run.assumptions)
+        return Verified(CODE, at, run.assumptions, decides=True)
     related = beside(operands, at)
     details = ((f"{size.value:,} = {product(size)}",) if size.because else ()) + (_source(policy),)
     # A file's name is weak evidence for the hardware.
@@ -86,7 +86,7 @@ def _judge_law(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcom
         related = beside(_operands(run), at)
         return Finding(CODE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
     if _always(found, wanted):
-        return Verified(CODE, at, run.assumptions)
+        return Verified(CODE, at, run.assumptions, decides=True)
     return Undetermined(CODE, at, _expected(policy), found.free, f"holds with {amounts(values, found.free[0])}")
 
 
@@ -163,4 +163,5 @@ RULE = Rule(
     bad=(Example((("gbs.toml", _SETTINGS), ("sft.yaml", _RECIPE.format(accumulation=1)))),),
     good=(Example((("gbs.toml", _SETTINGS), ("sft.yaml", _RECIPE.format(accumulation=2)))),),
     check=check,
+    decided_by="recipe-policy",
 )

@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import judge
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.core.quantity import Quantity
@@ -42,7 +41,7 @@ def check(run: Run) -> Iterator[Outcome]:
     if found.holds is not False or found.now is None:
         return
     if _declared(run, found.now) or _said(run.base.said, found.now):
-        yield Verified(CODE, _start(run), run.assumptions)
+        yield Verified(CODE, _start(run), run.assumptions, decides=True)
     else:
         yield _finding(run, run.base, found.now)
 
@@ -53,7 +52,7 @@ def _declared(run: Run, now: Record) -> bool:
         locked = run.locked.record
         if (locked.global_batch_size, locked.share) == (now.global_batch_size, now.share):
             return True
-    return any(isinstance(judge(run, claim), Verified) for claim in run.claims if run.launch is None)
+    return run.launch is None and any(claim.judgement.verified for claim in run.claims)
 
 
 def _said(messages: str, now: Record) -> bool:
@@ -107,4 +106,5 @@ RULE = Rule(
         Example((("sft.yaml", _RECIPE.format(comment="# gbs: 128 on 8 gpus\n", accumulation=4)),), _FLAGS, base=_BASE),
     ),
     check=check,
+    meant_by_scaling=True,
 )

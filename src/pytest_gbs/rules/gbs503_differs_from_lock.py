@@ -42,7 +42,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
     found = compare(run.locked, run)
     if found.holds:
-        yield Verified(CODE, run.locked.at, run.assumptions)
+        yield Verified(CODE, run.locked.at, run.assumptions, decides=True)
     elif found.holds is None:
         yield _open(run, run.locked, found)
     else:
@@ -142,4 +142,5 @@ RULE = Rule(
         Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE.format(micro=2, accumulation=4)))),
     ),
     check=check,
+    meant_by_scaling=True,
 )

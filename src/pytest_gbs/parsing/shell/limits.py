@@ -1,6 +1,6 @@
 """How much of a script is read before we stop: hostile scripts loop, nest and double.
 
-Each constant is a row of `docs/limits.md`, in the notation of `core/limits.py`; GBS007 says where reading stopped, and why.
+Each constant is a row of `docs/limits.md`, in the notation of `core/limits.py`; the rule UNREAD says where reading stopped.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from functools import cache
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.typed import Final
 
-MOST_CHARACTERS: Final = 1_000_000  # characters of a script or Makefile, or of the code blocks of a document; the rest is GBS007
-MOST_TOKENS: Final = 50_000  # words, signs and line ends of the same; GBS007 instead of a script with more
-MOST_PIPES: Final = 2_000  # pipes (`|`) of the same; GBS007 instead of a script with more
-MOST_PIECES: Final = 50_000  # placeholders of a template, lines of a code block; GBS007 instead of a script with more
-MOST_LOOKS: Final = 16  # times that the parser may look at each character, on average; syntax broken so badly is GBS007
-MOST_STEPS: Final = 40_000  # statements and words, each turn of a loop and each call counted; GBS007 stands where the rest begins
-MOST_COMMANDS: Final = 2_000  # commands; GBS007 stands where the rest begins
+MOST_CHARACTERS: Final = 1_000_000  # characters of a script or Makefile, or of the code blocks of a document; the rest is UNREAD
+MOST_TOKENS: Final = 50_000  # words, signs and line ends of the same; UNREAD instead of a script with more
+MOST_PIPES: Final = 2_000  # pipes (`|`) of the same; UNREAD instead of a script with more
+MOST_PIECES: Final = 50_000  # placeholders of a template, lines of a code block; UNREAD instead of a script with more
+MOST_LOOKS: Final = 16  # times that the parser may look at each character, on average; syntax broken so badly is UNREAD
+MOST_STEPS: Final = 40_000  # statements and words, each turn of a loop and each call counted; UNREAD stands where the rest begins
+MOST_COMMANDS: Final = 2_000  # commands; UNREAD stands where the rest begins
 MOST_TURNS: Final = 64  # turns of a loop; a longer one is read once for all turns
 LONGEST_VALUE: Final = 20_000  # characters of a variable or word; a longer one is unknown
 LONGEST_PATH: Final = 4_096  # characters of the folder that a script went to; a longer one is unknown
 TOO_LONG: Final = "too long"  # the name of what is unknown since it is longer
-MOST_TEXT: Final = 1_000_000  # characters of all expansions together; GBS007 stands where the rest begins
-DEEPEST: Final = 40  # statements or words within each other; what is deeper is GBS007
-DEEPEST_CALL: Final = 8  # functions and shells within each other; what is deeper is GBS007
+MOST_TEXT: Final = 1_000_000  # characters of all expansions together; UNREAD stands where the rest begins
+DEEPEST: Final = 40  # statements or words within each other; what is deeper is UNREAD
+DEEPEST_CALL: Final = 8  # functions and shells within each other; what is deeper is UNREAD
 _STEPS_OF_TREE: Final = 4  # what a syntax tree costs, however small
 _FEW_LOOKS: Final = 100_000  # characters that the parser may look at besides
 

@@ -1,0 +1,1 @@
+"""Checking: what becomes of what the rules say."""

@@ -1,0 +1,254 @@
+"""The steps from what rules say to what a report tells, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pytest_gbs.checking import finalise
+from pytest_gbs.checking.finalise import Heard, Launched, Outcomes, Silence
+from pytest_gbs.core.assumption import Assuming, Assumption
+from pytest_gbs.core.launch import Kind, Launch, Start
+from pytest_gbs.core.location import KeyPath, Location
+from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.core.report import FileReport, Role, Verdict
+from pytest_gbs.core.rule import About, Rule, Scope
+from pytest_gbs.core.rulebook import Rulebook
+from pytest_gbs.core.run import Run
+
+from ..rules.building import run
+
+
+def nothing(_: object) -> Iterator[Outcome]:
+    """Yield nothing."""
+    return iter(())
+
+
+def rule(code: str, name: str) -> Rule:
+    """Return a rule that finds nothing."""
+    return Rule(code, name, Scope.RUN, "a rule for tests", (), (), nothing)
+
+
+# Hardware, what it explains, what a launch decides, what is certain of a launch, and a rule that says nothing of itself.
+BOOK = Rulebook(
+    (
+        rule("T1", "no-such-hardware")._replace(about=About.HARDWARE),
+        rule("T2", "wrong-number")._replace(explained_by=("no-such-hardware",)),
+        rule("T3", "open-claim")._replace(decided_by="launched-otherwise"),
+        rule("T4", "launched-otherwise"),
+        rule("T5", "both-at-once")._replace(certain_in_launch=True),
+        rule("T6", "plain"),
+    )
+)
+AT = Location("sft.yaml", 3, 4)
+NOT_SET = Assumption(Assuming.NOT_SET, "GPUS")
+
+
+def found(code: str, message: str = "wrong", severity: str = Severity.ERROR, at: Location = AT) -> Finding:
+    """Return a finding."""
+    return Finding(code, message, severity, at)
+
+
+def opened(code: str, claim: bool = True) -> Undetermined:
+    """Return an outcome that nobody can tell."""
+    return Undetermined(code, AT, "says 128", claim=claim)
+
+
+def told(*outcomes: Outcome) -> dict[str, list[Outcome]]:
+    """Return outcomes by code."""
+    by_code: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_code.setdefault(outcome.code, []).append(outcome)
+    return by_code
+
+
+def launched(kind: str = Kind.SCRIPT, source: str = "run.sh", *assumptions: Assumption) -> Run:
+    """Return the run of one launch."""
+    at = Location(source, 10, 20)
+    launch = Launch(at, kind, "torchrun", (), start=Start("torchrun", at, (), ()))
+    return run(assumptions=assumptions)._replace(launch=launch)
+
+
+# Of one run.
+
+
+def test_a_recipe_by_itself_is_told_as_it_was_said() -> None:
+    said = told(found("T1"), found("T5"), opened("T3"), Verified("T6", AT))
+    assert finalise.of_run(said, run(), BOOK) == said
+
+
+def test_a_document_made_of_several_has_its_places_in_them() -> None:
+    key: KeyPath = ("batch",)
+    real, made_up = Location("base.yaml", 7, 8), AT._replace(path=key)
+    finding = found("T6", at=made_up)._replace(related=(Related(made_up, "micro"), Related(AT, "other")))
+    said = told(finding, Verified("T6", made_up), Verified("T6"))
+    composed = run()._replace(places={key: real})
+    placed = [finding._replace(at=real, related=(Related(real, "micro"), Related(AT, "other"))), Verified("T6", real), Verified("T6")]
+    assert finalise.at_real_places(said, composed) == {"T6": placed}
+    assert finalise.at_real_places(said, run()) == said
+
+
+@pytest.mark.parametrize("cause", [opened("T1"), Verified("T1")], ids=["open", "in order"])
+def test_what_is_not_violated_explains_nothing(cause: Outcome) -> None:
+    said = told(cause, found("T2"))
+    assert finalise.one_for_each_cause(said, BOOK) == said
+
+
+def test_a_finding_explains_all_that_another_rule_says() -> None:
+    said = told(found("T1"), found("T2"), opened("T2"), Verified("T2"), found("T6"))
+    assert finalise.one_for_each_cause(said, BOOK) == told(found("T1"), found("T6"))
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        pytest.param(run(), id="no launch"),
+        pytest.param(run(assumptions=(NOT_SET,)), id="no launch, whatever is assumed"),
+        pytest.param(launched(), id="a script that leaves nothing open"),
+        pytest.param(launched(Kind.SCRIPT, "run.sh", Assumption(Assuming.QUOTES)), id="nothing that somebody may set"),
+    ],
+)
+def test_what_is_certain_is_told_as_firmly(of: Run) -> None:
+    said = told(found("T1"), found("T5"), found("T6"))
+    assert finalise.as_firmly_as_is_certain(said, of, BOOK) == said
+
+
+def test_a_document_warns() -> None:
+    said = told(found("T1"), found("T5"), found("T6", severity=Severity.INFO), opened("T3"))
+    softer = told(
+        found("T1", severity=Severity.WARNING),
+        found("T5", severity=Severity.WARNING),
+        found("T6", severity=Severity.INFO),
+        opened("T3"),
+    )
+    assert finalise.as_firmly_as_is_certain(said, launched(Kind.DOCUMENT, "README.md"), BOOK) == softer
+
+
+@pytest.mark.parametrize("assumption", [NOT_SET, Assumption(Assuming.LEFT_AS_IT_IS)], ids=["a variable", "a number to change"])
+def test_a_variable_that_somebody_may_set_decides_about_the_gpus_and_not_about_the_rest(assumption: Assumption) -> None:
+    said = told(found("T1"), opened("T1"), found("T5"), found("T6"))
+    softer = told(opened("T1"), found("T5"), found("T6", severity=Severity.WARNING))
+    assert finalise.as_firmly_as_is_certain(said, launched(Kind.SCRIPT, "run.sh", assumption), BOOK) == softer
+
+
+def test_what_rests_on_an_assumption_is_not_certain_of_a_launch() -> None:
+    resting = found("T5")._replace(assumptions=(NOT_SET,))
+    (outcome,) = finalise.as_firmly_as_is_certain(told(resting), launched(Kind.SCRIPT, "run.sh", NOT_SET), BOOK)["T5"]
+    assert outcome == resting._replace(severity=Severity.WARNING)
+
+
+def test_the_command_in_a_comment_of_the_recipe_leaves_the_number_of_machines_open() -> None:
+    said = told(found("T1"), found("T5"))
+    assert finalise.as_firmly_as_is_certain(said, launched(Kind.SCRIPT, "sft.yaml"), BOOK) == {
+        "T1": [],
+        "T5": [found("T5", severity=Severity.WARNING)],
+    }
+
+
+def test_a_finding_says_which_launch_it_is_about() -> None:
+    of = launched()
+    assert of.launch is not None
+    said = told(found("T6"), Verified("T6", AT))
+    assert finalise.with_its_launch(said, of) == {"T6": [found("T6")._replace(launch=of.launch.at), Verified("T6", AT)]}
+    of_settings = of._replace(launch=of.launch._replace(at=Location("gbs.toml", 0, 0), start=None, command="small"))
+    (outcome, _) = finalise.with_its_launch(said, of_settings)["T6"]
+    assert outcome == found("T6")._replace(details=("launched as small",))
+
+
+# Of a recipe and its launches.
+
+
+def test_a_launch_says_what_its_recipe_does_not_say_by_itself() -> None:
+    recipe = told(found("T6", "as ever"), opened("T3"))
+    of_launch = told(found("T6", "as ever", at=Location("run.sh", 1, 2)), found("T6", "another"), opened("T3"), found("T5", "as ever"))
+    assert finalise.without_those_of(recipe, of_launch) == told(found("T6", "another"), opened("T3"), found("T5", "as ever"))
+
+
+@pytest.mark.parametrize(
+    "of_launch",
+    [
+        pytest.param({}, id="nothing said"),
+        pytest.param(told(opened("T4")), id="open as well"),
+        pytest.param(told(found("T6")), id="another rule"),
+    ],
+)
+def test_what_no_launch_decides_stays_open(of_launch: Outcomes) -> None:
+    said = told(opened("T3"), found("T6"))
+    assert finalise.of_recipe(said, [Launched(launched(), of_launch)], BOOK) == said
+
+
+@pytest.mark.parametrize("outcome", [found("T4"), Verified("T4")], ids=["violated", "in order"])
+def test_what_a_launch_decides_is_open_no_more(outcome: Outcome) -> None:
+    of_launch = [Launched(launched(), told(outcome))]
+    assert finalise.of_recipe(told(opened("T3"), opened("T6")), of_launch, BOOK) == told(opened("T6"))
+    assert finalise.of_recipe(told(found("T3")), of_launch, BOOK) == told(found("T3"))
+
+
+def test_a_parent_is_not_told_what_its_gpus_break() -> None:
+    said = told(found("T1"), opened("T1"), found("T6"))
+    assert finalise.needs_other_hardware(said, BOOK)
+    assert not finalise.needs_other_hardware(told(opened("T1"), found("T6")), BOOK)
+    assert finalise.as_a_parent(said, BOOK) == told(opened("T1"), found("T6"))
+
+
+# Of a file.
+
+
+def _loud(outcomes: Outcomes) -> Heard:
+    return Heard(outcomes, 0)
+
+
+def test_without_settings_all_is_told() -> None:
+    said = told(found("T1"), opened("T3"))
+    assert finalise.of_file(said, Silence(frozenset(), {}, _loud)) == Heard(said, 0)
+
+
+def test_settings_switch_off_and_rate_before_comments_silence() -> None:
+    said = told(found("T1"), opened("T1"), found("T5"), opened("T5"))
+    asked: list[Outcomes] = []
+
+    def suppress(outcomes: Outcomes) -> Heard:
+        asked.append(outcomes)
+        return Heard({}, 2)
+
+    assert finalise.of_file(said, Silence(frozenset({"T1", "T9"}), {"T5": Severity.INFO}, suppress)) == Heard({}, 3)
+    assert asked == [told(found("T5", severity=Severity.INFO), opened("T5"))]
+
+
+def test_a_finding_that_several_launches_have_is_told_once_in_its_place() -> None:
+    later, earlier = found("T1"), found("T2", at=Location("sft.yaml", 1, 2))
+    assert finalise.once([later, earlier, later._replace(launch=AT)]) == (earlier, later._replace(launch=AT))
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        pytest.param({}, Verdict.UNCLAIMED, id="nothing"),
+        pytest.param(told(Verified("T6")), Verdict.UNCLAIMED, id="nothing of its batch"),
+        pytest.param(told(opened("T3", claim=False)), Verdict.UNCLAIMED, id="a constraint that waits for hardware"),
+        pytest.param(told(found("T6", severity=Severity.INFO)), Verdict.UNCLAIMED, id="advice"),
+        pytest.param(told(Verified("T6", decides=True)), Verdict.VERIFIED, id="its batch"),
+        pytest.param(told(Verified("T6", decides=True), opened("T3")), Verdict.UNDETERMINED, id="one claim open"),
+        pytest.param(told(opened("T3"), found("T6", severity=Severity.WARNING)), Verdict.WARNED, id="a warning"),
+        pytest.param(told(found("T5", severity=Severity.WARNING), found("T6")), Verdict.VIOLATED, id="an error"),
+    ],
+)
+def test_the_verdict_is_that_of_the_worst(said: Outcomes, verdict: str) -> None:
+    assert finalise.verdict(said) == verdict
+
+
+def test_each_rule_has_its_worst_outcome() -> None:
+    said = {**told(found("T6"), Verified("T6"), opened("T3"), Verified("T3"), Verified("T1")), "T2": []}
+    assert finalise.worst(said) == (("T1", "verified"), ("T3", "undetermined"), ("T6", "violated"))
+
+
+def test_what_comparing_recipes_finds_is_added_where_nothing_was_said_yet() -> None:
+    file = FileReport("sft.yaml", 1, Role.RECIPE, "trl", Verdict.VERIFIED, (("T3", "verified"),), (found("T2"),))
+    assert finalise.with_more(file, [found("T6")]) == file
+    assert finalise.with_more(file._replace(role=Role.LAUNCHER), [found("T6", at=Location("sft.yaml", 9, 10))]).findings == (found("T2"),)
+    warning = found("T6", severity=Severity.WARNING, at=Location("sft.yaml", 9, 10))
+    more = finalise.with_more(file, [warning])
+    assert (more.verdict, more.findings, more.rules) == (Verdict.WARNED, (found("T2"), warning), (("T3", "verified"), ("T6", "violated")))
+    assert finalise.with_more(file._replace(verdict=Verdict.VIOLATED), [warning]).verdict == Verdict.VIOLATED
+    assert finalise.with_more(file, [warning._replace(severity=Severity.ERROR)]).verdict == Verdict.VIOLATED
