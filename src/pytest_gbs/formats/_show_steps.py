@@ -80,26 +80,39 @@ def _evaluation(run: Run) -> Iterator[Line]:
     interval = _every(run, Name.EVAL_STEPS)
     if not isinstance(micro, Quantity):
         if interval:
-            yield Line("evaluation", "-" if interval.startswith("never") else "", interval.removeprefix("never, "))
+            yield Line("evaluation", "-" if interval.never else "", interval.words)
         return
     each = f"{number(micro.value)} on each GPU" + (" by default" if micro.origin == Origin.DEFAULT else "")
     batch = number(size.value) if isinstance(size, Quantity) else ""
-    yield Line("evaluation", batch, "; ".join(filter(None, (each, interval))))
+    yield Line("evaluation", batch, "; ".join(filter(None, (each, _told(interval)))))
 
 
 def _interval(run: Run, name: str, label: str) -> Iterator[Line]:
-    text = _every(run, name)
-    if text:
-        yield Line(label, "", text)
+    interval = _every(run, name)
+    if interval:
+        yield Line(label, "", _told(interval))
 
 
-def _every(run: Run, name: str) -> str:
-    """Return how often something is done: `every 100 steps = 12,800 samples`, `every epoch`, `never`; nothing where nothing says."""
+class _Interval(NamedTuple):
+    """How often something is done: `every 100 steps = 12,800 samples`, `every epoch`; or what says that it is never done."""
+
+    words: str
+    never: bool = False
+
+
+def _told(interval: _Interval | None) -> str:
+    if interval is None:
+        return ""
+    return f"never, {interval.words}" if interval.never else interval.words
+
+
+def _every(run: Run, name: str) -> _Interval | None:
+    """Return how often something is done, None where nothing says."""
     size = run.geometry.get(name)
     if isinstance(size, Quantity):
         steps = f"every {number(size.value)} steps" if size.value != 1 else "every step"
         steps += " by default" if size.origin == Origin.DEFAULT else ""
-        return f"{steps}{_samples(run, size.value)}"
+        return _Interval(f"{steps}{_samples(run, size.value)}")
     return _other_interval(run, name)
 
 
@@ -116,17 +129,19 @@ def _samples(run: Run, steps: int) -> str:
     return "" if found.free else samples
 
 
-def _other_interval(run: Run, name: str) -> str:
+def _other_interval(run: Run, name: str) -> _Interval | None:
     """Return what a recipe says where it does not count steps: the text of the key that would have to be `steps`."""
     for row in run.framework.rows:
         if row.name != name:
             continue
         node = run.document.get(*row.key)
         if row.ratio and name in run.geometry.stated and isinstance(node, Scalar):
-            return f"{escape(str(row.key[-1]))}: {escape(node.text)}, a share of the run"
+            return _Interval(f"{escape(str(row.key[-1]))}: {escape(node.text)}, a share of the run")
         for condition in row.when:
             node = run.document.get(*condition.key)
             if isinstance(node, Scalar):
+                if node.text == "epoch":
+                    return _Interval("every epoch")
                 written = escape(run.document.source.text[node.start : node.stop])
-                return "every epoch" if node.text == "epoch" else f"never, {escape('.'.join(map(str, condition.key)))}: {written}"
-    return ""
+                return _Interval(f"{escape('.'.join(map(str, condition.key)))}: {written}", never=True)
+    return None
