@@ -8,13 +8,14 @@ from math import sqrt
 
 from pytest_gbs.core.difference import Batch, Change, Differences, Operand, Setting, Status, Topic
 from pytest_gbs.core.document import Scalar
-from pytest_gbs.core.equation import law
-from pytest_gbs.core.held import Moved, Record, batch_size, moved, record, same_batch
+from pytest_gbs.core.held import Moved, batch_size, moved, record, same_batch
 from pytest_gbs.core.limits import MOST_COMPARED
 from pytest_gbs.core.location import Lines, Source
+from pytest_gbs.core.locked import Record
 from pytest_gbs.core.quantity import Name, Quantity
 from pytest_gbs.core.report import FileReport, Report, Role
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.solver import law
 from pytest_gbs.core.tree import Tree
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.core.wording import called, law_text

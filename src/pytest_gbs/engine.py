@@ -8,10 +8,10 @@ from pytest_gbs.checking import finalise
 from pytest_gbs.checking.finalise import Launched, Outcomes, merged
 from pytest_gbs.core.arguments import settings
 from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.conditions import holds
 from pytest_gbs.core.declaration import Declaration, Force
 from pytest_gbs.core.document import CONFIGURATIONS, Document
-from pytest_gbs.core.equation import Equation, law
+from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.globs import matches_any
@@ -25,6 +25,7 @@ from pytest_gbs.core.report import Bug
 from pytest_gbs.core.rule import About, Rule, Scope
 from pytest_gbs.core.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.core.run import Judged, Policy, Run, World
+from pytest_gbs.core.solver import law
 from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_gbs.core.wording import leaves
 from pytest_gbs.core.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world

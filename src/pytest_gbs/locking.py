@@ -6,9 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_gbs.core.errors import SettingsError
-from pytest_gbs.core.held import Held, Record, key, record
+from pytest_gbs.core.held import key, record
 from pytest_gbs.core.launch import JUDGES_NOTHING
 from pytest_gbs.core.location import Source, Unreadable
+from pytest_gbs.core.locked import Held, Record
 from pytest_gbs.core.report import FileReport, Report, Role
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.typed import NamedTuple

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.equation import Equation, Monomial, Rounding, law, solve
+from pytest_gbs.core.equation import Equation, Monomial, Rounding
 from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.core.solver import law, solve
 
 N = Name
 WORLD = Equation(N.WORLD_SIZE, (N.NUM_NODES, N.GPUS_PER_NODE))

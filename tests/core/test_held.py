@@ -7,7 +7,8 @@ from fractions import Fraction
 import pytest
 
 from pytest_gbs.core.claims import judged
-from pytest_gbs.core.held import PER_RANK, Moved, Record, moved, operands, per_gpu, record, same_batch, words
+from pytest_gbs.core.held import Moved, moved, operands, per_gpu, record, same_batch, words
+from pytest_gbs.core.locked import PER_RANK, Record
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Run, World
 from tests.rules.building import accumulation, claim, micro, run, size, world

@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_gbs.core.constraints import holds
-from pytest_gbs.core.equation import Enforcement, Monomial, law
+from pytest_gbs.core.conditions import holds
+from pytest_gbs.core.equation import Enforcement, Monomial
 from pytest_gbs.core.framework import Loader, Treatment
 from pytest_gbs.core.outcome import Finding
 from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason
+from pytest_gbs.core.solver import law
 
 from .building import document, outcomes, sizes, stumbles, table, title, value
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_gbs.core.errors import SettingsError
-from pytest_gbs.core.held import PER_RANK, Record
 from pytest_gbs.core.location import Source
+from pytest_gbs.core.locked import PER_RANK, Record
 from pytest_gbs.parsing.lock import NAME, read_lock, write_lock
 
 KNOWN = Record("samples", 128, "2", operands=(("micro_batch_size", 1), ("gradient_accumulation_steps", 2), ("num_nodes", 8)), claim=128)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_gbs.core.assumption import Assuming, Assumption
 from pytest_gbs.core.declaration import Declaration, Interval
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Equation, solve
+from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.fileview import FileView
 from pytest_gbs.core.framework import Framework, Recognition, Row
 from pytest_gbs.core.location import Location, Source
@@ -13,6 +13,7 @@ from pytest_gbs.core.outcome import Finding, Outcome, Undetermined
 from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
 from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.core.run import Cause, Claim, Geometry, Judgement, Policy, Run, World
+from pytest_gbs.core.solver import solve
 from pytest_gbs.parsing import read
 
 PATH = "sft.yaml"

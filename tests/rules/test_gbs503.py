@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.held import PER_GPU, Held, Record
 from pytest_gbs.core.launch import Kind, Launch
 from pytest_gbs.core.location import Location
+from pytest_gbs.core.locked import PER_GPU, Held, Record
 from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Run

@@ -9,9 +9,10 @@ from pytest_gbs.cli._input import STDIN, Job, add_input, job
 from pytest_gbs.cli._leftovers import clean_up
 from pytest_gbs.cli._output import complain, emit
 from pytest_gbs.core.errors import SettingsError, UsageError
-from pytest_gbs.core.held import Record, moved, same_batch, words
+from pytest_gbs.core.held import moved, same_batch, words
 from pytest_gbs.core.limits import MOST_FILE_BYTES
 from pytest_gbs.core.location import Source
+from pytest_gbs.core.locked import Record
 from pytest_gbs.core.report import Report
 from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.core.wording import called

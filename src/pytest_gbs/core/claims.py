@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from math import prod
 
 from pytest_gbs.core.admissible import reaching
-from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.conditions import holds
 from pytest_gbs.core.declaration import Declaration, Factor, without_partners
-from pytest_gbs.core.equation import law
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Cause, Claim, Judgement, Reading, Run, World
+from pytest_gbs.core.solver import law
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import amounts, called, count, law_text, leaves, listing, product, short
 

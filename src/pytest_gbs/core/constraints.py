@@ -7,15 +7,15 @@ from math import prod
 
 from pytest_gbs.core.admissible import Multiples, dividing
 from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.document import Alias, Document, Scalar
-from pytest_gbs.core.equation import Enforcement, Equation, Monomial, law
-from pytest_gbs.core.framework import Condition, Constraint
+from pytest_gbs.core.conditions import holds
+from pytest_gbs.core.equation import Enforcement, Equation, Monomial
+from pytest_gbs.core.framework import Constraint
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import RANKS, Name, Noted, Origin, Quantity, Size
 from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import loader_of, resolve
 from pytest_gbs.core.schedules import at_stage, changing
+from pytest_gbs.core.solver import law
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import beside, called, computed, count, leaves, listing, quotient, short
 
@@ -29,18 +29,6 @@ _DOES = {
 _STATED: Final = (Origin.FILE, Origin.LAUNCH)
 # The one command that starts a single process, which then has all GPUs of its node.
 _ONE_PROCESS: Final = "python"
-
-
-def holds(condition: Condition, document: Document, loader: str) -> bool:
-    """Return whether `condition` is true of `document`, its value resolved as the framework's loader does."""
-    if condition.said and any(condition.said in block.text for block in document.comments):
-        return not condition.negated
-    node = document.keyed.get(condition.key)
-    value: object = condition.default
-    if node is not None:
-        found = node[1].target if isinstance(node[1], Alias) else node[1]
-        value = resolve(found, loader_of(document.syntax, loader)) if isinstance(found, Scalar) else found
-    return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
 
 
 def judge(run: Run, rule: str) -> Iterator[Outcome]:

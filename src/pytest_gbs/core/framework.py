@@ -11,7 +11,7 @@ from pytest_gbs.core.quantity import Size
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.versions import Pin
+    from pytest_gbs.core.pins import Pin
 
 
 class SameAs(NamedTuple):

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.admissible import reaching
 from pytest_gbs.core.declaration import Interval
-from pytest_gbs.core.equation import Equation, Monomial, law
-from pytest_gbs.core.location import Location
+from pytest_gbs.core.equation import Equation, Monomial
+from pytest_gbs.core.locked import PER_GPU, PER_RANK, Held, Record
 from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Quantity, Size
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.solver import law
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.core.wording import leaves
 
@@ -21,39 +22,6 @@ _DIVISORS: Final = (
     Name.SEQUENCE_PARALLEL_SIZE,
     Name.EXPERT_PARALLEL_SIZE,
 )
-PER_GPU: Final = Name.WORLD_SIZE
-PER_RANK: Final = Name.DATA_PARALLEL_SIZE
-
-
-class Record(NamedTuple):
-    """The batch of one recipe or launch, as far as it is known.
-
-    `global_batch_size` is what trains per optimizer step, counted in `unit`; None where the hardware is not known. `share` is the
-    part of one GPU (of one data-parallel rank, where `of` says so) as a whole number or a fraction ("16", "1/2"), "" where the batch
-    depends on no hardware or on more than that. `operands` are the stated sizes that it is the product of, in that order.
-    `claim` is the number that a comment claims and that was found to hold.
-    """
-
-    unit: str
-    global_batch_size: int | None
-    share: str = ""
-    of: str = PER_GPU
-    operands: tuple[tuple[str, int], ...] = ()
-    claim: int | None = None
-
-
-class Held(NamedTuple):
-    """A record that a run is held to: `where` says by what ("gbs.lock", "main"), `at` the line that says so, if any does.
-
-    `what_if` is true where the hardware is that of the command line, so that only the part of each GPU can be compared. `said` is
-    what the messages of the commits since say.
-    """
-
-    record: Record
-    where: str
-    at: Location | None = None
-    what_if: bool = False
-    said: str = ""
 
 
 class Moved(NamedTuple):
@@ -205,9 +173,7 @@ def words(found: Record) -> str:
 
 __all__ = [
     "Comparison",
-    "Held",
     "Moved",
-    "Record",
     "batch_size",
     "compare",
     "key",

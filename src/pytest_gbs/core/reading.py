@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.conditions import holds
 from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.core.framework import Framework, Loader, Reading, Row, SameAs, Treatment
 from pytest_gbs.core.location import Location

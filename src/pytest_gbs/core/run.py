@@ -13,7 +13,7 @@ from pytest_gbs.core.quantity import Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.held import Held
+    from pytest_gbs.core.locked import Held
 
 
 class Geometry(NamedTuple):

@@ -8,9 +8,10 @@ from functools import cache
 
 from pytest_gbs.core.document import Alias, Node, Scalar, Sequence
 from pytest_gbs.core.document import Mapping as MappingNode
-from pytest_gbs.core.equation import Equation, solve
+from pytest_gbs.core.equation import Equation
 from pytest_gbs.core.limits import LONGEST_SCHEDULE, MOST_STAGES
 from pytest_gbs.core.quantity import Note, Noted, Origin, Quantity, Size
+from pytest_gbs.core.solver import solve
 from pytest_gbs.core.typed import Final
 from pytest_gbs.core.wording import leaves
 

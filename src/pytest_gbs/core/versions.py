@@ -6,26 +6,8 @@ import re
 from functools import cache
 
 from pytest_gbs.core.framework import Era, Framework
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
-
-Version: TypeAlias = tuple[int, ...]
-
-
-class Pin(NamedTuple):
-    """The versions of a package that a repository may mean: from `low` on, and before `high`; None where that is open.
-
-    `exact` is true where it is one version, `low`. `text` says so as it stands at `at`, or in the settings that `origin` names.
-    """
-
-    package: str
-    text: str
-    low: Version | None = None
-    high: Version | None = None
-    exact: bool = False
-    at: Location | None = None
-    origin: str = ""
-
+from pytest_gbs.core.pins import Pin, Version
+from pytest_gbs.core.typed import Final
 
 _BEHIND: Final = (0,)  # what makes a version the next one after itself
 

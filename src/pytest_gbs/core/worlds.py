@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pytest_gbs.core.assumption import Assumption
 from pytest_gbs.core.declaration import Declaration, Force, without_partners
 from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import solve
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.quantity import HARDWARE, NO_NOTE, PARALLEL, Name, Note, Noted, Origin, Quantity, Size
 from pytest_gbs.core.run import Geometry, World
+from pytest_gbs.core.solver import solve
 from pytest_gbs.core.typed import Final, NamedTuple
 
 _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)

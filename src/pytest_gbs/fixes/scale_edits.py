@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.conditions import holds
 from pytest_gbs.core.declaration import Declaration, Factor, Force
 from pytest_gbs.core.document import Document, Scalar
 from pytest_gbs.core.document import Mapping as MappingNode

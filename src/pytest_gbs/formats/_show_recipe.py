@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_gbs.core.constraints import holds
-from pytest_gbs.core.equation import Monomial, law
+from pytest_gbs.core.conditions import holds
+from pytest_gbs.core.equation import Monomial
 from pytest_gbs.core.feasible import feasible_world_sizes
 from pytest_gbs.core.launch import LauncherFile
 from pytest_gbs.core.quantity import PARALLEL, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.core.run import Claim, Run
+from pytest_gbs.core.solver import law
 from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.core.wording import Fraction, assumed, called, count, degree, fraction, law_text, listing, several, short
 from pytest_gbs.formats._arithmetic import arithmetic, division, number, rounded, torn

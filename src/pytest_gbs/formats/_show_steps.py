@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.core.document import Scalar
-from pytest_gbs.core.equation import law
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.run import Run
 from pytest_gbs.core.schedules import stages_of
+from pytest_gbs.core.solver import law
 from pytest_gbs.core.typed import Final, NamedTuple
 from pytest_gbs.core.wording import called, law_text
 from pytest_gbs.formats._arithmetic import arithmetic, number

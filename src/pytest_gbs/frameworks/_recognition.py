@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.conditions import holds
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Condition, Framework
 from pytest_gbs.core.location import KeyPath

@@ -10,7 +10,7 @@ import re
 from itertools import islice
 
 from pytest_gbs.core.admissible import MOST_GPUS
-from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.conditions import holds
 from pytest_gbs.core.digits import whole_number
 from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
 from pytest_gbs.core.framework import Condition, Loader

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from pytest_gbs.core.errors import SettingsError
-from pytest_gbs.core.held import PER_GPU, PER_RANK, Record
 from pytest_gbs.core.limits import LARGEST_LOCKED, LONGEST_LOCK_LINE
 from pytest_gbs.core.location import Location, Source
+from pytest_gbs.core.locked import PER_GPU, PER_RANK, Record
 from pytest_gbs.core.typed import Final, NamedTuple
 
 NAME: Final = "gbs.lock"

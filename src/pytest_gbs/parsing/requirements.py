@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.versions import Pin, normalised, read_specifiers
+from pytest_gbs.core.pins import Pin
+from pytest_gbs.core.versions import normalised, read_specifiers
 
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
 

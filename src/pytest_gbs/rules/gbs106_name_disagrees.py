@@ -14,11 +14,11 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.admissible import reaching
 from pytest_gbs.core.declaration import Declaration
-from pytest_gbs.core.equation import law
 from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.core.quantity import Name, Origin, Quantity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Run
+from pytest_gbs.core.solver import law
 from pytest_gbs.core.wording import count, law_text
 
 CODE = "GBS106"

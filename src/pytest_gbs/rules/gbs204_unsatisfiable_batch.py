@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_gbs.core.constraints import applies, describe, holds, judge, place
+from pytest_gbs.core.conditions import holds
+from pytest_gbs.core.constraints import applies, describe, judge, place
 from pytest_gbs.core.equation import Enforcement, Equation
 from pytest_gbs.core.framework import Constraint
 from pytest_gbs.core.location import Location

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.conditions import holds
 from pytest_gbs.core.equation import Enforcement
 from pytest_gbs.core.framework import Switch
 from pytest_gbs.core.location import Location

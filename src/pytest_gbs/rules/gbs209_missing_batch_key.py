@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.constraints import holds
+from pytest_gbs.core.conditions import holds
 from pytest_gbs.core.framework import Arguments, Requirement
 from pytest_gbs.core.launch import Kind
 from pytest_gbs.core.location import Location

@@ -22,13 +22,13 @@ from collections.abc import Iterator
 
 from pytest_gbs.core.claims import number
 from pytest_gbs.core.declaration import Declaration
-from pytest_gbs.core.equation import law
 from pytest_gbs.core.launch import Kind, Launch
 from pytest_gbs.core.location import Location
 from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.core.rule import Example, Needs, Rule, Scope
 from pytest_gbs.core.run import Claim, Run
+from pytest_gbs.core.solver import law
 from pytest_gbs.core.wording import beside, called, law_text, leaves, listing, product, short
 
 CODE = "GBS301"

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.constraints import holds, place
+from pytest_gbs.core.conditions import holds
+from pytest_gbs.core.constraints import place
 from pytest_gbs.core.framework import Condition
 from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.core.quantity import Name, Quantity

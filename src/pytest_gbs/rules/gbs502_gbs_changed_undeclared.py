@@ -26,7 +26,7 @@ from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.core.wording import beside, called, listing
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.held import Held, Record
+    from pytest_gbs.core.locked import Held, Record
 
 CODE = "GBS502"
 

@@ -27,7 +27,8 @@ from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.core.wording import amounts, called, listing, short
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.held import Comparison, Held, Moved
+    from pytest_gbs.core.held import Comparison, Moved
+    from pytest_gbs.core.locked import Held
 
 CODE = "GBS503"
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pytest_gbs.core.document import Document
 from pytest_gbs.core.framework import Framework
 from pytest_gbs.core.location import Source
+from pytest_gbs.core.pins import Pin
 from pytest_gbs.core.preferences import Settings
 from pytest_gbs.core.typed import TYPE_CHECKING
-from pytest_gbs.core.versions import Pin, at_version, normalised, parse_version, read_specifiers
+from pytest_gbs.core.versions import at_version, normalised, parse_version, read_specifiers
 
 if TYPE_CHECKING:
     from pytest_gbs.core.tree import Tree
