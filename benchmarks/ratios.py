@@ -21,8 +21,8 @@ from statistics import median
 
 Job = Callable[[], object]
 _CHECK = (
-    "from pathlib import Path; from pytest_gbs.api import check; from pytest_gbs.core.given import Given; "
-    "from pytest_gbs.core.preferences import Settings; from pytest_gbs.trees.worktree import WorkTree; "
+    "from pathlib import Path; from pytest_gbs.api import check; from pytest_gbs.model.given import Given; "
+    "from pytest_gbs.model.settings import Settings; from pytest_gbs.files.worktree import WorkTree; "
     "check(WorkTree(Path({folder!r})), (), Settings(), Given())"
 )
 # A new machine writes byte code once; a setting that forbids it would measure the compiler.
@@ -84,9 +84,9 @@ def engine(folder: Path, files: list[Path], rounds: int) -> None:
     import yaml
 
     from pytest_gbs.api import check
-    from pytest_gbs.core.given import Given
-    from pytest_gbs.core.preferences import Settings
-    from pytest_gbs.trees.worktree import WorkTree
+    from pytest_gbs.files.worktree import WorkTree
+    from pytest_gbs.model.given import Given
+    from pytest_gbs.model.settings import Settings
 
     def load_all() -> None:
         for path in files:
@@ -113,9 +113,9 @@ def engine(folder: Path, files: list[Path], rounds: int) -> None:
 def kept(folder: Path) -> None:
     """Measure what a report keeps in memory for each file."""
     from pytest_gbs.api import check
-    from pytest_gbs.core.given import Given
-    from pytest_gbs.core.preferences import Settings
-    from pytest_gbs.trees.worktree import WorkTree
+    from pytest_gbs.files.worktree import WorkTree
+    from pytest_gbs.model.given import Given
+    from pytest_gbs.model.settings import Settings
 
     check(WorkTree(folder), (), Settings(), Given())
     tracemalloc.start()

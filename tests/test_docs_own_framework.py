@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.cli import main
-from pytest_gbs.core.framework import Treatment
 from pytest_gbs.frameworks._building import KINDS
+from pytest_gbs.model.framework import Treatment
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "own-framework.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", PAGE)

@@ -19,7 +19,7 @@ PYTEST_MODULE = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 RAN = "import pathlib\npathlib.Path(__file__).with_name('ran').write_text(__name__)\n"
 # All that gbs imports late: what it depends on, and parts of the standard library that neither Python nor pytest has loaded.
 LATE = ("yaml", "ruamel", "jsonschema", "tree_sitter", "tree_sitter_bash", "tomllib", "difflib", "unicodedata", "hashlib", "fractions")
-RULE = "from pytest_gbs.core.rule import Rule, Scope\nRULE = Rule('EVIL101', 'evil', Scope.FILE, 'nothing', (), (), lambda view: ())\n"
+RULE = "from pytest_gbs.model.rule import Rule, Scope\nRULE = Rule('EVIL101', 'evil', Scope.FILE, 'nothing', (), (), lambda view: ())\n"
 FILES = {
     "recipes/sft.yaml": STALE,
     "recipes/run.sh": "accelerate launch --num_processes 4 train.py --config sft.yaml\n",

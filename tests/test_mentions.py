@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from pytest_gbs.launchers import command_words
-from pytest_gbs.mentions import fitting, may_launch, named
-from pytest_gbs.parsing.words import LAUNCHING
+from pytest_gbs.files.words import LAUNCHING
+from pytest_gbs.launches.mentions import fitting, may_launch, named
+from pytest_gbs.launches.programs import command_words
 
 NAMES = ["a.yaml", "7b_sft.yaml", "70b_sft.yaml", "my recipe.yaml", "config.json", "größe.yaml"]
 

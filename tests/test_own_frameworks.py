@@ -11,18 +11,18 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_gbs.api import check
-from pytest_gbs.core.equation import Enforcement, Rounding
-from pytest_gbs.core.errors import SettingsError
-from pytest_gbs.core.framework import Arguments, Condition, Framework, Loader, SameAs, Treatment
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.quantity import Name, Quantity
-from pytest_gbs.core.report import Report
+from pytest_gbs.files.shipped import read_schema
+from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks._formulas import formula, relation
+from pytest_gbs.model.equation import Enforcement, Rounding
+from pytest_gbs.model.errors import SettingsError
+from pytest_gbs.model.framework import Arguments, Condition, Framework, Loader, SameAs, Treatment
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.settings import Settings
 from pytest_gbs.settings import load_settings
 from pytest_gbs.settings.framework_mistakes import SIZES
-from pytest_gbs.trees.shipped import read_schema
-from pytest_gbs.trees.worktree import WorkTree
 
 SCHEMA: dict[str, Any] = json.loads(read_schema("framework"))
 VALIDATOR = Draft202012Validator(SCHEMA)

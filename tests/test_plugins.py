@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.cli import main
-from pytest_gbs.core.errors import SettingsError, UsageError
+from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.settings import Overrides, load_settings
 
 RULES = {"GBS101": "stale-declaration"}
 MODULE = '''\
 """Every batch is a multiple of 64."""
 
-from pytest_gbs.core.framework import Framework, Recognition, Row
-from pytest_gbs.core.outcome import Finding
-from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.model.framework import Framework, Recognition, Row
+from pytest_gbs.model.outcome import Finding
+from pytest_gbs.model.rule import Rule, Scope
 
 
 def check(run):

@@ -14,14 +14,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from pytest_gbs.core.errors import SettingsError, UsageError
-from pytest_gbs.core.preferences import Expectation, Hardware, LaunchContext, Settings
+from pytest_gbs.files.shipped import read_schema
+from pytest_gbs.model.errors import SettingsError, UsageError
+from pytest_gbs.model.settings import Expectation, Hardware, LaunchContext, Settings
 from pytest_gbs.settings import Overrides, load_settings
 from pytest_gbs.settings.explain import problems, sentences
 from pytest_gbs.settings.hardware import hardware_for
 from pytest_gbs.settings.selection import merge
 from pytest_gbs.settings.shape import fits
-from pytest_gbs.trees.shipped import read_schema
 
 RULES = {
     "GBS001": "unreadable-file",

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Finding, Related, Severity
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.suppression import Suppression
-from pytest_gbs.parsing import read
-from pytest_gbs.suppressions import apply, per_file_ignored, read_suppressions
+from pytest_gbs.check.ignore import apply, per_file_ignored, read_suppressions
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Finding, Related, Severity
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.suppression import Suppression
+from pytest_gbs.readers import read
 
 RULES = {"GBS101": "stale-declaration", "GBS104": "stale-factor", "GBS204": "unsatisfiable-batch"}
 PATH = "sft.yaml"

@@ -6,14 +6,14 @@ import argparse
 from pathlib import Path
 
 from pytest_gbs.api import check
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.rule import Example
-from pytest_gbs.locking import Base, records
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.history.lock import Base, records
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.rule import Example
+from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules import rules
 from pytest_gbs.settings import Overrides, load_settings
-from pytest_gbs.trees.worktree import WorkTree
 
 
 def _flags() -> argparse.ArgumentParser:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pytest_gbs.check.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.cli._table import write_table
 from pytest_gbs.cli.frameworks import HEAD, row
-from pytest_gbs.core.framework import Arguments, Exclusion, Framework, Requirement
-from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.rule import Rule
-from pytest_gbs.core.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.frameworks import tables
-from pytest_gbs.launchers import launchers
+from pytest_gbs.launches.programs import launchers
+from pytest_gbs.model.framework import Arguments, Exclusion, Framework, Requirement
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.rule import Rule
 from pytest_gbs.rules import manuals
 
 GENERATED = "<!-- Generated from the tables by tools/generate_docs.py: change a table, then run it again. -->"

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pytest_gbs.core.rule import Example, Rule
 from pytest_gbs.formats import Options
 from pytest_gbs.formats.text import render
+from pytest_gbs.model.rule import Example, Rule
 from pytest_gbs.rules import manuals
 from tools import frameworks_page, limits_page
 from tools.examples import check_example

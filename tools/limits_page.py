@@ -19,7 +19,7 @@ A recipe, a script or a settings file may come from a stranger. Each file gets a
 whatever it holds; the limits below are what makes that true. No real recipe that we know of comes near one of them. GBS001 is
 [unreadable-file](rules/gbs001.md): the check fails and says which limit was met and where. A usage error ends the check with exit code 2.
 """
-_MODULES: Final = (("pytest_gbs.core.limits", ""), ("pytest_gbs.parsing.shell.limits", "Shell scripts, Makefiles and Markdown"))
+_MODULES: Final = (("pytest_gbs.model.limits", ""), ("pytest_gbs.shell.limits", "Shell scripts, Makefiles and Markdown"))
 _CONSTANT: Final = re.compile(r"(?P<name>[A-Z][A-Z_]+)(?:: Final)? = .*?(?:  # (?P<comment>.+))?")
 # What stands for the code of a rule in the comments.
 _RULES: Final = {"UNREADABLE": "unreadable-file", "UNREAD": "unread-script"}

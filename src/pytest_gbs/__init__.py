@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-# `import typing` would take longer than the whole rest of the way to one recipe: see pytest_gbs.core.typed.
+# `import typing` would take longer than the whole rest of the way to one recipe: see pytest_gbs.model.typed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from pytest_gbs.api import check
-    from pytest_gbs.core.given import Given
-    from pytest_gbs.core.preferences import Settings
+    from pytest_gbs.model.given import Given
+    from pytest_gbs.model.settings import Settings
 
 __all__ = ["Given", "Settings", "__version__", "check"]
 __version__ = "0.1.0"
 
 # pytest imports this package whenever it is installed: nothing may be imported until somebody asks for it.
-_HOMES = {"check": "pytest_gbs.api", "Given": "pytest_gbs.core.given", "Settings": "pytest_gbs.core.preferences"}
+_HOMES = {"check": "pytest_gbs.api", "Given": "pytest_gbs.model.given", "Settings": "pytest_gbs.model.settings"}
 
 
 def __getattr__(name: str) -> Any:

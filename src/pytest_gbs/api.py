@@ -7,50 +7,42 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from pytest_gbs.checking import finalise
-from pytest_gbs.checking.finalise import Launched, merged
-from pytest_gbs.companions import Companions
-from pytest_gbs.core.composed import ComposeProblem
-from pytest_gbs.core.document import TAKES_IN, Document
-from pytest_gbs.core.fileview import FileView
-from pytest_gbs.core.framework import Framework, Loader
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.globs import matches_any
-from pytest_gbs.core.launch import Unread
-from pytest_gbs.core.limits import MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
-from pytest_gbs.core.location import KeyPath, Location, Source, Unreadable
-from pytest_gbs.core.preferences import Expectation, Settings
-from pytest_gbs.core.quantity import Name, Quantity, Size
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.report import Bug, FileReport, Report, Role
-from pytest_gbs.core.rule import Scope
-from pytest_gbs.core.run import Judged, Policy, Run
-from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
-from pytest_gbs.declarations import SAYS_TOO_MUCH, readable
-from pytest_gbs.engine import (
-    Context,
-    Judgement,
-    build_runs,
-    claimed,
-    judge_file,
-    judge_recipe,
-    launch_run,
-)
-from pytest_gbs.evidence import Evidence
-from pytest_gbs.launchers import command_words, read_launcher_file
-from pytest_gbs.parsing.refusal import unreadable
-from pytest_gbs.repository import Repository
+from pytest_gbs.check import finalise
+from pytest_gbs.check.evidence import Evidence
+from pytest_gbs.check.finalise import Launched, merged
+from pytest_gbs.check.reporting import Pending, Telling, active_rules
+from pytest_gbs.check.repository import Repository
+from pytest_gbs.check.runs import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, launch_run
+from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
+from pytest_gbs.composition.composed import ComposeProblem
+from pytest_gbs.files.globs import matches_any
+from pytest_gbs.files.regular import MISSING
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.launches.deepspeed_files import Companions
+from pytest_gbs.launches.programs import command_words, read_launcher_file
+from pytest_gbs.model.document import TAKES_IN, Document
+from pytest_gbs.model.fileview import FileView
+from pytest_gbs.model.framework import Framework, Loader
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.launch import Unread
+from pytest_gbs.model.limits import MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.quantity import Name, Quantity, Size
+from pytest_gbs.model.report import Bug, FileReport, Report, Role
+from pytest_gbs.model.rule import Scope
+from pytest_gbs.model.run import Judged, Policy, Run
+from pytest_gbs.model.settings import Expectation, Settings
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.readers.refusal import unreadable
 from pytest_gbs.rules import rules
-from pytest_gbs.telling import Pending, Telling, active_rules
-from pytest_gbs.trees.files import MISSING
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.tree import Tree
+    from pytest_gbs.check.launch_index import LaunchIndex
     from pytest_gbs.fixes.editing import Read
     from pytest_gbs.fixes.mending import Mended, Recheck
-    from pytest_gbs.launch_index import LaunchIndex
-    from pytest_gbs.launched import Running
-    from pytest_gbs.locking import Base, Holdings
+    from pytest_gbs.history.lock import Base, Holdings
+    from pytest_gbs.launches.resolve import Running
+    from pytest_gbs.model.tree import Tree
 
 _WORTH_SHARING: Final = 200  # files a process; fewer are checked before another one has started
 _MANY: Final = 100_000  # objects made since the collector last ran; CPython has 700
@@ -114,7 +106,7 @@ def ignore(tree: Tree, targets: Sequence[str], settings: Settings, given: Given,
 
 def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: Given) -> tuple[Report, Read, Recheck]:
     """Return the report on a tree, how to read it, and how to check it again with some of its files replaced."""
-    from pytest_gbs.trees.overlay import OverlayTree
+    from pytest_gbs.files.overlay import OverlayTree
 
     report = check(tree, targets, settings, given)
     return report, tree.read, lambda files: check(OverlayTree(tree, files), targets, settings, given)
@@ -212,7 +204,7 @@ class _Check:
 
     def _together(self, chosen: dict[str, bool], jobs: int) -> dict[str, _Told]:
         """Return what `jobs` processes find out about the `chosen` files; what concerns others among them stays with this one."""
-        from pytest_gbs.crew import Crew
+        from pytest_gbs.check.worker_pool import Crew
 
         launched = self.launches.of_recipe if self.launches is not None else {}
 
@@ -267,7 +259,7 @@ class _Check:
         lock = self.repository.tree.read("gbs.lock")
         if base is None and isinstance(lock, Unreadable) and lock.reason == MISSING:
             return ()
-        from pytest_gbs.locking import holdings
+        from pytest_gbs.history.lock import holdings
 
         return holdings(lock, base, what_if=bool(self.evidence.given))
 
@@ -282,7 +274,7 @@ class _Check:
         """Return the launches of the repository; None, at no cost, where it has no script."""
         if self.repository.scripts is None:
             return None
-        from pytest_gbs.launch_index import index_launches
+        from pytest_gbs.check.launch_index import index_launches
 
         return index_launches(self.repository)
 
@@ -408,7 +400,7 @@ class _Check:
         if not wanted or document.number > 1 or not _shows_command(document):
             return ()
         if self.launches is None:
-            from pytest_gbs.launch_index import index_launches
+            from pytest_gbs.check.launch_index import index_launches
 
             self._know(index_launches(self.repository, always=True))
         return self.launches.shown_by(document, self.repository) if self.launches is not None else ()
@@ -419,7 +411,7 @@ class _Check:
         table = self.repository.recognise(document)
         if not takes_in and (table is None or table.loader != Loader.OMEGACONF or "${" not in document.source.text):
             return _Known(document, None, table)
-        from pytest_gbs.launched import whole
+        from pytest_gbs.launches.resolve import whole
 
         found = whole(document, self.repository.remembered, table)
         if found is None or found.limit is not None:
@@ -469,7 +461,7 @@ class _Check:
         sizes = read_sizes(recipe.whole, recipe.framework)
         if recipe.places is None:
             return sizes
-        from pytest_gbs.launched import really
+        from pytest_gbs.launches.resolve import really
 
         return {name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import pytest_gbs
-from pytest_gbs import frameworks, launchers, rules
-from pytest_gbs.core import plugins
-from pytest_gbs.core.plugins import prebuilt, to_index
-from pytest_gbs.core.rule import Rule
+from pytest_gbs import frameworks, rules
+from pytest_gbs.files import plugins
+from pytest_gbs.files.plugins import prebuilt, to_index
+from pytest_gbs.launches.find import programs as launchers
+from pytest_gbs.model.rule import Rule
 from tools.build_indexes import write
 
 

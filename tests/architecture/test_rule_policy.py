@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import pytest_gbs
-from pytest_gbs.core import feasible
-from pytest_gbs.core.rule import About, Rule
-from pytest_gbs.frameworks import tables
+from pytest_gbs.frameworks import feasible, tables
+from pytest_gbs.model.rule import About, Rule
 from pytest_gbs.rules import gbs204_unsatisfiable_batch, manuals, named, rules
 
 PACKAGE = Path(pytest_gbs.__file__).parent
@@ -32,7 +31,7 @@ def test_the_rules_that_a_rule_names_exist(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("framework", tables(), ids=lambda framework: framework.title)
-def test_the_rules_that_a_table_names_exist(framework: pytest_gbs.core.framework.Framework) -> None:
+def test_the_rules_that_a_table_names_exist(framework: pytest_gbs.model.framework.Framework) -> None:
     assert {constraint.rule for constraint in framework.constraints} <= NAMES
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.api import check
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import Verdict
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.report import Verdict
+from pytest_gbs.model.settings import Settings
 
 RECIPE = """\
 # global batch size 64 = 4 x 2 x 8 GPUs
@@ -47,25 +47,25 @@ HEAVY = (
 )
 NOT_NEEDED = (
     "pytest_gbs.cli._strict",
-    "pytest_gbs.core.feasible",
-    "pytest_gbs.core.suppression",
-    "pytest_gbs.core.tree",
+    "pytest_gbs.frameworks.feasible",
+    "pytest_gbs.model.suppression",
+    "pytest_gbs.model.tree",
     "pytest_gbs.formats._excerpt",
     "pytest_gbs.formats._width",
     "pytest_gbs.frameworks._building",
     "pytest_gbs.frameworks._files",
     "pytest_gbs.frameworks._notation",
-    "pytest_gbs.launchers.accelerate",
-    "pytest_gbs.parsing.json_reader",
-    "pytest_gbs.parsing.shell",
-    "pytest_gbs.parsing.words",
-    "pytest_gbs.plugin",
+    "pytest_gbs.launches.programs.accelerate",
+    "pytest_gbs.readers.json_reader",
+    "pytest_gbs.shell",
+    "pytest_gbs.files.words",
+    "pytest_gbs.pytest_plugin.hooks",
     "pytest_gbs.settings.hardware",
     "pytest_gbs.settings.reading",
     "pytest_gbs.settings.selection",
-    "pytest_gbs.suppressions",
-    "pytest_gbs.trees.gitignore",
-    "pytest_gbs.trees.overlay",
+    "pytest_gbs.check.ignore",
+    "pytest_gbs.files.gitignore",
+    "pytest_gbs.files.overlay",
 )
 CHECK = """\
 import gc, sys
@@ -82,7 +82,7 @@ PLUGIN = """\
 import sys
 import pytest
 before = set(sys.modules)
-import pytest_gbs.plugin
+import pytest_gbs.pytest_plugin.hooks
 print(*sorted(set(sys.modules) - before), sep="\\n", file=sys.stderr)
 """
 
@@ -124,7 +124,7 @@ def test_one_recipe_loads_nothing_of_ours_for_other_purposes(name: str, check_lo
 
 def test_the_plugin_loads_nothing_that_pytest_has_not_loaded(tmp_path: Path) -> None:
     code, _, modules = _loaded(PLUGIN, tmp_path)
-    assert (code, modules) == (0, ["pytest_gbs", "pytest_gbs.plugin"])
+    assert (code, modules) == (0, ["pytest_gbs", "pytest_gbs.pytest_plugin.hooks"])
 
 
 class _Listed:

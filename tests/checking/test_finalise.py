@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_gbs.checking import finalise
-from pytest_gbs.checking.finalise import Heard, Launched, Outcomes, Silence
-from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.launch import Kind, Launch, Start
-from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.core.report import FileReport, Role, Verdict
-from pytest_gbs.core.rule import About, Rule, Scope
-from pytest_gbs.core.rulebook import Rulebook
-from pytest_gbs.core.run import Run
+from pytest_gbs.check import finalise
+from pytest_gbs.check.finalise import Heard, Launched, Outcomes, Silence
+from pytest_gbs.check.rulebook import Rulebook
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.launch import Kind, Launch, Start
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.report import FileReport, Role, Verdict
+from pytest_gbs.model.rule import About, Rule, Scope
+from pytest_gbs.model.run import Run
 
 from ..rules.building import run
 

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_gbs.trees.shipped import read_schema
+from pytest_gbs.files.shipped import read_schema
 from tests.cli.support import GOOD, LAUNCHER, UNCLAIMED, Gbs
 from tests.git import Git
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
+from pytest_gbs.check.repository import COMMANDS
 from pytest_gbs.cli.init import SNIPPETS
-from pytest_gbs.core.document import CONFIGURATIONS, MAKEFILES
-from pytest_gbs.repository import COMMANDS
+from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,8 +7,8 @@ import io
 import pytest
 
 from pytest_gbs.cli._progress import Watched
-from pytest_gbs.core.location import Source
-from pytest_gbs.trees.overlay import OverlayTree
+from pytest_gbs.files.overlay import OverlayTree
+from pytest_gbs.model.location import Source
 
 
 class Empty:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_gbs.cli import commands
 from pytest_gbs.cli._words import split
-from pytest_gbs.core.errors import UsageError
+from pytest_gbs.model.errors import UsageError
 from tests.cli.support import GOOD, LAUNCHER, OPEN, STALE, Gbs, write
 
 RULE = "open('ran', 'w').close()\nRULES = ()\n"

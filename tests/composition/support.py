@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_gbs.composition import compose
-from pytest_gbs.core.composed import Composed, Override, Unresolved, Why
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing import read
-from pytest_gbs.trees.overlay import OverlayTree
+from pytest_gbs.composition.composed import Composed, Override, Unresolved, Why
+from pytest_gbs.files.overlay import OverlayTree
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
 
 ERROR = "error"
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_gbs.composition import compose
-from pytest_gbs.core.composed import Composed, Override, ProblemKind, Unresolved, Why
-from pytest_gbs.core.document import Scalar
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.scalar import Value, resolve
-from pytest_gbs.parsing import read
+from pytest_gbs.composition.composed import Composed, Override, ProblemKind, Unresolved, Why
+from pytest_gbs.model.document import Scalar
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.model.location import Location
+from pytest_gbs.readers import read
+from pytest_gbs.readers.scalar import Value, resolve
 from tests.composition.support import ERROR, composed, hydra_says, ordered, plain, tree, write
 
 LLAMA = {"conf/model/llama.yaml": "name: llama\nsize: 8\n", "conf/model/qwen.yaml": "name: qwen\nsize: 7\n"}

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_gbs.composition import compose
-from pytest_gbs.parsing import read
+from pytest_gbs.readers import read
 from tests.composition.support import ERROR, composed, hydra_says, ordered, tree, verdict, write
 from tests.support import corpus, oracles
 

@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_gbs.composition import NEMO_RL_RESOLVERS, Shared, combine
-from pytest_gbs.core.composed import Composed, Unresolved, Why
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.parsing import read
+from pytest_gbs.composition.composed import Composed, Unresolved, Why
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.readers import read
 from tests.composition.support import ERROR, ordered, plain, tree
 
 

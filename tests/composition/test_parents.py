@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from pytest_gbs.composition import MMENGINE, NEMO_RL_RESOLVERS, inherit
-from pytest_gbs.core.composed import Composed, ProblemKind
-from pytest_gbs.core.location import Location
-from pytest_gbs.parsing import read
+from pytest_gbs.composition.composed import Composed, ProblemKind
+from pytest_gbs.model.location import Location
+from pytest_gbs.readers import read
 from tests.composition.support import ERROR, ordered, tree, verdict
 from tests.support import corpus
 

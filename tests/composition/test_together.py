@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.composition import Shared, combine
-from pytest_gbs.core.composed import ProblemKind
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.location import Location
-from pytest_gbs.parsing import read
+from pytest_gbs.composition.composed import ProblemKind
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.model.location import Location
+from pytest_gbs.readers import read
 from tests.composition.support import tree
 
 FILES = {"a.yml": "x: {b: 1, c: 1}\ny: 1\n", "b.yml": "x: {b: 2}\nz: 3\n"}

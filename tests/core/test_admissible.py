@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.admissible import Multiples, admits, dividing, reaching
-from pytest_gbs.core.declaration import Interval
-from pytest_gbs.core.equation import Monomial
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.arithmetic.admissible import Multiples, admits, dividing, reaching
+from pytest_gbs.model.declaration import Interval
+from pytest_gbs.model.equation import Monomial
+from pytest_gbs.model.quantity import Name
 
 W, P = Name.WORLD_SIZE, Name.GPUS_PER_NODE
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.wording import assumed
+from pytest_gbs.arithmetic.wording import assumed
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.quantity import Name
 
 WHERE = "launch/b.yaml:3  num_processes: 16"
 KINDS = {getattr(Assuming, name) for name in vars(Assuming) if name.isupper()}

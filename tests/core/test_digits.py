@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.digits import is_digits, whole_number
+from pytest_gbs.model.digits import is_digits, whole_number
 
 NONE = ["", "-1", "+1", "1.0", "1_000", " 1", "1\n", "²", "1²", "٣", "１２８", "x", "9" * 9, "9" * 5_000]
 

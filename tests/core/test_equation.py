@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.equation import Equation, Monomial, Rounding
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.solver import law, solve
+from pytest_gbs.arithmetic.solver import law, solve
+from pytest_gbs.model.equation import Equation, Monomial, Rounding
+from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 
 N = Name
 WORLD = Equation(N.WORLD_SIZE, (N.NUM_NODES, N.GPUS_PER_NODE))

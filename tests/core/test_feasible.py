@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.declaration import Declaration, Interval
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Equation, Rounding
-from pytest_gbs.core.feasible import feasible_world_sizes
-from pytest_gbs.core.framework import Constraint, Framework, Recognition
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.run import Cause, Claim, Geometry, Judgement, Run
-from pytest_gbs.core.solver import solve
+from pytest_gbs.arithmetic.solver import solve
+from pytest_gbs.frameworks.feasible import feasible_world_sizes
+from pytest_gbs.model.declaration import Declaration, Interval
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.equation import Equation, Rounding
+from pytest_gbs.model.framework import Constraint, Framework, Recognition
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.run import Cause, Claim, Geometry, Judgement, Run
 
 WORLD = Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE))
 RANKS = Equation(Name.DATA_PARALLEL_SIZE, (Name.WORLD_SIZE,), (Name.TENSOR_PARALLEL_SIZE,), Rounding.FLOOR)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.globs import matches, problem
+from pytest_gbs.files.globs import matches, problem
 
 SILENT = [
     ("recipes/a.yaml", "*.yml"),

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_gbs.core.claims import judged
-from pytest_gbs.core.held import Moved, moved, operands, per_gpu, record, same_batch, words
-from pytest_gbs.core.locked import PER_RANK, Record
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.run import Run, World
+from pytest_gbs.claims.judgement import judged
+from pytest_gbs.claims.locked import Moved, moved, operands, per_gpu, record, same_batch, words
+from pytest_gbs.model.locked import PER_RANK, Record
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.run import Run, World
 from tests.rules.building import accumulation, claim, micro, run, size, world
 
 MICRO, ACCUMULATION = Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.quantity import NO_NOTE, Note, Noted, together
+from pytest_gbs.model.quantity import NO_NOTE, Note, Noted, together
 
 PER_NODE = Note("2 nodes x 8")
 OF_A = Note("default of A", Noted.DEFAULT, "A")

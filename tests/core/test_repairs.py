@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.repairs import at_least, dividing, fixes, in_comment, reaching, spelt
-from pytest_gbs.core.run import Run
+from pytest_gbs.frameworks.repairs import at_least, dividing, fixes, in_comment, reaching, spelt
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.run import Run
 from tests.rules.building import accumulation, document, micro, place, run, size, world
 
 # The numbers stand where `building` says, in a recipe of nothing else.

@@ -11,10 +11,10 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.document import Scalar
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.limits import LONGEST_NUMBER
-from pytest_gbs.core.scalar import JSON, Value, resolve
+from pytest_gbs.model.document import Scalar
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.model.limits import LONGEST_NUMBER
+from pytest_gbs.readers.scalar import JSON, Value, resolve
 
 # What SafeLoader makes no number of: dates, which we leave as text, and three tags that no value can have.
 TEXTS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("timestamp", "merge", "value", "yaml"))

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from pytest_gbs.arithmetic.schedules import changing, ramp, read_stages, stages_of
 from pytest_gbs.cli import main
-from pytest_gbs.core.document import Mapping as MappingNode
-from pytest_gbs.core.document import Node, Scalar
-from pytest_gbs.core.document import Sequence as SequenceNode
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
-from pytest_gbs.core.schedules import changing, ramp, read_stages, stages_of
+from pytest_gbs.model.document import Mapping as MappingNode
+from pytest_gbs.model.document import Node, Scalar
+from pytest_gbs.model.document import Sequence as SequenceNode
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.quantity import Name, Origin, Quantity, Size
 
 LEVANTER = """\
 # global batch {claim}

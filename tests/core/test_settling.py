@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.document import Document, Mapping, Scalar, Sequence
-from pytest_gbs.core.equation import Equation, Rounding
-from pytest_gbs.core.framework import Framework, Reading, Recognition, Row, Treatment
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Size
-from pytest_gbs.core.reading import treat, treatment
-from pytest_gbs.core.scalar import TOML, loader_of, resolve
-from pytest_gbs.core.solver import solve
-from pytest_gbs.core.worlds import geometry
+from pytest_gbs.arithmetic.solver import solve
+from pytest_gbs.claims.worlds import geometry
+from pytest_gbs.frameworks.reading import treat, treatment
+from pytest_gbs.model.document import Document, Mapping, Scalar, Sequence
+from pytest_gbs.model.equation import Equation, Rounding
+from pytest_gbs.model.framework import Framework, Reading, Recognition, Row, Treatment
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Size
+from pytest_gbs.readers.scalar import TOML, loader_of, resolve
 
 SPLIT = Equation("steps", ("batch",), ("micro", "ranks"), Rounding.CEIL)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.core.typed import NamedTuple
+from pytest_gbs.model.typed import NamedTuple
 
 # Type checkers take both for `typing.NamedTuple`; here the difference matters.
 

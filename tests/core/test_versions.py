@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Constraint, Framework, Recognition, Row
-from pytest_gbs.core.versions import at_version, in_eras, normalised, parse_version, read_specifiers
+from pytest_gbs.frameworks.versions import at_version, in_eras, normalised, parse_version, read_specifiers
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.framework import Constraint, Framework, Recognition, Row
 
 
 @pytest.mark.parametrize("text", ["", "x", "5.0.0rc1", "0.16.0.dev0", "1.0a1", "main", "1..2", "4.*", "9" * 12], ids=str)

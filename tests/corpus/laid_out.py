@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from pytest_gbs.api import check
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import Report
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.settings import Settings
 from tests.support import corpus
 
 

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_gbs.core.location import Lines, Source
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.quantity import Name, Quantity
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.engine import launch_run
-from pytest_gbs.launched import Runner
-from pytest_gbs.launches import Found
-from pytest_gbs.repository import Repository
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.check.repository import Repository
+from pytest_gbs.check.runs import launch_run
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.launches.find import Found
+from pytest_gbs.launches.resolve import Runner
+from pytest_gbs.model.location import Lines, Source
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.settings import Settings
 
 FULLY, PARTLY, NOT, NO_TABLE = "fully", "partly", "not", "no table"
 FACTORS = (

@@ -14,16 +14,16 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pytest_gbs.api import check, fix
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Location, Source, Unreadable
-from pytest_gbs.core.outcome import Applicability
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.report import Role
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import leaves
+from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.fixes.mending import Mended
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.outcome import Applicability
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.report import Role
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.settings import Settings
 from tests.support import corpus
 
 GPUS = 8

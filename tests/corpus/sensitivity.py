@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_gbs.api import check
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.quantity import Quantity
-from pytest_gbs.core.report import FileReport, Report, Verdict
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import leaves
-from pytest_gbs.trees.overlay import OverlayTree
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.files.overlay import OverlayTree
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.quantity import Quantity
+from pytest_gbs.model.report import FileReport, Report, Verdict
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.settings import Settings
 
 
 class Change(NamedTuple):

@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pytest_gbs.core.quantity import Quantity
-from pytest_gbs.core.report import Report, Role
+from pytest_gbs.model.quantity import Quantity
+from pytest_gbs.model.report import Report, Role
 from tests.corpus.laid_out import report_on, repositories
 
 FILE = Path(__file__).with_name("snapshot.json")

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from pytest_gbs.core.quantity import Quantity
-from pytest_gbs.core.report import FileReport, Verdict
+from pytest_gbs.model.quantity import Quantity
+from pytest_gbs.model.report import FileReport, Verdict
 from tests.corpus.laid_out import report_on, repositories
 from tests.corpus.sensitivity import changes
 from tests.corpus.snapshot import FILE, summary

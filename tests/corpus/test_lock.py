@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.api import check
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import Report, Role
-from pytest_gbs.locking import records
-from pytest_gbs.parsing.lock import NAME, read_lock, write_lock
-from pytest_gbs.trees.overlay import OverlayTree
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.overlay import OverlayTree
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.history.lock import records
+from pytest_gbs.history.lockfile import NAME, read_lock, write_lock
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.report import Report, Role
+from pytest_gbs.model.settings import Settings
 from tests.support import corpus
 
 # One of each kind of framework, with an operand of its batch; the whole corpus takes longer than a test may.

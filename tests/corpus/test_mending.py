@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from pytest_gbs.core.outcome import Applicability
+from pytest_gbs.model.outcome import Applicability
 from tests.corpus.mending import measure, recipes
 
 # What is no failure of a repair: an operand that does not matter, and settings that no comment can mend.

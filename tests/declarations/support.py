@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.declaration import Declaration, Force
-from pytest_gbs.core.document import CommentBlock
-from pytest_gbs.core.location import KeyPath
-from pytest_gbs.declarations import read_declarations
+from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.model.declaration import Declaration, Force
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.location import KeyPath
 
 SOURCE = "sft.yaml"
 BATCHES = ("global_batch_size", "tokens_per_step", "prompts_per_step")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.declaration import Force
+from pytest_gbs.model.declaration import Force
 from tests.declarations.support import batch, batches, declared
 
 GLOBAL = "global_batch_size"

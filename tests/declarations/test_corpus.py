@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.declaration import Declaration, Force
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.location import Unreadable
-from pytest_gbs.declarations import read_declarations
-from pytest_gbs.parsing import decode, read
+from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.files import decode
+from pytest_gbs.model.declaration import Declaration, Force
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.location import Unreadable
+from pytest_gbs.readers import read
 from tests.declarations.support import BATCHES
 from tests.support import corpus
 

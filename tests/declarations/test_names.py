@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.declarations.names import read_name
+from pytest_gbs.claims.grammars.names import read_name
 
 WORLD, NODES, PER_NODE, BATCH = "world_size", "num_nodes", "gpus_per_node", "global_batch_size"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.declarations.words import number
+from pytest_gbs.claims.grammars.words import number
 
 _NONE = ["8.0", "1e6", "abc", "", "1" * 16, "9" * 5000, "2**99", "12.5", "k", "0.0k"]
 

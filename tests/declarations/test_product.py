@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.declaration import Declaration
+from pytest_gbs.model.declaration import Declaration
 from tests.declarations.support import BATCHES, batch, batches, behind, declared
 
 MICRO, ACCUMULATION = "micro_batch_size", "gradient_accumulation_steps"

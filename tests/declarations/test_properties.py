@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_gbs.core.declaration import Declaration
-from pytest_gbs.core.location import Location
-from pytest_gbs.declarations import read_declarations
-from pytest_gbs.declarations.names import read_name
+from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.claims.grammars.names import read_name
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.location import Location
 from tests.declarations.support import BATCHES, SOURCE, block, declared
 
 _WORDS = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.declaration import Grammar
-from pytest_gbs.declarations import grammars
+from pytest_gbs.claims.grammars import grammars
+from pytest_gbs.model.declaration import Grammar
 from tests.declarations.support import block
 
 EXAMPLES = [(grammar, example) for grammar in grammars() for example in grammar.examples]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.document import CommentBlock, Document
-from pytest_gbs.core.location import Source
-from pytest_gbs.declarations import read_declarations
-from pytest_gbs.parsing import read
+from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.model.document import CommentBlock, Document
+from pytest_gbs.model.location import Source
+from pytest_gbs.readers import read
 
 _SPREAD = "# effective batch size of\n# 128 on 8 nodes x 8 GPUs.\n# GBS = 8 * 8 * 1 * 2 = 128\n"
 _RECIPES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.declarations import read_declarations
+from pytest_gbs.claims.grammars import read_declarations
 from tests.declarations.support import BATCHES, SOURCE, batch, block, declared
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.api import check
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.preferences import Expectation, LaunchContext, Settings
-from pytest_gbs.core.quantity import Quantity
-from pytest_gbs.core.report import Report
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.quantity import Quantity
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.settings import Expectation, LaunchContext, Settings
 from tests.rules.claimed import recipe
 
 

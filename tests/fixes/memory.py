@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pytest_gbs.api import fix, ignore
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.outcome import Applicability
-from pytest_gbs.core.preferences import Settings
 from pytest_gbs.fixes.mending import Mended
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.outcome import Applicability
+from pytest_gbs.model.settings import Settings
 
 SETTINGS, DECLARATIONS = Applicability.SETTINGS, Applicability.DECLARATIONS
 

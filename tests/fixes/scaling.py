@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pytest_gbs.api import check
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scaling import Scaled, Stuck
+from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.fixes.scale import Wish, Workshop, scale
-from pytest_gbs.trees.overlay import OverlayTree
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.scaling import Scaled, Stuck
+from pytest_gbs.model.settings import Settings
 
 
 class Empty(NamedTuple):

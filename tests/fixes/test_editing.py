@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.location import Location, Source, Unreadable
-from pytest_gbs.core.outcome import Edit
 from pytest_gbs.fixes.editing import by_source, edit_all, overlap, shifting
+from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.outcome import Edit
 
 TEXT = "a: 10\nb: 20\n"
 

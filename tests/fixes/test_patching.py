@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.location import Source
+from pytest_gbs.files.writing import encoded
 from pytest_gbs.fixes.patching import patch
-from pytest_gbs.trees.writing import encoded
+from pytest_gbs.model.location import Source
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not here")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.planning import Goal, Plan
 from pytest_gbs.fixes.plan import around, micro_batches, plan, world_sizes_near
+from pytest_gbs.model.planning import Goal, Plan
 
 
 def _pairs(found: Plan) -> list[tuple[int, int]]:

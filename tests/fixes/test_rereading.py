@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Edit
 from pytest_gbs.fixes.rereading import unintended
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Edit
 
 
 def _change(before: str, old: str, new: str, path: str = "a.yaml") -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.scaling import Scaled, Stuck
-from pytest_gbs.core.wording import assumed
+from pytest_gbs.arithmetic.wording import assumed
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.scaling import Scaled, Stuck
 from tests.fixes.scaling import after, and_back, scaled
 
 TRL = (

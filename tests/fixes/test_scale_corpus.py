@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.scaling import Scaled, Stuck
+from pytest_gbs.files.decode import decode
 from pytest_gbs.fixes.scale import Wish
 from pytest_gbs.fixes.scale_now import effective
-from pytest_gbs.parsing.decode import decode
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.scaling import Scaled, Stuck
 from tests.fixes.scaling import Bench, after, and_back
 from tests.support import corpus
 

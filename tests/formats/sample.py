@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined
-from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.report import FileReport, Report, Role, Verdict
-from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.report import FileReport, Report, Role, Verdict
+from pytest_gbs.model.rule import Rule, Scope
 
 SFT = """\
 # Config for 8 nodes with GBS 128

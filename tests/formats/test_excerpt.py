@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Finding, Related, Severity
-from pytest_gbs.core.report import Report
 from pytest_gbs.formats import Options
 from pytest_gbs.formats._excerpt import excerpt
 from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Finding, Related, Severity
+from pytest_gbs.model.report import Report
 
 
 def lines(text: str, at: str, *related: tuple[str, str], label: str = "declared") -> list[str]:

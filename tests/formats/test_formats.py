@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 import pytest_gbs.formats
-from pytest_gbs.core.errors import UsageError
+from pytest_gbs.files.shipped import read_schema
 from pytest_gbs.formats import Options, find, formats, names
-from pytest_gbs.trees.shipped import read_schema
+from pytest_gbs.model.errors import UsageError
 from tests.formats.accept import EXPECTED
 from tests.formats.sample import EMPTY, REPORT
 

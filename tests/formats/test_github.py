@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Severity
-from pytest_gbs.core.report import FileReport, Report, Role, Verdict
 from pytest_gbs.formats import Options, find
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Severity
+from pytest_gbs.model.report import FileReport, Report, Role, Verdict
 
 
 def commands(*severities: str) -> list[str]:

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Finding, Related, Severity, Undetermined
-from pytest_gbs.core.report import FileReport, Report, Role, Verdict
 from pytest_gbs.formats import Options, find, names
 from pytest_gbs.formats._escape import escape
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Finding, Related, Severity, Undetermined
+from pytest_gbs.model.report import FileReport, Report, Role, Verdict
 
 EVIL = "a\n::error file=x::forged\r\x1b[31m\u202egnp\ud800,b%0A|`<script>\u2028]]>&\ufffe@team"
 PATH = f"recipes/{EVIL}.yaml"

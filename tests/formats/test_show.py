@@ -7,20 +7,20 @@ import json
 import jsonschema
 import pytest
 
-from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.claims import judged
-from pytest_gbs.core.declaration import Declaration, Interval
-from pytest_gbs.core.document import Document, Scalar
-from pytest_gbs.core.equation import Equation, Rounding
-from pytest_gbs.core.framework import Condition, Framework, Recognition, Row
-from pytest_gbs.core.launch import Kind, Launch, LauncherFile
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.report import FileReport, Report, Role, Verdict
-from pytest_gbs.core.run import Geometry, Run, World
-from pytest_gbs.core.solver import solve
+from pytest_gbs.arithmetic.solver import solve
+from pytest_gbs.claims.judgement import judged
+from pytest_gbs.files.shipped import read_schema
 from pytest_gbs.formats import Options, find
-from pytest_gbs.trees.shipped import read_schema
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.declaration import Declaration, Interval
+from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.equation import Equation, Rounding
+from pytest_gbs.model.framework import Condition, Framework, Recognition, Row
+from pytest_gbs.model.launch import Kind, Launch, LauncherFile
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.report import FileReport, Report, Role, Verdict
+from pytest_gbs.model.run import Geometry, Run, World
 
 TEXT = """\
 # 8 nodes with GBS 128

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Undetermined
-from pytest_gbs.core.report import FileReport, Report, Role, Verdict
 from pytest_gbs.formats import Options
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._summary import headline, remarks
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Undetermined
+from pytest_gbs.model.report import FileReport, Report, Role, Verdict
 
 EIGHT = Assumption(Assuming.FILES_NEARBY, "gpus_per_node", 8, 3, "zero3.yaml:16  num_processes: 8")
 

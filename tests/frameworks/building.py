@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.constraints import judge
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.quantity import Origin, Quantity, Size
-from pytest_gbs.core.reading import misread, read_sizes
-from pytest_gbs.core.run import Geometry, Run
-from pytest_gbs.core.worlds import geometry
+from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise, tables
-from pytest_gbs.parsing import read
+from pytest_gbs.frameworks.constraints import judge
+from pytest_gbs.frameworks.reading import misread, read_sizes
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.outcome import Outcome
+from pytest_gbs.model.quantity import Origin, Quantity, Size
+from pytest_gbs.model.run import Geometry, Run
+from pytest_gbs.readers import read
 from pytest_gbs.rules import rules
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.outcome import Finding, Verified
-from pytest_gbs.core.quantity import Name, Reason
+from pytest_gbs.model.outcome import Finding, Verified
+from pytest_gbs.model.quantity import Name, Reason
 
 from .building import outcomes, sizes, stumbles, title, value
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding, Outcome, Severity
-from pytest_gbs.core.quantity import Name, Quantity, Reason
-from pytest_gbs.core.run import Run
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.quantity import Name, Quantity, Reason
+from pytest_gbs.model.run import Run
 from pytest_gbs.rules.gbs203_contradictory_batch import check as contradictions
 from pytest_gbs.rules.gbs209_missing_batch_key import check as missing
 from pytest_gbs.rules.gbs421_ignored_total_batch import check as ignored

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pytest_gbs.core.outcome import Finding, Outcome, Undetermined, Verified
-from pytest_gbs.core.quantity import Conflict, Name
+from pytest_gbs.model.outcome import Finding, Outcome, Undetermined, Verified
+from pytest_gbs.model.quantity import Conflict, Name
 
 from .building import outcomes, sizes, stumbles, title, value
 

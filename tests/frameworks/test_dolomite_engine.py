@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.quantity import Conflict, Name
-from pytest_gbs.core.rule import Example
+from pytest_gbs.model.quantity import Conflict, Name
+from pytest_gbs.model.rule import Example
 from tools.examples import check_example
 
 from .building import sizes, stumbles, title, value

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.cli import main
-from pytest_gbs.core.outcome import Finding, Undetermined, Verified
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.model.outcome import Finding, Undetermined, Verified
+from pytest_gbs.model.quantity import Name
 
 from .building import outcomes, sizes, stumbles, title, value
 

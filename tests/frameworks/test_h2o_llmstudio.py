@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.model.quantity import Name
 
 from .building import sizes, stumbles, title, value
 

@@ -7,13 +7,13 @@ from types import MappingProxyType
 
 import pytest
 
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding, Outcome, Undetermined, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.worlds import geometry
+from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding, Outcome, Undetermined, Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity
 from tests.composition.support import composed
 
 from .building import outcomes, sizes, stumbles, table, title, value

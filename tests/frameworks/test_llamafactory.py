@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding, Undetermined, Verified
-from pytest_gbs.core.quantity import Conflict, Name, Reason
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.run import Run
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding, Undetermined, Verified
+from pytest_gbs.model.quantity import Conflict, Name, Reason
+from pytest_gbs.model.run import Run
 from pytest_gbs.rules.gbs209_missing_batch_key import check as missing_keys
 
 from .building import document, outcomes, sizes, stumbles, table, title, value

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_gbs.core.conditions import holds
-from pytest_gbs.core.equation import Enforcement, Monomial
-from pytest_gbs.core.framework import Loader, Treatment
-from pytest_gbs.core.outcome import Finding
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity, Reason
-from pytest_gbs.core.solver import law
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.equation import Enforcement, Monomial
+from pytest_gbs.model.framework import Loader, Treatment
+from pytest_gbs.model.outcome import Finding
+from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason
 
 from .building import document, outcomes, sizes, stumbles, table, title, value
 

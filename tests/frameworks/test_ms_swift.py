@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding, Verified
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity
-from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.frameworks.hooks import fill_accumulation
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding, Verified
+from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity
 
 from .building import document, outcomes, sizes, stumbles, table, title, value
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Reason
-from pytest_gbs.core.reading import read_sizes
+from pytest_gbs.files import decode
 from pytest_gbs.frameworks import recognise, tables
-from pytest_gbs.parsing import decode, read
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Reason
+from pytest_gbs.readers import read
 from tests.support import corpus
 
 from .building import document, outcomes, sizes, stumbles, title, value

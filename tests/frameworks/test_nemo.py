@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.quantity import HARDWARE, Name, Reason
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.worlds import geometry
+from pytest_gbs.claims.worlds import geometry
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.quantity import HARDWARE, Name, Reason
 
 from .building import document, table, value
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.quantity import Name, Reason
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.versions import at_version, read_specifiers
-from pytest_gbs.core.worlds import geometry
+from pytest_gbs.claims.worlds import geometry
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.frameworks.versions import at_version, read_specifiers
+from pytest_gbs.model.quantity import Name, Reason
 
 from .building import document, sizes, stumbles, table, title, value
 

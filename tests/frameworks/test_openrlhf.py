@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding, Undetermined, Verified
-from pytest_gbs.core.quantity import Name
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding, Undetermined, Verified
+from pytest_gbs.model.quantity import Name
 
 from .building import document, outcomes, sizes, stumbles, title, value
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding
-from pytest_gbs.core.quantity import Name, Quantity
-from pytest_gbs.core.run import Run
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.run import Run
 from pytest_gbs.rules.gbs203_contradictory_batch import check as contradictions
 
 from .building import document, outcomes, sizes, stumbles, title

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding, Undetermined, Verified
-from pytest_gbs.core.quantity import HARDWARE, Name
-from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding, Undetermined, Verified
+from pytest_gbs.model.quantity import HARDWARE, Name
 
 from .building import document, outcomes, sizes, stumbles, table, title, value
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.location import Source
 from pytest_gbs.frameworks import recognise
-from pytest_gbs.parsing import read
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.location import Source
+from pytest_gbs.readers import read
 from tests.support import corpus
 
 from .building import title

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Reason
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding
+from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason
 
 from .building import document, outcomes, sizes, stumbles, table, title, value
 

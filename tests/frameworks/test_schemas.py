@@ -10,10 +10,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.reading import misread
 from pytest_gbs.frameworks import slug, tables
 from pytest_gbs.frameworks._schema import schema, schemas
+from pytest_gbs.frameworks.reading import misread
+from pytest_gbs.model.framework import Framework
 
 from . import building
 from .building import document

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding
+from pytest_gbs.model.quantity import Name
 
 from .building import outcomes, sizes, stumbles, title, value
 

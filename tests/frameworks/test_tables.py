@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.core.framework import Framework, Treatment
-from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Reason
-from pytest_gbs.core.reading import read_sizes
 from pytest_gbs.frameworks import slug, tables
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.framework import Framework, Treatment
+from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Reason
 
 from .building import document, outcomes, sizes, stumbles, table, title, value
 

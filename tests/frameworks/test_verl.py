@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.framework import Treatment
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name, Reason
-from pytest_gbs.core.rule import Example
+from pytest_gbs.model.framework import Treatment
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.quantity import Name, Reason
+from pytest_gbs.model.rule import Example
 from tools.examples import check_example
 
 from .building import outcomes, sizes, stumbles, table, title, value

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pytest_gbs.core.command import Command, Script, Word
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.launch import LauncherFile, Start, Surroundings
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.quantity import Name, Quantity, Unknown
-from pytest_gbs.launchers import read_launcher_file, started
-from pytest_gbs.parsing import read as parse
-from pytest_gbs.parsing.shell import read_commands
+from pytest_gbs.launches.programs import read_launcher_file, started
+from pytest_gbs.model.command import Command, Script, Word
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.launch import LauncherFile, Start, Surroundings
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.quantity import Name, Quantity, Unknown
+from pytest_gbs.readers import read as parse
+from pytest_gbs.shell import read_commands
 
 Files = dict[str, str]
 

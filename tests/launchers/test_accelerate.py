@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.quantity import Name, Origin
-from pytest_gbs.launchers import accelerate_without_type, launchers, read_launcher_file
-from pytest_gbs.launchers._accelerate_file import owns, read
-from pytest_gbs.launchers.accelerate import LAUNCHER
-from pytest_gbs.parsing import read as parse
+from pytest_gbs.launches.programs import accelerate_without_type, launchers, read_launcher_file
+from pytest_gbs.launches.programs._accelerate_file import owns, read
+from pytest_gbs.launches.programs.accelerate import LAUNCHER
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.launch import LauncherFile
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.quantity import Name, Origin
+from pytest_gbs.readers import read as parse
 from tests.support import corpus, oracles
 
 

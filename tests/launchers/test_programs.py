@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.launch import Launcher
-from pytest_gbs.core.quantity import Name
-from pytest_gbs.launchers import command_words, launchers
+from pytest_gbs.launches.programs import command_words, launchers
+from pytest_gbs.model.launch import Launcher
+from pytest_gbs.model.quantity import Name
 from tests.launchers.starting import program, sizes, start_of, starts, world
 
 NOTHING = {

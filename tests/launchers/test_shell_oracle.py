@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from pytest_gbs.core.launch import Start
+from pytest_gbs.model.launch import Start
 from tests.launchers.starting import starts, world
 from tests.support import oracles
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.model.quantity import Name
 from tests.launchers.starting import problems, program, sizes, start_of, starts, world
 
 NOTHING = {

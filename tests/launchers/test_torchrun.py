@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.quantity import Name, Note, Noted, Origin, Quantity
+from pytest_gbs.model.quantity import Name, Note, Noted, Origin, Quantity
 from tests.launchers.starting import problems, program, size_of, sizes, start_of, starts, world, written
 
 NOTHING = {

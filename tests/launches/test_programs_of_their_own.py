@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.model.quantity import Name
 from tests.launches.building import batches, checked, codes, launched
 
 LITGPT = """\

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.api import check
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.outcome import Finding, Severity
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import Report, Role
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.outcome import Finding, Severity
+from pytest_gbs.model.report import Report, Role
+from pytest_gbs.model.settings import Settings
 from tests.launches.building import file, recipe
 
 posix = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.quantity import Name, Quantity, Size, Unknown
+from pytest_gbs.model.quantity import Name, Quantity, Size, Unknown
 from tests.launches.building import checked
 
 HALOS = """\

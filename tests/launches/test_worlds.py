@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.preferences import Expectation, Settings
-from pytest_gbs.core.wording import assumed
+from pytest_gbs.arithmetic.wording import assumed
+from pytest_gbs.model.settings import Expectation, Settings
 from tests.launches.building import CLAIM, accelerate, batches, checked, codes, file, launched, only, recipe
 
 NODES = "# Config for 8 nodes with GBS 128\n"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar
-from pytest_gbs.core.location import KeyPath, Source, Unreadable
-from pytest_gbs.parsing import read
+from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar
+from pytest_gbs.model.location import KeyPath, Source, Unreadable
+from pytest_gbs.readers import read
 
 
 def documents(text: str, path: str = "recipe.yaml") -> list[Document]:

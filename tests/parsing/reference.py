@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.core.scalar import resolve
-from pytest_gbs.parsing.index import is_merge
+from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.readers.index import is_merge
+from pytest_gbs.readers.scalar import resolve
 
 TIMESTAMP = "tag:yaml.org,2002:timestamp"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.document import CommentBlock
-from pytest_gbs.core.location import KeyPath
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.location import KeyPath
 from tests.parsing.reading import document, documents
 
 

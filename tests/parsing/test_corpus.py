@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing import decode, read
+from pytest_gbs.files import decode
+from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
 from tests.parsing.reference import load, same, to_python
 from tests.support import corpus
 

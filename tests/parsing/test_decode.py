@@ -6,9 +6,9 @@ import codecs
 
 import pytest
 
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing import decode
-from pytest_gbs.trees.writing import encoded
+from pytest_gbs.files import decode
+from pytest_gbs.files.writing import encoded
+from pytest_gbs.model.location import Source, Unreadable
 
 TEXT = "größe: 8 # ×\n"
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.document import CommentBlock, Document
-from pytest_gbs.core.limits import MOST_FOLLOWED_KEYS
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.scalar import resolve
-from pytest_gbs.parsing import decode, read
+from pytest_gbs.files import decode
+from pytest_gbs.model.document import CommentBlock, Document
+from pytest_gbs.model.limits import MOST_FOLLOWED_KEYS
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
+from pytest_gbs.readers.scalar import resolve
 from tests.parsing.reading import document, mapping, refusal, texts
 
 MEGABYTE = 1_000_000

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.document import Document, Scalar
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing import read
-from pytest_gbs.parsing.json_reader import UNQUOTED, read_json
+from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
+from pytest_gbs.readers.json_reader import UNQUOTED, read_json
 from tests.parsing.reading import document, mapping, refusal, texts, written
 from tests.parsing.reference import same, to_python
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.errors import SettingsError
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.locked import PER_RANK, Record
-from pytest_gbs.parsing.lock import NAME, read_lock, write_lock
+from pytest_gbs.history.lockfile import NAME, read_lock, write_lock
+from pytest_gbs.model.errors import SettingsError
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.locked import PER_RANK, Record
 
 KNOWN = Record("samples", 128, "2", operands=(("micro_batch_size", 1), ("gradient_accumulation_steps", 2), ("num_nodes", 8)), claim=128)
 OPEN = Record("pairs", None, "1/2", operands=(("micro_batch_size", 1),))

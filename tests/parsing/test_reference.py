@@ -8,9 +8,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_gbs.core.document import Alias, Document, Node, Scalar, Sequence
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing import read
+from pytest_gbs.model.document import Alias, Document, Node, Scalar, Sequence
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
 from tests.parsing.reference import Reference
 from tests.parsing.test_corpus import comment_lines, expected_lines
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from pytest_gbs.core.location import Source
-from pytest_gbs.parsing.requirements import asks_for_versions, read_pins
+from pytest_gbs.model.location import Source
+from pytest_gbs.settings.requirements import asks_for_versions, read_pins
 
 
 def _pins(name: str, text: str) -> list[tuple[str, bool]]:

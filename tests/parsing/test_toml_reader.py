@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_gbs.core.document import Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.scalar import TOML, resolve
-from pytest_gbs.parsing import read
+from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
+from pytest_gbs.readers.scalar import TOML, resolve
 from tests.parsing.reading import document, refusal, texts, written
 from tests.support import corpus
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.parsing import read
+from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
 from tests.parsing.reading import document, documents, mapping, refusal, texts, written
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given, Settings, check
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.worktree import WorkTree
 
 RECIPE = "model_name_or_path: base\ndataset_name: data\nnum_train_epochs: 1\npacking: false\nmax_length: 2048\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.parsing.lock import read_lock
+from pytest_gbs.history.lockfile import read_lock
 from tests.git import Git
 from tests.plugin.conftest import UNCLAIMED, UNDETERMINED, VERIFIED, VIOLATED, Write
 
@@ -66,6 +66,6 @@ class TestChangedSince:
 
 
 def test_the_lock_of_these_tests_is_one() -> None:
-    from pytest_gbs.core.location import Source
+    from pytest_gbs.model.location import Source
 
     assert list(read_lock(Source("gbs.lock", LOCK))) == ["recipes/a.yaml"]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs import Given, Settings, check
-from pytest_gbs.core.quantity import Name, Quantity, Unknown
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.quantity import Name, Quantity, Unknown
 from pytest_gbs.recipe import Recipe, read_recipe
-from pytest_gbs.trees.worktree import WorkTree
 from tests.plugin.conftest import UNCLAIMED, UNDETERMINED, VERIFIED, VIOLATED, Write
 
 HEAD = "import pytest\n\n"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.declaration import Declaration, Interval
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.fileview import FileView
-from pytest_gbs.core.framework import Framework, Recognition, Row
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Finding, Outcome, Undetermined
-from pytest_gbs.core.quantity import Name, Origin, Quantity, Size
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.run import Cause, Claim, Geometry, Judgement, Policy, Run, World
-from pytest_gbs.core.solver import solve
-from pytest_gbs.parsing import read
+from pytest_gbs.arithmetic.solver import solve
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.declaration import Declaration, Interval
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.fileview import FileView
+from pytest_gbs.model.framework import Framework, Recognition, Row
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Finding, Outcome, Undetermined
+from pytest_gbs.model.quantity import Name, Origin, Quantity, Size
+from pytest_gbs.model.run import Cause, Claim, Geometry, Judgement, Policy, Run, World
+from pytest_gbs.readers import read
 
 PATH = "sft.yaml"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_gbs.api import check
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.outcome import Finding, Undetermined
-from pytest_gbs.core.preferences import Hardware, Settings
-from pytest_gbs.core.wording import assumed
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.arithmetic.wording import assumed
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.outcome import Finding, Undetermined
+from pytest_gbs.model.settings import Hardware, Settings
 
 ACCELERATE = """\
 distributed_type: {kind}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pytest_gbs.formats._markdown import cell
 from pytest_gbs.frameworks import tables
-from pytest_gbs.launchers import launchers
+from pytest_gbs.launches.programs import launchers
 from pytest_gbs.rules import manuals
 from tools.generate_docs import FAMILIES, index, outdated, pages
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.rule import Example, Rule
+from pytest_gbs.model.rule import Example, Rule
 from pytest_gbs.rules import manuals
 from tools.examples import check_example
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.location import Location, Source, Unreadable
-from pytest_gbs.core.outcome import Severity
-from pytest_gbs.core.rule import Example
+from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.rule import Example
 from pytest_gbs.rules.gbs001_unreadable_file import check
 from tools.examples import check_example
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Loader, Row
-from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Severity
-from pytest_gbs.core.quantity import Name, Origin, Quantity
+from pytest_gbs.model.framework import Loader, Row
+from pytest_gbs.model.launch import LauncherFile
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.rules.gbs002_duplicate_key import check
 
 from .building import TABLE, only, shown, view

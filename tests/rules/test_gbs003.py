@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Reading, Row, Treatment
-from pytest_gbs.core.outcome import Severity
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.model.framework import Reading, Row, Treatment
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.rules.gbs003_not_a_positive_integer import check
 
 from .building import TABLE, only, shown, view

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from pytest_gbs.core.framework import Text
-from pytest_gbs.core.outcome import Applicability, Severity
+from pytest_gbs.model.framework import Text
+from pytest_gbs.model.outcome import Applicability, Severity
 from pytest_gbs.rules.gbs004_exponent_read_as_text import check
 
 from .building import TABLE, only, shown, view

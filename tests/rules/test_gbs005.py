@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.framework import Row
-from pytest_gbs.core.outcome import Applicability, Severity
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.model.framework import Row
+from pytest_gbs.model.outcome import Applicability, Severity
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.rules.gbs005_misspelt_key import check
 
 from .building import TABLE, only, shown, view

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.preferences import Settings
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.settings import Settings
 from tests.rules.claimed import checked, launcher, on_nodes_of, recipe
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.api import check
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.settings import Settings
 from tests.rules.claimed import checked, on_nodes_of, recipe
 
 ASKED = Settings(select=("GBS105",))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.outcome import Finding
-from pytest_gbs.core.rule import Example
+from pytest_gbs.model.outcome import Finding
+from pytest_gbs.model.rule import Example
 from tools.examples import check_example
 
 RECIPE = """\

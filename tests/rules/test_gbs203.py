@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.equation import Enforcement, Equation
-from pytest_gbs.core.framework import Exclusion, Row
-from pytest_gbs.core.outcome import Severity
-from pytest_gbs.core.quantity import Name, Origin
+from pytest_gbs.model.equation import Enforcement, Equation
+from pytest_gbs.model.framework import Exclusion, Row
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.quantity import Name, Origin
 from pytest_gbs.rules.gbs203_contradictory_batch import check
 
 from .building import ASSUMED, TABLE, accumulation, micro, only, parsed, place, run, shown, size, world

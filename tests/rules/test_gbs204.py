@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.constraints import judge
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import Constraint, Framework
-from pytest_gbs.core.outcome import Finding, Verified
-from pytest_gbs.core.quantity import Name, Origin, Reason, Size, Unknown
+from pytest_gbs.frameworks.constraints import judge
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.framework import Constraint, Framework
+from pytest_gbs.model.outcome import Finding, Verified
+from pytest_gbs.model.quantity import Name, Origin, Reason, Size, Unknown
 from pytest_gbs.rules import gbs204_unsatisfiable_batch as rule
 
 from .building import TABLE, accumulation, only, place, run, size, world

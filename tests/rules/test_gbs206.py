@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.equation import Enforcement
-from pytest_gbs.core.framework import Condition, Switch
-from pytest_gbs.core.outcome import Severity
-from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.run import Policy
+from pytest_gbs.model.equation import Enforcement
+from pytest_gbs.model.framework import Condition, Switch
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.run import Policy
 from pytest_gbs.rules.gbs206_batch_not_fixed import check
 
 from .building import TABLE, claim, only, parsed, place, run, shown

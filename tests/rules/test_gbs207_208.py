@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pytest_gbs.core.framework import Condition, Constraint
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name, Origin, Reason, Size, Unknown
-from pytest_gbs.core.run import Run
+from pytest_gbs.model.framework import Condition, Constraint
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.quantity import Name, Origin, Reason, Size, Unknown
+from pytest_gbs.model.run import Run
 from pytest_gbs.rules import gbs207_micro_batch_too_small, gbs208_intervals_not_divisible
 
 from .building import TABLE, micro, only, parsed, run, size

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.rule import Example
+from pytest_gbs.model.rule import Example
 from tools.examples import check_example
 
 CONFIG = '{{"zero_optimization": {{"stage": 2}}, "gradient_clipping": 1.0{batch}}}'

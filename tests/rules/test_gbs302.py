@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from pytest_gbs.core.launch import LauncherFile, Problem
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Related, Severity
+from pytest_gbs.model.launch import LauncherFile, Problem
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Related, Severity
 from pytest_gbs.rules.gbs302_launcher_sizes_inconsistent import check
 
 from .building import only

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from pytest_gbs.companions import Companions
-from pytest_gbs.core.launch import Kind, Launch, LauncherFile, Start
-from pytest_gbs.core.location import Location, Source, Unreadable
-from pytest_gbs.core.outcome import Finding, Outcome, Undetermined, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.worlds import geometry
+from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.launches.deepspeed_files import Companions
+from pytest_gbs.model.launch import Kind, Launch, LauncherFile, Start
+from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.outcome import Finding, Outcome, Undetermined, Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.run import Run
 from pytest_gbs.rules.gbs305_deepspeed_disagrees import check
 from pytest_gbs.rules.gbs306_accelerate_accumulation import check as check_launcher
 from tests.rules.building import parsed

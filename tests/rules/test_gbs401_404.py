@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.worlds import geometry
+from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.run import Run
 from pytest_gbs.rules import gbs401_kto_pairs_with_itself as pairs
 from pytest_gbs.rules import gbs402_evaluation_interval_corrected as interval
 from pytest_gbs.rules import gbs403_examples_are_no_whole_steps as examples

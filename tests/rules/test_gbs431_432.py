@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.rules import gbs431_ramp_up_breaks, gbs432_heads_not_divisible
 
 from .building import only, parsed, run, size

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.outcome import Finding, Severity, Verified
-from pytest_gbs.core.quantity import Origin, Quantity
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.worlds import geometry
+from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.outcome import Finding, Severity, Verified
+from pytest_gbs.model.quantity import Origin, Quantity
+from pytest_gbs.model.run import Run
 from pytest_gbs.rules.gbs451_rounded_accumulation import check
 from tests.frameworks.building import document
 

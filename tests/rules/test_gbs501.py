@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.outcome import Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import Conflict, Name, Origin, Quantity
-from pytest_gbs.core.run import Policy
+from pytest_gbs.model.outcome import Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity
+from pytest_gbs.model.run import Policy
 from pytest_gbs.rules.gbs501_recipe_policy import check
 
 from .building import ASSUMED, accumulation, micro, only, place, run, size, world

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.launch import Kind, Launch
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.locked import PER_GPU, Held, Record
-from pytest_gbs.core.outcome import Finding, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.run import Run
+from pytest_gbs.model.launch import Kind, Launch
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.locked import PER_GPU, Held, Record
+from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.run import Run
 from pytest_gbs.rules.gbs502_gbs_changed_undeclared import check as check_base
 from pytest_gbs.rules.gbs503_differs_from_lock import check
 from tests.rules.building import accumulation, micro, only, run, world

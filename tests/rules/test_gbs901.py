@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Applicability, Edit, Severity
-from pytest_gbs.core.rule import Example
-from pytest_gbs.core.suppression import Suppression
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Applicability, Edit, Severity
+from pytest_gbs.model.rule import Example
+from pytest_gbs.model.suppression import Suppression
 from pytest_gbs.rules.gbs901_unused_suppression import check
 from tools.examples import check_example
 

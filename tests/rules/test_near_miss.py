@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.core.near_miss import distance, nearest
+from pytest_gbs.arithmetic.near_miss import distance, nearest
 
 ROWS = ("per_device_train_batch_size", "per_device_eval_batch_size", "gradient_accumulation_steps", "num_generations", "max_steps")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import pytest_gbs.rules
-from pytest_gbs.core.outcome import SEVERITIES
-from pytest_gbs.core.rule import Rule, Scope
+from pytest_gbs.model.outcome import SEVERITIES
+from pytest_gbs.model.rule import Rule, Scope
 from pytest_gbs.rules import manuals as rules
 
 FOLDER = Path(pytest_gbs.rules.__file__).parent

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.trees.git import GitRepository, GitTree
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.git import GitRepository, GitTree
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.location import Source, Unreadable
 from tests.git import Git
 
 

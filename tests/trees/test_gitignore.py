@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.trees.gitignore import IgnoreFile
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.gitignore import IgnoreFile
+from pytest_gbs.files.worktree import WorkTree
 
 FILES = ("a.yaml", "b.yaml", "sub/a.yaml", "sub/deep/a.yaml", "build/a.yaml", "sub/build/b.yaml", "sub/#a", "sub/b ", "sub/!a", "sub/[a]")
 

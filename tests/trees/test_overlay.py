@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.tree import Tree
-from pytest_gbs.trees.overlay import OverlayTree
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.overlay import OverlayTree
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.tree import Tree
 
 
 def test_without_files_it_is_its_base(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.trees.root import find_root, has_settings
+from pytest_gbs.files.root import find_root, has_settings
 
 
 @pytest.fixture

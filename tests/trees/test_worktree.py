@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.tree import Tree
-from pytest_gbs.trees.worktree import WorkTree
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.tree import Tree
 
 posix = pytest.mark.skipif(os.name == "nt", reason="there are no such files on Windows")
 

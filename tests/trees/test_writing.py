@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.location import Source
-from pytest_gbs.parsing.decode import decode
-from pytest_gbs.trees.writing import _MARK, Change, encoded, remove_leftovers, write_file, write_together
+from pytest_gbs.files.decode import decode
+from pytest_gbs.files.writing import _MARK, Change, encoded, remove_leftovers, write_file, write_together
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.location import Source
 
 OLD, NEW = b"a: 1\n", b"a: 22\n"
 
@@ -155,8 +155,8 @@ def test_a_file_system_that_is_full_leaves_the_file_as_it_was(tmp_path: Path) ->
     path.write_bytes(OLD)
     code = (
         "import resource, sys\n"
-        "from pytest_gbs.core.errors import UsageError\n"
-        "from pytest_gbs.trees.writing import Change, write_together\n"
+        "from pytest_gbs.model.errors import UsageError\n"
+        "from pytest_gbs.files.writing import Change, write_together\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "try:\n"
         f"    write_together(sys.argv[1], [Change('a.yaml', {OLD!r}, b'x' * 100_000)])\n"
@@ -172,9 +172,9 @@ def test_a_file_system_that_is_full_leaves_the_file_as_it_was(tmp_path: Path) ->
 def _as_nobody(folder: Path, code: str) -> str:
     """Return what Python writes to standard error when a user without rights runs `code` in `folder`."""
     drop = "import os\nif os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
-    imports = "from pytest_gbs.core.errors import UsageError\nfrom pytest_gbs.trees.writing import Change, write_together\nimport sys\n"
+    imports = "from pytest_gbs.model.errors import UsageError\nfrom pytest_gbs.files.writing import Change, write_together\nimport sys\n"
     guarded = f"try:\n    {code}\nexcept UsageError as error:\n    sys.exit(str(error))\n"
-    program = imports + "import pytest_gbs.trees.files, tempfile, random, shutil, fnmatch\n" + drop + guarded
+    program = imports + "import pytest_gbs.files.regular, tempfile, random, shutil, fnmatch\n" + drop + guarded
     done = subprocess.run([sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=False)
     return done.stderr.strip()
 
@@ -216,7 +216,7 @@ def test_killed_in_the_middle_it_leaves_the_old_file_or_the_new_one(tmp_path: Pa
     large = b"b: 2\n" * 100_000
     code = (
         "import os, signal, sys\n"
-        "from pytest_gbs.trees.writing import Change, write_together\n"
+        "from pytest_gbs.files.writing import Change, write_together\n"
         f"os.{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"write_together(sys.argv[1], [Change('a.yaml', {OLD!r}, {large[:5]!r} * 100_000)])\n"
     )
@@ -233,7 +233,7 @@ def test_killed_at_any_time_it_leaves_a_whole_file(tmp_path: Path) -> None:
     path.write_bytes(one)
     code = (
         "import sys\n"
-        "from pytest_gbs.trees.writing import Change, write_together\n"
+        "from pytest_gbs.files.writing import Change, write_together\n"
         "one, other = b'a: 1\\n' * 50_000, b'b: 2\\n' * 60_000\n"
         "print('ready', flush=True)\n"
         "while True:\n"
@@ -265,7 +265,7 @@ def _killed(folder: Path, code: str) -> None:
     """Run `code` with the changes of the twelve recipes in `folder` in a process that is killed once it has renamed four."""
     program = (
         "import os, signal, sys\n"
-        "from pytest_gbs.trees.writing import Change, write_together\n"
+        "from pytest_gbs.files.writing import Change, write_together\n"
         "replace, done = os.replace, []\n"
         "def killed(source, target):\n"
         "    done.append(replace(source, target))\n"

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._plain import plain
 from pytest_gbs.cli._words import MARK, split, unmark
-from pytest_gbs.core.errors import GbsError
-from pytest_gbs.core.plugins import module
-from pytest_gbs.core.typed import Final
+from pytest_gbs.files.plugins import module
+from pytest_gbs.model.errors import GbsError
+from pytest_gbs.model.typed import Final
 
 _COUNTED: Final = hasattr(gc, "freeze")  # the garbage collector of CPython
 _VALUED: Final = {"--strict": "--strict=claims", "--add-ignore": "--add-ignore="}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pytest_gbs.cli._output import complain
-from pytest_gbs.core.errors import SettingsError
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.trees.root import find_root
+from pytest_gbs.files.root import find_root
+from pytest_gbs.model.errors import SettingsError
+from pytest_gbs.model.settings import Settings
 
 
 def added() -> Settings:

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import complain
-from pytest_gbs.core.baseline import Entry, entries, parse, render, stale, told, without
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.limits import MOST_FILE_BYTES
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import TYPE_CHECKING, Final
+from pytest_gbs.history.baseline import Entry, entries, parse, render, stale, told, without
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.limits import MOST_FILE_BYTES
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse
@@ -25,8 +25,8 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
     Raises:
         UsageError: the flags make no sense together, or the file is no baseline or can't be written.
     """
-    from pytest_gbs.trees.files import read_bytes
-    from pytest_gbs.trees.writing import write_file
+    from pytest_gbs.files.regular import read_bytes
+    from pytest_gbs.files.writing import write_file
 
     if arguments.write_baseline:
         if arguments.baseline or arguments.prune_baseline:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_gbs.core.typed import TYPE_CHECKING, NamedTuple
+from pytest_gbs.model.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import argparse

@@ -10,10 +10,10 @@ import os
 from pytest_gbs.cli._input import STDIN, Job
 from pytest_gbs.cli._leftovers import clean_up
 from pytest_gbs.cli._output import complain, emit_bytes, slashed
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.location import Lines, Source
-from pytest_gbs.core.outcome import Applicability
-from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.location import Lines, Source
+from pytest_gbs.model.outcome import Applicability
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,7 @@ def write(asked: Job, found: Mended) -> None:
     """
     clean_up(asked.root, (file.path.rpartition("/")[0] for file in found.report.files))
     if found.files:
-        from pytest_gbs.trees.writing import Change, encoded, write_together
+        from pytest_gbs.files.writing import Change, encoded, write_together
 
         pairs = found.files.items()
         write_together(asked.root, [Change(path, encoded(before), encoded(after)) for path, (before, after) in pairs])

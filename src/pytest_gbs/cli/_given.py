@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.cli._plain import plain
-from pytest_gbs.core.admissible import MOST_GPUS
-from pytest_gbs.core.digits import whole_number
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.typed import Final
+from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final
 
 _MOST_DIGITS: Final = 9
 

@@ -8,23 +8,23 @@ from __future__ import annotations
 import os
 import sys
 
+from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.cli._output import slashed
-from pytest_gbs.core.admissible import MOST_GPUS
-from pytest_gbs.core.digits import whole_number
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.files.root import is_root
+from pytest_gbs.files.worktree import WorkTree, find_root
+from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.settings import Overrides, load_settings
-from pytest_gbs.trees.root import is_root
-from pytest_gbs.trees.worktree import WorkTree, find_root
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_gbs.core.tree import Tree
+    from pytest_gbs.model.tree import Tree
 
 STDIN: Final = "-"
 
@@ -99,7 +99,7 @@ def job(arguments: argparse.Namespace) -> Job:
     named = frozenset((*targets, *launch_files))
     tree: Tree = WorkTree(root, settings.max_file_size, settings.exclude, named)
     if STDIN in arguments.paths:
-        from pytest_gbs.trees.overlay import OverlayTree
+        from pytest_gbs.files.overlay import OverlayTree
 
         tree = OverlayTree(tree, {targets[arguments.paths.index(STDIN)]: _read_stdin(arguments, root, settings.max_file_size)})
     names_file = any(not os.path.isdir(path) for path in paths)
@@ -218,7 +218,7 @@ def _relative(path: str, root: str) -> str:
 
 
 def _read_stdin(arguments: argparse.Namespace, root: str, most: int) -> Source:
-    from pytest_gbs.parsing.decode import decode
+    from pytest_gbs.files.decode import decode
 
     name = _relative(_absolute(STDIN, arguments), root)
     try:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_gbs.cli._output import complain
-from pytest_gbs.core.typed import Final
+from pytest_gbs.model.typed import Final
 
 _SHOWN: Final = 5
 
 
 def clean_up(root: str, folders: Iterable[str]) -> None:
     """Remove what an earlier run left in `folders`, which lie below `root`, and tell of it."""
-    from pytest_gbs.trees.writing import remove_leftovers
+    from pytest_gbs.files.writing import remove_leftovers
 
     left = remove_leftovers(root, folders)
     if left:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pytest_gbs.cli._input import Job
-from pytest_gbs.core.report import Report
 from pytest_gbs.formats._summary import count, files
+from pytest_gbs.model.report import Report
 
 
 def nothing_found(report: Report, asked: Job) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.typed import TYPE_CHECKING, Final
 from pytest_gbs.formats import Options
 from pytest_gbs.formats._escape import escape, neutralize
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from pytest_gbs.cli._output import complain, emit
-from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import NoReturn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import SimpleNamespace
 
-from pytest_gbs.core.typed import TYPE_CHECKING, Any, cast
+from pytest_gbs.model.typed import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import argparse

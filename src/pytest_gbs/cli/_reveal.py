@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import emit, options
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +19,7 @@ def reveal(asked: Job, arguments: argparse.Namespace) -> int:
     if arguments.show_settings:
         text = "".join(f"{name} = {escape(repr(value))}\n" for name, value in asked.settings._asdict().items())
     else:
-        from pytest_gbs.repository import Repository
+        from pytest_gbs.check.repository import Repository
 
         places = Places(Report((), {}, {}), options(arguments, asked.root, asked.folder))
         paths = Repository(asked.tree, asked.settings).targets(asked.targets)

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import TextIO

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Severity, Undetermined
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import FileReport, Report, Role, Verdict
 from pytest_gbs.formats._problems import open_claim
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Severity, Undetermined
+from pytest_gbs.model.report import FileReport, Report, Role, Verdict
+from pytest_gbs.model.settings import Settings
 
 
 def tighten(report: Report, settings: Settings) -> Report:

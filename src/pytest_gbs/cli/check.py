@@ -6,11 +6,11 @@ from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, wants_baseline, wants_fixing
 from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.outcome import Severity
-from pytest_gbs.core.report import Report, Role, Verdict
-from pytest_gbs.core.typed import TYPE_CHECKING
 from pytest_gbs.formats import find
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.report import Report, Role, Verdict
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
@@ -117,7 +117,7 @@ def _report(asked: Job, arguments: argparse.Namespace) -> Report:
     if arguments.hook:
         return _hooked(asked)
     if arguments.changed_since:
-        from pytest_gbs.changed import check_changed
+        from pytest_gbs.check.changed import check_changed
 
         return check_changed(asked.tree, asked.targets, asked.settings, asked.given, root=asked.root, revision=arguments.changed_since)
     return asked.check()
@@ -129,7 +129,7 @@ def _concerns(report: Report) -> bool:
 
 def _kept(asked: Job) -> tuple[str, ...]:
     """Return the targets that the settings do not exclude."""
-    from pytest_gbs.core.globs import matches_any
+    from pytest_gbs.files.globs import matches_any
 
     return tuple(path for path in asked.targets if not matches_any(path, asked.settings.exclude))
 

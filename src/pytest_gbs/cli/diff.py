@@ -10,19 +10,19 @@ import os
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import STDIN, Job, add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options, slashed
-from pytest_gbs.core.difference import Differences, Status
-from pytest_gbs.core.errors import SettingsError, UsageError
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.report import Bug, Report
-from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.model.difference import Differences, Status
+from pytest_gbs.model.errors import SettingsError, UsageError
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.report import Bug, Report
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_gbs.core.tree import Tree
-    from pytest_gbs.differences import State
-    from pytest_gbs.trees.git import GitRepository
+    from pytest_gbs.files.git import GitRepository
+    from pytest_gbs.history.diff import State
+    from pytest_gbs.model.tree import Tree
 
 _USAGE: Final = "[FLAG ...] BASE [HEAD] [-- PATH ...]"
 _WORKING_TREE: Final = "the working tree"
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if STDIN in revisions:
         raise UsageError("gbs diff reads no standard input")
     asked = job(arguments)
-    from pytest_gbs.trees.git import GitRepository
+    from pytest_gbs.files.git import GitRepository
 
     repository = GitRepository(asked.root)
     sides = _sides(repository, revisions)
@@ -95,8 +95,8 @@ def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: boo
     """Return the changes, and what bugs of ours were met on the way. With `fixed` settings both sides have the same."""
     from contextlib import ExitStack
 
-    from pytest_gbs.differences import differences
-    from pytest_gbs.trees.git import GitTree
+    from pytest_gbs.files.git import GitTree
+    from pytest_gbs.history.diff import differences
 
     with ExitStack() as stack:
         most, exclude = asked.settings.max_file_size, asked.settings.exclude
@@ -112,9 +112,9 @@ def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: boo
 
 def _state(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> State:
     from pytest_gbs.api import check
-    from pytest_gbs.differences import State
-    from pytest_gbs.locking import NAME
-    from pytest_gbs.trees.overlay import OverlayTree
+    from pytest_gbs.files.overlay import OverlayTree
+    from pytest_gbs.history.diff import State
+    from pytest_gbs.history.lock import NAME
 
     # Neither side is held to its lock file, which may be broken by a merge.
     unlocked = OverlayTree(tree, {NAME: ""})

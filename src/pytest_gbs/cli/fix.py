@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.cli import check
 from pytest_gbs.cli._command import Command
-from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

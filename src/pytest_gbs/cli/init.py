@@ -7,11 +7,11 @@ from pathlib import Path
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import here
 from pytest_gbs.cli._output import emit
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.limits import MOST_SETTINGS_BYTES
-from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
-from pytest_gbs.trees.files import read_bytes
-from pytest_gbs.trees.root import find_root, has_settings, leads_outside
+from pytest_gbs.files.regular import read_bytes
+from pytest_gbs.files.root import find_root, has_settings, leads_outside
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import argparse

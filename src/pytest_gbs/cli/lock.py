@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pytest_gbs.arithmetic.wording import called
+from pytest_gbs.claims.locked import moved, same_batch, words
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import STDIN, Job, add_input, job
 from pytest_gbs.cli._leftovers import clean_up
 from pytest_gbs.cli._output import complain, emit
-from pytest_gbs.core.errors import SettingsError, UsageError
-from pytest_gbs.core.held import moved, same_batch, words
-from pytest_gbs.core.limits import MOST_FILE_BYTES
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.locked import Record
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import TYPE_CHECKING
-from pytest_gbs.core.wording import called
 from pytest_gbs.formats._escape import escape
+from pytest_gbs.model.errors import SettingsError, UsageError
+from pytest_gbs.model.limits import MOST_FILE_BYTES
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.locked import Record
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
@@ -36,9 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     asked = job(arguments)
     if asked.given:
         raise UsageError("a lock holds what the repository says, not the command line; say gpus-per-node = 8 in [tool.gbs] instead")
-    from pytest_gbs.parsing.lock import NAME, write_lock
+    from pytest_gbs.files.regular import MISSING, read_bytes
+    from pytest_gbs.history.lockfile import NAME, write_lock
     from pytest_gbs.rules import named
-    from pytest_gbs.trees.files import MISSING, read_bytes
 
     data = read_bytes(f"{asked.root}/{NAME}", MOST_FILE_BYTES)
     if isinstance(data, str) and data != MISSING:
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         return int(was != now)
     if was != now and (new or was):
-        from pytest_gbs.trees.writing import Change, write_together
+        from pytest_gbs.files.writing import Change, write_together
 
         clean_up(asked.root, [""])
         write_together(asked.root, (Change(NAME, data if isinstance(data, bytes) else None, now),))
@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _report(asked: Job) -> Report:
     """Return the report on all of the repository, none of it held to the lock that is to be written."""
-    from pytest_gbs.parsing.lock import NAME
-    from pytest_gbs.trees.overlay import OverlayTree
+    from pytest_gbs.files.overlay import OverlayTree
+    from pytest_gbs.history.lockfile import NAME
 
     return asked._replace(tree=OverlayTree(asked.tree, {NAME: ""})).check(keep_runs=True, everything=True)
 
@@ -81,9 +81,9 @@ def _old(data: bytes, *, partly: bool) -> tuple[dict[str, Record], str]:
     Raises:
         SettingsError: it is to be kept in part, and can't be read.
     """
-    from pytest_gbs.locking import locked
-    from pytest_gbs.parsing.decode import decode
-    from pytest_gbs.parsing.lock import NAME
+    from pytest_gbs.files.decode import decode
+    from pytest_gbs.history.lock import locked
+    from pytest_gbs.history.lockfile import NAME
 
     source = decode(NAME, data)
     try:
@@ -95,7 +95,7 @@ def _old(data: bytes, *, partly: bool) -> tuple[dict[str, Record], str]:
 
 
 def _new(report: Report, asked: Job, old: Mapping[str, Record], *, partly: bool) -> dict[str, Record]:
-    from pytest_gbs.locking import records
+    from pytest_gbs.history.lock import records
 
     found = {name: now for name, (_, now) in records(report).items()}
     if not partly:
@@ -130,7 +130,7 @@ def _number(value: int | None) -> str:
 
 
 def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, check: bool) -> Iterator[str]:
-    from pytest_gbs.locking import entries
+    from pytest_gbs.history.lock import entries
 
     launches = sum(" @ " in name for name in new)
     counted = _count(len(new) - launches, "recipe") + (f" and {_count(launches, 'launch')}" if launches else "")

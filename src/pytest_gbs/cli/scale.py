@@ -8,13 +8,13 @@ from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._given import asked, hardware, number
 from pytest_gbs.cli._input import STDIN, Job
 from pytest_gbs.cli._output import complain, emit, options
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.report import Report, Role
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scaling import Scaled, Stuck
-from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.report import Report, Role
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.scaling import Scaled, Stuck
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
@@ -150,7 +150,7 @@ def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], su
 
 def _check(job: Job, targets: tuple[str, ...], changed: Mapping[str, Source], given: Given) -> Report:
     from pytest_gbs.api import check
-    from pytest_gbs.trees.overlay import OverlayTree
+    from pytest_gbs.files.overlay import OverlayTree
 
     tree = OverlayTree(job.tree, changed) if changed else job.tree
     return check(tree, targets, job.settings, given, keep_runs=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.typed import TYPE_CHECKING
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
@@ -22,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write a schema, or the names of all."""
+    from pytest_gbs.files.shipped import read_schema
     from pytest_gbs.frameworks._schema import schemas
-    from pytest_gbs.trees.shipped import read_schema
 
     recipes = {file.removesuffix(".schema.json"): text for file, text in schemas().items()}
     names = (*_OWN, *sorted(recipes))

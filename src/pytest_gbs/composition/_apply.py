@@ -10,10 +10,10 @@ from pytest_gbs.composition._merge import Clash, Merger, NotInStruct
 from pytest_gbs.composition._nodes import Branch, Container, Items, Leaf, Node, child, from_data
 from pytest_gbs.composition._override_grammar import ADD, CHANGE, DELETE, Parsed
 from pytest_gbs.composition._resolve import Interpolations, split_key
-from pytest_gbs.core.composed import Why
-from pytest_gbs.core.limits import DEEPEST_COMPOSED
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.typed import Any
+from pytest_gbs.composition.composed import Why
+from pytest_gbs.model.limits import DEEPEST_COMPOSED
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import Any
 
 
 class Rejected(Exception):

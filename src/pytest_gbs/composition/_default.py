@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pytest_gbs.composition._folder import Entry
 from pytest_gbs.composition._nodes import TooMuch
-from pytest_gbs.core.typed import Any, Final
+from pytest_gbs.model.typed import Any, Final
 
 _LONGEST_PACKAGE: Final = 200
 

@@ -10,10 +10,10 @@ from pytest_gbs.composition._folder import Entry, Folder, Loaded, Stopped
 from pytest_gbs.composition._interpolation import Failed
 from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch, from_data
 from pytest_gbs.composition._resolve import Interpolations
-from pytest_gbs.core.composed import ComposeProblem, ProblemKind
-from pytest_gbs.core.limits import DEEPEST_DEFAULTS, MOST_DEFAULTS
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.typed import Any, NamedTuple
+from pytest_gbs.composition.composed import ComposeProblem, ProblemKind
+from pytest_gbs.model.limits import DEEPEST_DEFAULTS, MOST_DEFAULTS
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import Any, NamedTuple
 
 
 class Part(NamedTuple):

@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, copy
 from pytest_gbs.composition._plant import Refused, plant
+from pytest_gbs.composition.composed import ProblemKind
 from pytest_gbs.composition.remembered import Remembered
-from pytest_gbs.core.command import below
-from pytest_gbs.core.composed import ProblemKind
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.location import Location, Source, Unreadable
-from pytest_gbs.core.tree import Tree
-from pytest_gbs.core.typed import Any, Final, NamedTuple, TypeAlias
+from pytest_gbs.model.command import below
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.typed import Any, Final, NamedTuple, TypeAlias
 
 Reader: TypeAlias = Callable[[Source], tuple[Document | Unreadable, ...]]
 

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from pytest_gbs.composition._interpolation import Call, Element, Interpolation, Many, Pairs, Plain, Reference, Text
 from pytest_gbs.composition._tokens import OMEGACONF, PRIMITIVE, Token, next_token, typed, unescaped
-from pytest_gbs.core.limits import DEEPEST_INTERPOLATION, LONGEST_INTERPOLATION
+from pytest_gbs.model.limits import DEEPEST_INTERPOLATION, LONGEST_INTERPOLATION
 
 
 class NotAnInterpolation(Exception):

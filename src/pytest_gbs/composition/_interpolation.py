@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.typed import NamedTuple, TypeAlias
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import NamedTuple, TypeAlias
 
 
 class Reference(NamedTuple):

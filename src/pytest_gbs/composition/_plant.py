@@ -6,13 +6,13 @@ from functools import lru_cache
 
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, TooMuch
-from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
-from pytest_gbs.core.document import Node as Written
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.limits import DEEPEST_COMPOSED, LONGEST_NUMBER
-from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.scalar import JSON, Value, resolve
-from pytest_gbs.core.typed import Any, Final
+from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence
+from pytest_gbs.model.document import Node as Written
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.model.limits import DEEPEST_COMPOSED, LONGEST_NUMBER
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.typed import Any, Final
+from pytest_gbs.readers.scalar import JSON, Value, resolve
 
 _YAML: Final = "tag:yaml.org,2002:"
 _SCALARS: Final = frozenset(f"{_YAML}{kind}" for kind in ("null", "bool", "int", "float", "str"))

@@ -11,10 +11,10 @@ from pytest_gbs.composition._builtin import BUILTIN
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
 from pytest_gbs.composition._interpolation import Element, Failed, Interpolation, Many, Pairs, Plain, Reference, Text
 from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf, Node, TooMuch, child, from_data
-from pytest_gbs.core.composed import Unresolved, Why
-from pytest_gbs.core.limits import DEEPEST_CHAIN, LONGEST_INTERPOLATION
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.typed import Any, Final, NamedTuple
+from pytest_gbs.composition.composed import Unresolved, Why
+from pytest_gbs.model.limits import DEEPEST_CHAIN, LONGEST_INTERPOLATION
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import Any, Final, NamedTuple
 
 Resolver = Callable[..., Any]
 

@@ -10,13 +10,13 @@ from pytest_gbs.composition._override_grammar import NotAnOverride, parse_overri
 from pytest_gbs.composition._plant import Refused, check_text, plant
 from pytest_gbs.composition._present import present
 from pytest_gbs.composition._resolve import Resolver
-from pytest_gbs.core.arguments import Setting
-from pytest_gbs.core.composed import Composed
-from pytest_gbs.core.document import Document, Scalar
-from pytest_gbs.core.framework import Arguments, Loader
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.typed import Any, Final, TypeAlias
+from pytest_gbs.composition.command_settings import Setting
+from pytest_gbs.composition.composed import Composed
+from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.framework import Arguments, Loader
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import Any, Final, TypeAlias
+from pytest_gbs.readers.scalar import loader_of, resolve
 
 # What int() of Python takes, as argparse converts with it.
 _NUMBER: Final = r"[+-]?[0-9]+(_[0-9]+)*"

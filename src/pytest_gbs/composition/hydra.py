@@ -15,9 +15,9 @@ from pytest_gbs.composition._nodes import Branch, Budget, Leaf, Node, TooMuch, p
 from pytest_gbs.composition._override_grammar import NotAnOverride, Parsed, Sweep, parse_override
 from pytest_gbs.composition._present import present, without_values
 from pytest_gbs.composition._resolve import Interpolations, Resolver, split_key
-from pytest_gbs.core.composed import Composed, ComposeProblem, Override, ProblemKind
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.tree import Tree
+from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.tree import Tree
 
 
 def compose(

@@ -11,14 +11,14 @@ from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, Too
 from pytest_gbs.composition._override_grammar import NotAnOverride, Sweep, parse_override
 from pytest_gbs.composition._present import present, without_values
 from pytest_gbs.composition._resolve import Interpolations, Resolver
+from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.composition.hydra import merger_of
-from pytest_gbs.core.command import below
-from pytest_gbs.core.composed import Composed, ComposeProblem, Override, ProblemKind
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.limits import DEEPEST_PARENTS, MOST_PARENTS
-from pytest_gbs.core.location import Location, Source, Unreadable
-from pytest_gbs.core.tree import Tree
-from pytest_gbs.core.typed import Any, Final, NamedTuple
+from pytest_gbs.model.command import below
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.model.limits import DEEPEST_PARENTS, MOST_PARENTS
+from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.typed import Any, Final, NamedTuple
 
 
 class Style(NamedTuple):

@@ -9,12 +9,12 @@ from pytest_gbs.composition._merge import Clash
 from pytest_gbs.composition._nodes import Branch, Budget, TooMuch, copy
 from pytest_gbs.composition._present import present
 from pytest_gbs.composition._resolve import Resolver
+from pytest_gbs.composition.composed import Composed, ComposeProblem, ProblemKind
 from pytest_gbs.composition.hydra import merger_of
-from pytest_gbs.core.composed import Composed, ComposeProblem, ProblemKind
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.location import Location, Unreadable
-from pytest_gbs.core.tree import Tree
-from pytest_gbs.core.typed import Final
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.model.location import Location, Unreadable
+from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.typed import Final
 
 
 class Shared:

@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
-from pytest_gbs.core.location import Source, Unreadable
-from pytest_gbs.core.outcome import Edit
-from pytest_gbs.core.typed import TypeAlias
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.outcome import Edit
+from pytest_gbs.model.typed import TypeAlias
 
 Read: TypeAlias = "Callable[[str], Source | Unreadable]"
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.location import Lines, Location, Source
-from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.rule import Scope
-from pytest_gbs.core.typed import Final
 from pytest_gbs.fixes.editing import Read
 from pytest_gbs.fixes.mending import Mended, Recheck, run
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.location import Lines, Location, Source
+from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.rule import Scope
+from pytest_gbs.model.typed import Final
 
 # A comment can't silence what it says itself, nor what keeps the file from being read.
 _NEVER: Final = (Scope.UNREADABLE, Scope.SUPPRESSIONS)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from pytest_gbs.core.limits import MOST_FIX_ROUNDS
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import NamedTuple, TypeAlias
 from pytest_gbs.fixes.editing import Read, by_source, edit_all, overlap, shifting
 from pytest_gbs.fixes.rereading import unintended
+from pytest_gbs.model.limits import MOST_FIX_ROUNDS
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.typed import NamedTuple, TypeAlias
 
 Recheck: TypeAlias = "Callable[[Mapping[str, Source]], Report]"
 # What a finding offers, given the files as they are by then.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.document import CONFIGURATIONS, Alias, Document, Mapping, Node, Scalar
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.limits import MOST_REREAD_CHARACTERS
-from pytest_gbs.core.location import KeyPath, Source, Unreadable
-from pytest_gbs.core.outcome import Edit
-from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.typed import TYPE_CHECKING
-from pytest_gbs.core.wording import listing
-from pytest_gbs.parsing import read
+from pytest_gbs.arithmetic.wording import listing
+from pytest_gbs.model.document import CONFIGURATIONS, Alias, Document, Mapping, Node, Scalar
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.model.limits import MOST_REREAD_CHARACTERS
+from pytest_gbs.model.location import KeyPath, Source, Unreadable
+from pytest_gbs.model.outcome import Edit
+from pytest_gbs.model.typed import TYPE_CHECKING
+from pytest_gbs.readers import read
+from pytest_gbs.readers.scalar import loader_of, resolve
 
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node as RuamelNode

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.outcome import Edit
-from pytest_gbs.core.quantity import HARDWARE, Name
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scaling import Change, Scaled, Shape, Stuck, What
-from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import assumed, count
+from pytest_gbs.arithmetic.wording import assumed, count
 from pytest_gbs.fixes.editing import by_source, edit_all
 from pytest_gbs.fixes.rereading import unintended
 from pytest_gbs.fixes.scale_check import same, worse
@@ -21,6 +13,14 @@ from pytest_gbs.fixes.scale_edits import Gap, comments, merged, without
 from pytest_gbs.fixes.scale_notes import back, counted, launches, names, near, others, why
 from pytest_gbs.fixes.scale_now import elsewhere, shape, sizes_of
 from pytest_gbs.fixes.scale_task import Task, Wish, Workshop, by_name, fitting, prepare, replaced_by
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.outcome import Edit
+from pytest_gbs.model.quantity import HARDWARE, Name
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.scaling import Change, Scaled, Shape, Stuck, What
+from pytest_gbs.model.typed import Final
 
 # Candidates that are tried to the end; each costs a check.
 _MOST_TRIED: Final = 6

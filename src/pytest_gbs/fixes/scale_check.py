@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pytest_gbs.core.outcome import Severity
-from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import count
+from pytest_gbs.arithmetic.wording import count
 from pytest_gbs.fixes.scale_now import Now, now
 from pytest_gbs.fixes.scale_task import Task
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.run import Run
 
 
 def worse(task: Task, before: Report, after: Report) -> str:

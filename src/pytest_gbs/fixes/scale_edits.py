@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from pytest_gbs.core.conditions import holds
-from pytest_gbs.core.declaration import Declaration, Factor, Force
-from pytest_gbs.core.document import Document, Scalar
-from pytest_gbs.core.document import Mapping as MappingNode
-from pytest_gbs.core.framework import Framework, Row
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.core.outcome import Edit
-from pytest_gbs.core.quantity import HARDWARE, Name, Origin, Quantity, Size
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scaling import Change, What
-from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
-from pytest_gbs.core.wording import leaves
+from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.fixes.editing import Read
 from pytest_gbs.fixes.scale_now import RANKLIKE
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.declaration import Declaration, Factor, Force
+from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.document import Mapping as MappingNode
+from pytest_gbs.model.framework import Framework, Row
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Edit
+from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.scaling import Change, What
+from pytest_gbs.model.typed import Final, NamedTuple, TypeAlias
 
 # What marks a key that scaling has put in, so that scaling back takes it out again.
 ADDED: Final = "# added by gbs scale"

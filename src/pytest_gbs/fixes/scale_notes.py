@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.planning import Near
-from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scaling import Change, Shape, What
-from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import count
+from pytest_gbs.arithmetic.wording import count
 from pytest_gbs.fixes.plan import around, micro_batches, world_sizes_near
 from pytest_gbs.fixes.scale_edits import key_of_accumulation
 from pytest_gbs.fixes.scale_now import effective, elsewhere, objection, sizes_of
 from pytest_gbs.fixes.scale_task import Task, by_name, considered, fitting, follows, ranks_on, unit
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.planning import Near
+from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.scaling import Change, Shape, What
+from pytest_gbs.model.typed import Final
 
 _INTERVALS: Final = (Name.MAX_STEPS, Name.SAVE_STEPS, Name.EVAL_STEPS, Name.LOGGING_STEPS)
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_gbs.core.assumption import Assuming, Assumption
-from pytest_gbs.core.constraints import judge as judge_constraints
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.outcome import Finding, Severity
-from pytest_gbs.core.quantity import HARDWARE, PARALLEL, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.run import Claim, Geometry, Run
-from pytest_gbs.core.scaling import Shape
-from pytest_gbs.core.typed import Final, NamedTuple
-from pytest_gbs.core.wording import called, count, short
-from pytest_gbs.core.worlds import PER_NODE_USUAL, geometry
+from pytest_gbs.arithmetic.wording import called, count, short
+from pytest_gbs.claims.worlds import PER_NODE_USUAL, geometry
+from pytest_gbs.frameworks.constraints import judge as judge_constraints
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.outcome import Finding, Severity
+from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.run import Claim, Geometry, Run
+from pytest_gbs.model.scaling import Shape
+from pytest_gbs.model.typed import Final, NamedTuple
 
 # Sizes that say on how many ranks a recipe runs and stand in the recipe itself.
 RANKLIKE: Final = (Name.DATA_PARALLEL_SIZE, Name.REPLICATE_SIZE, Name.SHARD_SIZE)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from pytest_gbs.core.given import Given
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.run import Geometry, Run
-from pytest_gbs.core.scaling import Shape
-from pytest_gbs.core.typed import Final, NamedTuple, TypeAlias
-from pytest_gbs.core.wording import called, count
+from pytest_gbs.arithmetic.wording import called, count
 from pytest_gbs.fixes.editing import Read
 from pytest_gbs.fixes.plan import micro_batches
 from pytest_gbs.fixes.scale_edits import Gap, Knob, gap, hardware_knobs, knob
 from pytest_gbs.fixes.scale_now import RANKLIKE, Now, effective, elsewhere, now, objection, shape, sizes_of, wanted
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.run import Geometry, Run
+from pytest_gbs.model.scaling import Shape
+from pytest_gbs.model.typed import Final, NamedTuple, TypeAlias
 
 Recheck: TypeAlias = "Callable[[Mapping[str, Source], Given], Report]"
 _SIZES: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.plugins import module
+from pytest_gbs.files.plugins import module
 from pytest_gbs.formats._format import Format, Options
+from pytest_gbs.model.errors import UsageError
 
 
 def names() -> tuple[str, ...]:

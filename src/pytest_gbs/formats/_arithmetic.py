@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.quantity import Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import Fraction, fraction, quotient
+from pytest_gbs.arithmetic.wording import Fraction, fraction, quotient
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.run import Run
 
 
 def arithmetic(size: Quantity, equations: Iterable[Equation]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pytest_gbs.core.typed import Final
+from pytest_gbs.model.typed import Final
 
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from pytest_gbs.core.outcome import Finding
+from pytest_gbs.model.outcome import Finding
 
 
 def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import NamedTuple
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.typed import NamedTuple
 
 
 class Options(NamedTuple):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.typed import Any
 from pytest_gbs.formats._escape import neutralize_hashes
+from pytest_gbs.model.typed import Any
 
 
 def dump(value: Any) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.outcome import Severity
-from pytest_gbs.core.report import Verdict
-from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.report import Verdict
+from pytest_gbs.model.typed import Final, NamedTuple
 
 STRONG: Final = "1"
 DIM: Final = "2"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from posixpath import relpath
 
-from pytest_gbs.core.location import Lines, Location, Position
-from pytest_gbs.core.report import Report
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Options
+from pytest_gbs.model.location import Lines, Location, Position
+from pytest_gbs.model.report import Report
 
 
 class Places:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.outcome import SEVERITIES, Finding, Undetermined
-from pytest_gbs.core.report import FileReport, Report
-from pytest_gbs.core.wording import assumed, called, listing
+from pytest_gbs.arithmetic.wording import assumed, called, listing
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
+from pytest_gbs.model.outcome import SEVERITIES, Finding, Undetermined
+from pytest_gbs.model.report import FileReport, Report
 
 
 def problems(report: Report) -> tuple[Finding, ...]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import relpath
 
-from pytest_gbs.core.location import Lines
-from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.scaling import Change, Scaled, Shape, Stuck, What
-from pytest_gbs.core.typed import Any
-from pytest_gbs.core.wording import assumed, called, count, listing
+from pytest_gbs.arithmetic.wording import assumed, called, count, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Options
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.formats._plan import near, near_json
+from pytest_gbs.model.location import Lines
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.scaling import Change, Scaled, Shape, Stuck, What
+from pytest_gbs.model.typed import Any
 
 
 def render_scaled(results: Sequence[Scaled | Stuck], format_name: str, options: Options) -> str:

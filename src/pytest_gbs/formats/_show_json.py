@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_gbs.core.declaration import Declaration
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.feasible import feasible_world_sizes
-from pytest_gbs.core.launch import Launch, LauncherFile
-from pytest_gbs.core.quantity import Conflict, Name, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.report import FileReport, Report
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.schedules import stages_of
-from pytest_gbs.core.solver import law
-from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.core.wording import assumed
+from pytest_gbs.arithmetic.schedules import stages_of
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._arithmetic import arithmetic, division
 from pytest_gbs.formats._places import Places
+from pytest_gbs.frameworks.feasible import feasible_world_sizes
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.launch import Launch, LauncherFile
+from pytest_gbs.model.quantity import Conflict, Name, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.report import FileReport, Report
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Any, Final
 
 # The sizes that every entry has, known or not; the others only where something states them.
 _ALWAYS: Final = (

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_gbs.core.conditions import holds
-from pytest_gbs.core.equation import Monomial
-from pytest_gbs.core.feasible import feasible_world_sizes
-from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.quantity import PARALLEL, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.run import Claim, Run
-from pytest_gbs.core.solver import law
-from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.core.wording import Fraction, assumed, called, count, degree, fraction, law_text, listing, several, short
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.wording import Fraction, assumed, called, count, degree, fraction, law_text, listing, several, short
 from pytest_gbs.formats._arithmetic import arithmetic, division, number, rounded, torn
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import changes, origin, unknown
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_steps import Line, batch_text, stages, steps
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.feasible import feasible_world_sizes
+from pytest_gbs.model.equation import Monomial
+from pytest_gbs.model.launch import LauncherFile
+from pytest_gbs.model.quantity import PARALLEL, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.run import Claim, Run
+from pytest_gbs.model.typed import Any, Final
 
 _EXAMPLES: Final = {Name.GPUS_PER_NODE: (4, 8), Name.NUM_NODES: (1, 8)}
 _LISTED: Final = 8

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.document import Scalar
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.schedules import stages_of
-from pytest_gbs.core.solver import law
-from pytest_gbs.core.typed import Final, NamedTuple
-from pytest_gbs.core.wording import called, law_text
+from pytest_gbs.arithmetic.schedules import stages_of
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.wording import called, law_text
 from pytest_gbs.formats._arithmetic import arithmetic, number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
+from pytest_gbs.model.document import Scalar
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final, NamedTuple
 
 _INTERVALS: Final = ((Name.SAVE_STEPS, "saves"), (Name.LOGGING_STEPS, "log lines"))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.assumption import Assumption
-from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.report import VERDICTS, FileReport, Report, Role, Verdict
-from pytest_gbs.core.wording import assumed_in_brief, listing
+from pytest_gbs.arithmetic.wording import assumed_in_brief, listing
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim, open_claims
+from pytest_gbs.model.assumption import Assumption
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role, Verdict
 
 _JUDGED = (Verdict.VERIFIED, Verdict.VIOLATED, Verdict.WARNED)
 _PLAIN = Paint(color=False)

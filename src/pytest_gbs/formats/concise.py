@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.report import Report
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import problems
+from pytest_gbs.model.report import Report
 
 
 def render(report: Report, options: Options) -> str:

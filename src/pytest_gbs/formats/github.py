@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pytest_gbs.core.outcome import Finding, Severity
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, notes, title
 from pytest_gbs.formats._summary import count, headline
+from pytest_gbs.model.outcome import Finding, Severity
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.typed import Final
 
 # GitHub shows ten annotations of each kind for a step and drops the rest without a word.
 _SHOWN: Final = 10

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.outcome import Finding, Severity
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._fingerprint import fingerprints
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import problems, title
+from pytest_gbs.model.outcome import Finding, Severity
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.typed import Any, Final
 
 _SEVERITY: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 

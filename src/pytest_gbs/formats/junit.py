@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.outcome import Severity
-from pytest_gbs.core.report import FileReport, Report
 from pytest_gbs.formats._escape import escape, neutralize_hashes
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
 from pytest_gbs.formats.text import render_finding
+from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.report import FileReport, Report
 
 
 def render(report: Report, options: Options) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.report import Report
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, title
 from pytest_gbs.formats._summary import headline, remarks
+from pytest_gbs.model.report import Report
 
 
 def render(report: Report, options: Options) -> str:

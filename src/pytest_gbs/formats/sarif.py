@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs import __version__
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Severity
-from pytest_gbs.core.report import Report
-from pytest_gbs.core.rule import Rule
-from pytest_gbs.core.typed import Any, Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._fingerprint import fingerprints
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, notes
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Severity
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.rule import Rule
+from pytest_gbs.model.typed import Any, Final
 
 _LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"

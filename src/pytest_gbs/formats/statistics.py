@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pytest_gbs.core.report import Report
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._problems import problems, title
 from pytest_gbs.formats._summary import headline
+from pytest_gbs.model.report import Report
 
 
 def render(report: Report, options: Options) -> str:

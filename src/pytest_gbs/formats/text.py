@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.outcome import Finding
-from pytest_gbs.core.report import Report, Role
-from pytest_gbs.core.typed import Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import notes, problems, title
 from pytest_gbs.formats._summary import headline, remarks
+from pytest_gbs.model.outcome import Finding
+from pytest_gbs.model.report import Report, Role
+from pytest_gbs.model.typed import Final
 
 _ROOM: Final = 106
 

@@ -7,12 +7,12 @@ from functools import cache
 from marshal import dumps, loads
 
 from pytest_gbs import core
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.plugins import prebuilt
-from pytest_gbs.core.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.files.plugins import prebuilt
 from pytest_gbs.frameworks._recognition import Index, Recogniser, build
 from pytest_gbs.frameworks._stored import restored, restored_index, stored, stored_index
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.frameworks._notation import Raw

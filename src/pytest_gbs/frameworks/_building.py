@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_gbs.core.equation import Enforcement, Equation, world
-from pytest_gbs.core.framework import (
+from pytest_gbs.frameworks._formulas import formula, relation
+from pytest_gbs.frameworks._notation import Raw, words
+from pytest_gbs.frameworks.versions import in_eras, parse_version
+from pytest_gbs.model.equation import Enforcement, Equation, world
+from pytest_gbs.model.framework import (
     LENIENT,
     Arguments,
     Condition,
@@ -25,12 +28,9 @@ from pytest_gbs.core.framework import (
     Text,
     Treatment,
 )
-from pytest_gbs.core.location import KeyPath
-from pytest_gbs.core.quantity import FACTORS, PARALLEL, Name
-from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.core.versions import in_eras, parse_version
-from pytest_gbs.frameworks._formulas import formula, relation
-from pytest_gbs.frameworks._notation import Raw, words
+from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.quantity import FACTORS, PARALLEL, Name
+from pytest_gbs.model.typed import Any, Final
 
 KINDS: Final = ("quoted", "text", "whole-float", "fraction", "boolean", "null", "zero", "negative", "collection")
 

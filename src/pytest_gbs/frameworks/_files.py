@@ -7,10 +7,10 @@ from functools import cache
 from os import listdir
 
 import pytest_gbs.frameworks
-from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.plugins import read_beside
+from pytest_gbs.files.plugins import read_beside
 from pytest_gbs.frameworks._building import build_framework
 from pytest_gbs.frameworks._notation import Raw, expand
+from pytest_gbs.model.framework import Framework
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pytest_gbs.core.typed import Any, Final, NamedTuple
+from pytest_gbs.model.typed import Any, Final, NamedTuple
 
 Raw = dict[str, Any]
 Find = Callable[[str], Raw | None]

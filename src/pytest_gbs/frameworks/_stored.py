@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.equation import Equation
-from pytest_gbs.core.framework import (
+from pytest_gbs.frameworks._recognition import Entry, Index
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.framework import (
     Condition,
     Constraint,
     Era,
@@ -18,8 +19,7 @@ from pytest_gbs.core.framework import (
     Switch,
     Text,
 )
-from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.frameworks._recognition import Entry, Index
+from pytest_gbs.model.typed import Any, Final
 
 _KINDS: Final = {
     kind.__name__: kind

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from pytest_gbs.core.admissible import MOST_GPUS
-from pytest_gbs.core.conditions import holds
-from pytest_gbs.core.digits import whole_number
-from pytest_gbs.core.document import Alias, Document, Mapping, Scalar, Sequence
-from pytest_gbs.core.framework import Condition, Loader
-from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.core.schedules import RAMP_UP, ramp
-from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import leaves
+from pytest_gbs.arithmetic.admissible import MOST_GPUS
+from pytest_gbs.arithmetic.schedules import RAMP_UP, ramp
+from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence
+from pytest_gbs.model.framework import Condition, Loader
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.typed import Final
 
 _SPLITS_BATCHES: Final = Condition(("accelerator_config", "split_batches"), (True,), default=False)
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.location import Location, Unreadable
-from pytest_gbs.core.outcome import Finding, Outcome, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.model.location import Location, Unreadable
+from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS001"
 

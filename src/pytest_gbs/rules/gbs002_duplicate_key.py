@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_gbs.core.document import Alias, Document, Duplicate, Mapping, Node, Scalar
-from pytest_gbs.core.fileview import INTERVALS, FileView
-from pytest_gbs.core.framework import Loader
-from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.wording import leaves
+from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.model.document import Alias, Document, Duplicate, Mapping, Node, Scalar
+from pytest_gbs.model.fileview import INTERVALS, FileView
+from pytest_gbs.model.framework import Loader
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS002"
 

@@ -19,16 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.digits import is_digits
-from pytest_gbs.core.document import Alias, Document, Mapping, Node, Scalar
-from pytest_gbs.core.fileview import FileView
-from pytest_gbs.core.framework import Framework, Row, Treatment
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Severity
-from pytest_gbs.core.reading import Misread, key_text, misread, treatment
-from pytest_gbs.core.rule import About, Example, Rule, Scope
-from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.typed import Final
+from pytest_gbs.frameworks.reading import Misread, key_text, misread, treatment
+from pytest_gbs.model.digits import is_digits
+from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar
+from pytest_gbs.model.fileview import FileView
+from pytest_gbs.model.framework import Framework, Row, Treatment
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.rule import About, Example, Rule, Scope
+from pytest_gbs.model.typed import Final
+from pytest_gbs.readers.scalar import loader_of, resolve
 
 CODE = "GBS003"
 

@@ -20,13 +20,13 @@ from functools import cache
 from re import Match, Pattern
 from re import compile as compile_pattern
 
-from pytest_gbs.core.document import Document, Scalar
-from pytest_gbs.core.fileview import FileView
-from pytest_gbs.core.framework import Text
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
-from pytest_gbs.core.rule import About, Example, Rule, Scope
-from pytest_gbs.core.scalar import loader_of, resolve
+from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.fileview import FileView
+from pytest_gbs.model.framework import Text
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
+from pytest_gbs.model.rule import About, Example, Rule, Scope
+from pytest_gbs.readers.scalar import loader_of, resolve
 
 CODE = "GBS004"
 

@@ -20,17 +20,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from functools import cache
 
-from pytest_gbs.core.document import Document, Mapping, Scalar
-from pytest_gbs.core.fileview import INTERVALS, FileView
-from pytest_gbs.core.framework import Framework, Row
-from pytest_gbs.core.identity import by_identity
-from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.near_miss import nearest, slips
-from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
-from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import called
+from pytest_gbs.arithmetic.near_miss import nearest, slips
+from pytest_gbs.arithmetic.wording import called
+from pytest_gbs.model.document import Document, Mapping, Scalar
+from pytest_gbs.model.fileview import INTERVALS, FileView
+from pytest_gbs.model.framework import Framework, Row
+from pytest_gbs.model.identity import by_identity
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.typed import Final
 
 CODE = "GBS005"
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.fileview import FileView
-from pytest_gbs.core.framework import Removal
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.model.fileview import FileView
+from pytest_gbs.model.framework import Removal
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS006"
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.launch import Unread
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.model.launch import Unread
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined
+from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS007"
 

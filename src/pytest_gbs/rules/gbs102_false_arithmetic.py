@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import told
-from pytest_gbs.core.outcome import Outcome, Verified
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Cause, Run
+from pytest_gbs.claims.judgement import told
+from pytest_gbs.model.outcome import Outcome, Verified
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Cause, Run
 
 
 def check(run: Run) -> Iterator[Outcome]:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.admissible import reaching
-from pytest_gbs.core.declaration import Declaration
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.solver import law
-from pytest_gbs.core.wording import count, law_text
+from pytest_gbs.arithmetic.admissible import reaching
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.wording import count, law_text
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS106"
 _STATED = (Origin.FILE, Origin.COMMENT)

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import called, listing
+from pytest_gbs.arithmetic.wording import called, listing
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS107"
 

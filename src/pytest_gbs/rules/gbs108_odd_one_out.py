@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from pytest_gbs.core.outcome import Finding, Outcome, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Judged
+from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Judged
 
 CODE = "GBS108"
 _ENOUGH = 5

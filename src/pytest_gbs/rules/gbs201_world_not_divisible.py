@@ -15,15 +15,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from pytest_gbs.core.constraints import judge
-from pytest_gbs.core.equation import Enforcement, Rounding
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.rule import About, Example, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import beside, count, degree
+from pytest_gbs.arithmetic.wording import beside, count, degree
+from pytest_gbs.frameworks.constraints import judge
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.equation import Enforcement, Rounding
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.rule import About, Example, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS201"
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.constraints import judge
-from pytest_gbs.core.outcome import Outcome
-from pytest_gbs.core.rule import About, Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.frameworks.constraints import judge
+from pytest_gbs.model.outcome import Outcome
+from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
 
 
 def check(run: Run) -> Iterator[Outcome]:

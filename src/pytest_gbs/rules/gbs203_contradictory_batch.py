@@ -20,18 +20,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from pytest_gbs.core.conditions import holds
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.equation import Enforcement
-from pytest_gbs.core.framework import Exclusion
-from pytest_gbs.core.location import KeyPath, Location
-from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity
-from pytest_gbs.core.quantity import Conflict, Origin, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import is_set
-from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import beside, called, computed, leaves, listing, short
+from pytest_gbs.arithmetic.wording import beside, called, computed, leaves, listing, short
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.equation import Enforcement
+from pytest_gbs.model.framework import Exclusion
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity
+from pytest_gbs.model.quantity import Conflict, Origin, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final
+from pytest_gbs.readers.scalar import is_set
 
 CODE = "GBS203"
 
@@ -78,7 +78,7 @@ def _conflict(run: Run, size: Conflict) -> Finding:
 
 def _fixes(run: Run, stated: Quantity, computed: Quantity) -> Iterator[Fix]:
     """Yield the changes of one factor that give the size as stated, then the size that the factors give."""
-    from pytest_gbs.core.repairs import change, fixes, reaching
+    from pytest_gbs.frameworks.repairs import change, fixes, reaching
 
     if computed.because and prod(part.value for part in computed.because) == computed.value:
         yield from fixes(reaching(run, computed, stated.value))

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_gbs.core.conditions import holds
-from pytest_gbs.core.constraints import applies, describe, judge, place
-from pytest_gbs.core.equation import Enforcement, Equation
-from pytest_gbs.core.framework import Constraint
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Verified
-from pytest_gbs.core.quantity import RANKS, Name, Origin, Quantity, Size
-from pytest_gbs.core.rule import About, Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.typed import Final, TypeAlias
-from pytest_gbs.core.wording import count, leaves, short
+from pytest_gbs.arithmetic.wording import count, leaves, short
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.constraints import applies, describe, judge, place
+from pytest_gbs.model.equation import Enforcement, Equation
+from pytest_gbs.model.framework import Constraint
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Verified
+from pytest_gbs.model.quantity import RANKS, Name, Origin, Quantity, Size
+from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final, TypeAlias
 
 CODE = "GBS204"
 # The rules whose findings this one stands for.
@@ -40,7 +40,7 @@ def check(run: Run) -> Iterator[Outcome]:
     constraints = [c for c in run.framework.constraints if c.rule in (RULE.name, *_STANDS_FOR) and applies(c, run)]
     if not constraints:
         return
-    from pytest_gbs.core.feasible import runs_somewhere
+    from pytest_gbs.frameworks.feasible import runs_somewhere
 
     somewhere = runs_somewhere(run)
     if somewhere:
@@ -71,7 +71,7 @@ def _core(run: Run, constraints: list[Constraint]) -> list[_Check]:
 
 def _fits_nowhere(run: Run, checks: list[_Check]) -> bool:
     """Return whether no number of GPUs passes `checks` alone; the equations that are none of them still say what follows from what."""
-    from pytest_gbs.core.feasible import runs_somewhere
+    from pytest_gbs.frameworks.feasible import runs_somewhere
 
     equations = (e if e in checks else e._replace(mismatch=Enforcement.IGNORES) for e in run.framework.equations)
     constraints = (each for each in checks if isinstance(each, Constraint))
@@ -100,7 +100,7 @@ def _finding(run: Run, core: list[_Check]) -> Finding:
 
 def _fixes(run: Run, anywhere: Run, core: list[_Check]) -> Iterator[Fix]:
     """Yield the changes that give the batch that is claimed, then the nearest ones that pass a check on one process at least."""
-    from pytest_gbs.core.repairs import dividing, fixes, reaching
+    from pytest_gbs.frameworks.repairs import dividing, fixes, reaching
 
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     for declaration in (claim.declaration for claim in run.claims):
@@ -117,7 +117,7 @@ def _fixes(run: Run, anywhere: Run, core: list[_Check]) -> Iterator[Fix]:
 
 def _without_hardware(run: Run) -> Run:
     """Return `run` without the sizes that the number of GPUs at hand has a part in: none of them is to blame."""
-    from pytest_gbs.core.feasible import on_any_hardware
+    from pytest_gbs.frameworks.feasible import on_any_hardware
 
     sizes = run.geometry.stated.items()
     free: dict[str, Size] = {name: kept for name, size in sizes if (kept := on_any_hardware(name, size)) is not None}

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.conditions import holds
-from pytest_gbs.core.equation import Enforcement
-from pytest_gbs.core.framework import Switch
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.core.quantity import RANKS
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.equation import Enforcement
+from pytest_gbs.model.framework import Switch
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.quantity import RANKS
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS206"
 

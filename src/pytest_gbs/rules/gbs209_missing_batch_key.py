@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.conditions import holds
-from pytest_gbs.core.framework import Arguments, Requirement
-from pytest_gbs.core.launch import Kind
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Severity
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import is_set
-from pytest_gbs.core.wording import listing
+from pytest_gbs.arithmetic.wording import listing
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.framework import Arguments, Requirement
+from pytest_gbs.model.launch import Kind
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
+from pytest_gbs.readers.scalar import is_set
 
 CODE = "GBS209"
 

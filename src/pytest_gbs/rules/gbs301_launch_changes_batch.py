@@ -20,16 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.claims import number
-from pytest_gbs.core.declaration import Declaration
-from pytest_gbs.core.launch import Kind, Launch
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Claim, Run
-from pytest_gbs.core.solver import law
-from pytest_gbs.core.wording import beside, called, law_text, leaves, listing, product, short
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.wording import beside, called, law_text, leaves, listing, product, short
+from pytest_gbs.claims.judgement import number
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.launch import Kind, Launch
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Claim, Run
 
 CODE = "GBS301"
 
@@ -77,7 +77,7 @@ def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, 
 
 def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, tuple[Fix, ...]]:
     """Return with which changes of its settings the launch would give the number claimed, in words, and as fixes of the launching file."""
-    from pytest_gbs.core.repairs import reaching
+    from pytest_gbs.frameworks.repairs import reaching
 
     repairs = reaching(run, size, declaration.value)
     ways = [repair.words for repair in repairs]

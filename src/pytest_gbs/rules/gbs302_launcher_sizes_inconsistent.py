@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.launch import LauncherFile
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
+from pytest_gbs.model.launch import LauncherFile
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS302"
 

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.declaration import Declaration
-from pytest_gbs.core.launch import Start
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
-from pytest_gbs.core.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import count, leaves
+from pytest_gbs.arithmetic.wording import count, leaves
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.launch import Start
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS303"
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.launch import Kind
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.model.launch import Kind
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS304"
 

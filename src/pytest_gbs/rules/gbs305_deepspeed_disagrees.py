@@ -21,16 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.admissible import MOST_GPUS
-from pytest_gbs.core.document import Document, Scalar
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Companion, Run
-from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.typed import Final, NamedTuple
-from pytest_gbs.core.wording import count, short
+from pytest_gbs.arithmetic.admissible import MOST_GPUS
+from pytest_gbs.arithmetic.wording import count, short
+from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Companion, Run
+from pytest_gbs.model.typed import Final, NamedTuple
+from pytest_gbs.readers.scalar import loader_of, resolve
 
 CODE = "GBS305"
 

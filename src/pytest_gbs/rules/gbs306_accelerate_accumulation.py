@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.reading import read_sizes
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS306"
 

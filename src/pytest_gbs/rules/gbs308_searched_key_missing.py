@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.outcome import Finding, Outcome, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS308"
 

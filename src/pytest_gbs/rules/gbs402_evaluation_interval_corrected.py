@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.constraints import place
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import beside
+from pytest_gbs.arithmetic.wording import beside
+from pytest_gbs.frameworks.constraints import place
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS402"
 

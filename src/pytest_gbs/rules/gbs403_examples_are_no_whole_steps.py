@@ -18,17 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.conditions import holds
-from pytest_gbs.core.constraints import place
-from pytest_gbs.core.document import Scalar
-from pytest_gbs.core.framework import Condition
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.typed import Final, NamedTuple
-from pytest_gbs.core.wording import beside
+from pytest_gbs.arithmetic.wording import beside
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.constraints import place
+from pytest_gbs.model.document import Scalar
+from pytest_gbs.model.framework import Condition
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final, NamedTuple
+from pytest_gbs.readers.scalar import loader_of, resolve
 
 CODE = "GBS403"
 _EPOCHS: Final = ("n_epochs",)

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.core.quantity import Name
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import value_at
-from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import short
+from pytest_gbs.arithmetic.wording import short
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final
+from pytest_gbs.readers.scalar import value_at
 
 CODE = "GBS421"
 

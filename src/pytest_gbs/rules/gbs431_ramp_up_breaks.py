@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.document import Alias, Node, Scalar, Sequence
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
-from pytest_gbs.core.quantity import Name, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import loader_of, resolve
-from pytest_gbs.core.typed import Final, NamedTuple
+from pytest_gbs.model.document import Alias, Node, Scalar, Sequence
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final, NamedTuple
+from pytest_gbs.readers.scalar import loader_of, resolve
 
 CODE = "GBS431"
 _KEY: Final = ("model", "rampup_batch_size")

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Related, Severity, Verified
-from pytest_gbs.core.quantity import Name, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.scalar import value_at
-from pytest_gbs.core.typed import Final
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final
+from pytest_gbs.readers.scalar import value_at
 
 CODE = "GBS432"
 _MODEL: Final = ("model", "model_config")

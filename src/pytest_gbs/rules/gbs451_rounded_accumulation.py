@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Fix, Outcome, Related, Severity, Verified
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import beside, leaves, product
+from pytest_gbs.arithmetic.wording import beside, leaves, product
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Verified
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS451"
 
@@ -54,7 +54,7 @@ def _once(related: tuple[Related, ...]) -> tuple[Related, ...]:
 
 def _fixes(run: Run, stated: Quantity, real: Quantity) -> tuple[Fix, ...]:
     """Return the fix that states the batch that the recipe trains with."""
-    from pytest_gbs.core.repairs import change
+    from pytest_gbs.frameworks.repairs import change
 
     fix = change(run, stated, real.value)
     return (fix,) if fix is not None else ()

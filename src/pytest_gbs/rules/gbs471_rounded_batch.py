@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.constraints import place
-from pytest_gbs.core.outcome import Finding, Fix, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Name, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.frameworks.constraints import place
+from pytest_gbs.model.outcome import Finding, Fix, Outcome, Severity, Verified
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS471"
 
@@ -69,7 +69,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _fixes(run: Run, divided: str, by: str) -> tuple[Fix, ...]:
     """Return the nearest numbers of one setting with which size `divided` leaves no remainder."""
-    from pytest_gbs.core.repairs import dividing, fixes
+    from pytest_gbs.frameworks.repairs import dividing, fixes
 
     top, bottom = run.geometry.get(divided), run.geometry.get(by)
     return fixes(dividing(run, (top,), (bottom,))) if isinstance(top, Quantity) and isinstance(bottom, Quantity) else ()

@@ -17,17 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.admissible import reaching
-from pytest_gbs.core.declaration import Interval
-from pytest_gbs.core.equation import Monomial
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import HARDWARE, Conflict, Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Policy, Run
-from pytest_gbs.core.solver import law
-from pytest_gbs.core.typed import Final
-from pytest_gbs.core.wording import amounts, beside, called, law_text, leaves, listing, product, short
+from pytest_gbs.arithmetic.admissible import reaching
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.wording import amounts, beside, called, law_text, leaves, listing, product, short
+from pytest_gbs.model.declaration import Interval
+from pytest_gbs.model.equation import Monomial
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Policy, Run
+from pytest_gbs.model.typed import Final
 
 CODE = "GBS501"
 

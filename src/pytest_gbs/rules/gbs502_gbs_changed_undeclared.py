@@ -17,16 +17,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.core.quantity import Quantity
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.typed import TYPE_CHECKING
-from pytest_gbs.core.wording import beside, called, listing
+from pytest_gbs.arithmetic.wording import beside, called, listing
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
+from pytest_gbs.model.quantity import Quantity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.locked import Held, Record
+    from pytest_gbs.model.locked import Held, Record
 
 CODE = "GBS502"
 
@@ -35,7 +35,7 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome where the batch of `run` at the base is known; nothing without a base."""
     if run.base is None:
         return
-    from pytest_gbs.core.held import compare
+    from pytest_gbs.claims.locked import compare
 
     found = compare(run.base, run)
     if found.holds is not False or found.now is None:
@@ -64,7 +64,7 @@ def _said(messages: str, now: Record) -> bool:
 
 
 def _finding(run: Run, base: Held, now: Record) -> Finding:
-    from pytest_gbs.core.held import moved, words
+    from pytest_gbs.claims.locked import moved, words
 
     changed = moved(base.record, now)
     sizes = [size for each in changed if isinstance(size := run.geometry.get(each.name), Quantity) and size.at]

@@ -17,18 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.launch import Kind
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.core.quantity import Conflict, Name, Quantity
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.typed import TYPE_CHECKING, Final
-from pytest_gbs.core.wording import amounts, called, listing, short
+from pytest_gbs.arithmetic.wording import amounts, called, listing, short
+from pytest_gbs.model.launch import Kind
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import Conflict, Name, Quantity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.held import Comparison, Moved
-    from pytest_gbs.core.locked import Held
+    from pytest_gbs.claims.locked import Comparison, Moved
+    from pytest_gbs.model.locked import Held
 
 CODE = "GBS503"
 
@@ -39,7 +39,7 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield the outcome of holding `run` to its line in the lock file; nothing where it has none."""
     if run.locked is None:
         return
-    from pytest_gbs.core.held import compare
+    from pytest_gbs.claims.locked import compare
 
     found = compare(run.locked, run)
     if found.holds:
@@ -52,7 +52,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
     """Return the outcome for a batch that nobody can tell."""
-    from pytest_gbs.core.held import words
+    from pytest_gbs.claims.locked import words
 
     said = f"{held.where} has {words(held.record)}"
     if isinstance(run.geometry.get(Name.GLOBAL_BATCH_SIZE), Conflict):
@@ -64,7 +64,7 @@ def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
 
 def _finding(run: Run, held: Held, found: Comparison) -> Finding:
     """Return the finding for a batch that moved, at the operand that moved it."""
-    from pytest_gbs.core.held import moved, words
+    from pytest_gbs.claims.locked import moved, words
 
     now = found.now
     changed = moved(held.record, now) if now is not None else ()

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.location import Location
-from pytest_gbs.core.outcome import Finding, Outcome, Severity
-from pytest_gbs.core.quantity import Name, Quantity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.run import Run
-from pytest_gbs.core.wording import beside, leaves, product
+from pytest_gbs.arithmetic.wording import beside, leaves, product
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS601"
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.fileview import INTERVALS
-from pytest_gbs.core.outcome import Finding, Outcome, Severity
-from pytest_gbs.core.quantity import Name, Origin, Quantity
-from pytest_gbs.core.rule import Example, Needs, Rule, Scope
-from pytest_gbs.core.run import Run
+from pytest_gbs.model.fileview import INTERVALS
+from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.model.run import Run
 
 CODE = "GBS602"
 

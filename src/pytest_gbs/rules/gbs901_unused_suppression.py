@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.outcome import Applicability, Finding, Fix, Outcome, Severity
-from pytest_gbs.core.rule import Example, Rule, Scope
-from pytest_gbs.core.typed import TYPE_CHECKING
-from pytest_gbs.core.wording import listing
+from pytest_gbs.arithmetic.wording import listing
+from pytest_gbs.model.outcome import Applicability, Finding, Fix, Outcome, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.suppression import Suppression
+    from pytest_gbs.model.suppression import Suppression
 
 CODE = "GBS901"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.limits import DEEPEST_SETTINGS
-from pytest_gbs.core.rule import Rule
-from pytest_gbs.core.typed import Any, NamedTuple
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.limits import DEEPEST_SETTINGS
+from pytest_gbs.model.rule import Rule
+from pytest_gbs.model.typed import Any, NamedTuple
 from pytest_gbs.settings.meaning import Problem
 
 

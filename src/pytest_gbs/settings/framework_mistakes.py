@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from pytest_gbs.core import globs
-from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.quantity import HARDWARE, Name
-from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.core.versions import parse_version
+from pytest_gbs.files import globs
 from pytest_gbs.frameworks._building import READINGS
 from pytest_gbs.frameworks._formulas import FORMULA, RELATION, formula, relation
 from pytest_gbs.frameworks._notation import Path, Raw, words
+from pytest_gbs.frameworks.versions import parse_version
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.quantity import HARDWARE, Name
+from pytest_gbs.model.typed import Any, Final
 from pytest_gbs.settings.meaning import Problem
 
 SIZES: Final = tuple(value for name, value in vars(Name).items() if name.isupper())

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_gbs import frameworks
-from pytest_gbs.core.errors import SettingsError
-from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.limits import MOST_OWN_FRAMEWORKS, MOST_SETTINGS_BYTES
-from pytest_gbs.core.typed import Any, NamedTuple
+from pytest_gbs.files.regular import read_bytes
+from pytest_gbs.files.root import leads_outside
 from pytest_gbs.frameworks._building import build_framework
 from pytest_gbs.frameworks._notation import NotationError, Path, Plain, expand
 from pytest_gbs.frameworks._origins import stated_at
+from pytest_gbs.model.errors import SettingsError
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.limits import MOST_OWN_FRAMEWORKS, MOST_SETTINGS_BYTES
+from pytest_gbs.model.typed import Any, NamedTuple
 from pytest_gbs.settings.described import Described, is_too_deep
 from pytest_gbs.settings.framework_mistakes import SIZES, meant, missing_sizes, mistakes
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw
 from pytest_gbs.settings.shape import fits
-from pytest_gbs.trees.files import read_bytes
-from pytest_gbs.trees.root import leads_outside
 
 
 class _Stated(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_gbs.core.errors import SettingsError
-from pytest_gbs.core.limits import MOST_SETTINGS_BYTES
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.typed import NamedTuple
-from pytest_gbs.trees.files import MISSING, may_hold, read_bytes, too_large
-from pytest_gbs.trees.root import StrPath, has_settings
+from pytest_gbs.files.regular import MISSING, may_hold, read_bytes, too_large
+from pytest_gbs.files.root import StrPath, has_settings
+from pytest_gbs.model.errors import SettingsError
+from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.typed import NamedTuple
 
 
 class Overrides(NamedTuple):

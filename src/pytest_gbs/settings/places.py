@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_gbs.core.typed import Final
+from pytest_gbs.model.typed import Final
 
 KeyPath = tuple[str | int, ...]
 # tool.gbs.frameworks.acme.keys."train.batch".0.words.auto

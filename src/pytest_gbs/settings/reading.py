@@ -6,9 +6,9 @@ import re
 import tomllib
 from collections.abc import Mapping
 
-from pytest_gbs.core.errors import SettingsError
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.typed import TYPE_CHECKING, Any, Final, NamedTuple
+from pytest_gbs.model.errors import SettingsError
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.typed import TYPE_CHECKING, Any, Final, NamedTuple
 from pytest_gbs.settings.described import Brought, Described, is_too_deep
 from pytest_gbs.settings.meaning import build
 from pytest_gbs.settings.shape import fits

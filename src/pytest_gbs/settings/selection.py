@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_gbs.core.errors import UsageError
-from pytest_gbs.core.preferences import Settings
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.settings import Settings
 
 
 def merge(

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from pytest_gbs.core.typed import Any, Final
-from pytest_gbs.trees.shipped import read_schema
+from pytest_gbs.files.shipped import read_schema
+from pytest_gbs.model.typed import Any, Final
 
 
 def fits(raw: Any, name: str = "settings", part: str = "") -> bool:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_gbs.core.document import Document
-from pytest_gbs.core.framework import Framework
-from pytest_gbs.core.location import Source
-from pytest_gbs.core.pins import Pin
-from pytest_gbs.core.preferences import Settings
-from pytest_gbs.core.typed import TYPE_CHECKING
-from pytest_gbs.core.versions import at_version, normalised, parse_version, read_specifiers
+from pytest_gbs.frameworks.versions import at_version, normalised, parse_version, read_specifiers
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.pins import Pin
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_gbs.core.tree import Tree
+    from pytest_gbs.model.tree import Tree
 
 
 class Versions:
@@ -66,7 +66,7 @@ class Versions:
 
     def _of_folder(self, package: str, folder: str) -> list[Pin]:
         """Return what the files of a folder say of `package`, or what those in its folder `requirements` do."""
-        from pytest_gbs.parsing.requirements import asks_for_versions, read_pins
+        from pytest_gbs.settings.requirements import asks_for_versions, read_pins
 
         if self._files is None:
             listed: dict[str, tuple[str, ...]] = {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
-from pytest_gbs.core.command import Command, Script, Word
-from pytest_gbs.core.location import Location, Source
-from pytest_gbs.parsing.shell import read_commands
+from pytest_gbs.model.command import Command, Script, Word
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.shell import read_commands
 
 
 def script(text: str, path: str = "run.sh", files: dict[str, str] | None = None) -> Script:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.parsing.shell import reads
+from pytest_gbs.shell import reads
 from tests.parsing.shell.reading import argv, lines, script, written
 
 

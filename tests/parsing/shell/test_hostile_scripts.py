@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_gbs.core.command import Script
-from pytest_gbs.core.location import Source
-from pytest_gbs.parsing.shell import read_commands
+from pytest_gbs.model.command import Script
+from pytest_gbs.model.location import Source
+from pytest_gbs.shell import read_commands
 from tests.parsing.shell.reading import argv, commands, script
 
 HOSTILE = {

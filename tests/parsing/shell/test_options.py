@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.command import options, positionals
-from pytest_gbs.launchers._words import option, uses
+from pytest_gbs.launches.programs._words import option, uses
+from pytest_gbs.model.command import options, positionals
 from tests.parsing.shell.reading import only, written
 
 FOUND = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pytest_gbs.core.command import Command
-from pytest_gbs.core.location import Source
-from pytest_gbs.parsing.shell import read_commands
+from pytest_gbs.model.command import Command
+from pytest_gbs.model.location import Source
+from pytest_gbs.shell import read_commands
 from tests.support import oracles
 
 _LAUNCHERS = {"accelerate", "torchrun", "deepspeed", "tune", "trl", "axolotl", "llamafactory-cli"}

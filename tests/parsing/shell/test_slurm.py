@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.core.command import Invocation
-from pytest_gbs.core.location import Source
-from pytest_gbs.parsing.shell import read_commands
-from pytest_gbs.parsing.shell.starting import started_script
+from pytest_gbs.model.command import Invocation
+from pytest_gbs.model.location import Source
+from pytest_gbs.shell import read_commands
+from pytest_gbs.shell.starting import started_script
 from tests.parsing.shell.reading import argv, commands, script, written
 
 NO_DIRECTIVE = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.difference import Change, Differences, Topic
 from pytest_gbs.formats._diff import _words as words
 from pytest_gbs.formats._format import Options
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.formats._places import Places
+from pytest_gbs.model.difference import Change, Differences, Topic
 
 _HEAD = ("recipe", "GBS", "why", "tokens/step", "learning rate")
 

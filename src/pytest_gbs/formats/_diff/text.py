@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.core.difference import Change, Differences, Status
 from pytest_gbs.formats._diff import _words as words
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Options
 from pytest_gbs.formats._places import Places
+from pytest_gbs.model.difference import Change, Differences, Status
 
 
 def render(found: Differences, options: Options) -> str:

@@ -1,0 +1,1 @@
+"""Everything that computes: the solver, laws of unknown sizes, admissible values."""

@@ -1,0 +1,89 @@
+"""The values that a size which is not known may have, and for which of them a relation holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_gbs.model.declaration import Interval
+from pytest_gbs.model.equation import Monomial
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.typed import Final, NamedTuple
+
+MOST_GPUS: Final = 65_536
+# One machine has up to 16 GPUs; an NVL72 rack counts as one.
+GPUS_PER_NODE: Final = (*range(1, 17), 72)
+_OTHERWISE: Final = 1_000_000_000
+_MOST: Final[Mapping[str, int]] = {
+    Name.WORLD_SIZE: MOST_GPUS,
+    Name.DATA_PARALLEL_SIZE: MOST_GPUS,
+    Name.NUM_NODES: MOST_GPUS,
+    Name.GPUS_PER_NODE: GPUS_PER_NODE[-1],
+}
+ENOUGH: Final = 1_000  # values of a size that are told apart
+
+
+def admits(name: str, value: int) -> bool:
+    """Return whether size `name` may have `value` where nothing is known of it."""
+    if name == Name.GPUS_PER_NODE:
+        return value in GPUS_PER_NODE
+    return 1 <= value <= _MOST.get(name, _OTHERWISE)
+
+
+def reaching(law: Monomial, wanted: tuple[Interval, ...]) -> tuple[int, ...] | None:
+    """Return the admissible values of the one free size of `law` that bring it into `wanted`, at most a thousand of them.
+
+    None where more than one size is free. A law without a free size gives `(0,)` where it holds and `()` where it does not.
+    """
+    if not law.free:
+        fixed = law.coefficient
+        return (0,) if fixed.denominator == 1 and any(int(fixed) in interval for interval in wanted) else ()
+    if len(law.free) > 1 or law.coefficient <= 0:
+        return None
+    top, bottom = law.coefficient.numerator, law.coefficient.denominator
+    name, found = law.free[0], set[int]()
+    for interval in wanted:
+        low = max(1, -(-interval.low * bottom // top))
+        high = min(_MOST.get(name, _OTHERWISE), interval.high * bottom // top)
+        for value in range(-(-low // bottom) * bottom, high + 1, bottom):
+            if admits(name, value):
+                found.add(value)
+            if len(found) >= ENOUGH:
+                return tuple(sorted(found))
+    return tuple(sorted(found))
+
+
+class Multiples(NamedTuple):
+    """The values of one free size for which a division leaves no remainder: multiples of `of` that divide `within` (0: any)."""
+
+    name: str
+    of: int
+    within: int = 0
+
+    @property
+    def everything(self) -> bool:
+        """True where every value works."""
+        return self.of == 1 and self.within == 0
+
+    @property
+    def nothing(self) -> bool:
+        """True where no admissible value works."""
+        return self.of > _MOST.get(self.name, _OTHERWISE) or (self.within != 0 and self.within % self.of != 0)
+
+
+def dividing(dividend: Monomial, divisor: Monomial) -> Multiples | bool | None:
+    """Return for which values of the one free size `dividend` is a multiple of `divisor`.
+
+    True or False where nothing is free or it cancels; None where the question has no simple answer: two free sizes, fractions
+    of a free size.
+    """
+    names = {*dividend.free, *divisor.free}
+    if len(names) > 1 or max(len(dividend.free), len(divisor.free)) > 1 or divisor.coefficient == 0:
+        return None
+    ratio = dividend.coefficient / divisor.coefficient
+    if len(dividend.free) == len(divisor.free):
+        return ratio.denominator == 1
+    if dividend.free:
+        return Multiples(dividend.free[0], ratio.denominator)
+    if ratio.denominator != 1:
+        return False
+    return Multiples(divisor.free[0], 1, within=ratio.numerator)

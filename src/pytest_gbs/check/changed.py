@@ -1,0 +1,93 @@
+"""A check of what changed since a revision: the files, and every recipe that includes, inherits from or is launched by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_gbs.api import check
+from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.files.git import GitRepository, GitTree
+from pytest_gbs.files.root import StrPath
+from pytest_gbs.history.lock import NAME, Base, records
+from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.quantity import Quantity
+from pytest_gbs.model.report import FileReport, Report, Role
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.typed import Final
+
+_SETTINGS: Final = ("gbs.toml", "pyproject.toml", NAME)
+
+
+def check_changed(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, *, root: StrPath, revision: str) -> Report:
+    """Return the report on those of `targets` that changed since the working tree at `root` left `revision`, or rest on what did.
+
+    Recipes are held against what they were there, too.
+
+    Raises:
+        UsageError: there is no git, no repository, or no such revision.
+    """
+    repository = GitRepository(root)
+    commit = repository.fork(revision) or repository.commit(revision)
+    with GitTree(repository, commit, settings.max_file_size, settings.exclude) as before:
+        changed = _changed(tree, before)
+        if not changed:
+            return Report((), {}, {})
+        was = check(before, (), settings, given, keep_runs=True)
+        said = repository.messages(commit)
+    base = Base(revision, {name: found for name, (_, found) in records(was).items()}, said)
+    report = check(tree, targets, settings, given, keep_runs=True, base=base)
+    if changed.isdisjoint(_settings_files(settings)):
+        report = _only(report, changed, was)
+    return report._replace(files=tuple(file._replace(runs=(), launcher=None) for file in report.files))
+
+
+def _changed(tree: Tree, before: GitTree) -> frozenset[str]:
+    """Return the paths that are new, edited or gone."""
+    paths = tree.paths()
+    gone = set(before.paths()) - set(paths)
+    locks = [name for name in _SETTINGS if name in before.blobs or name in paths]
+    return frozenset((*before.changed((*paths, *locks)), *gone))
+
+
+def _settings_files(settings: Settings) -> frozenset[str]:
+    return frozenset(filter(None, (settings.source, NAME, "gbs.toml")))
+
+
+def _only(report: Report, changed: frozenset[str], was: Report) -> Report:
+    """Return `report` with the files alone that changed or rest on a file that did."""
+    launchers = {file.path for each in (report, was) for file in each.files if file.launches_others}
+    evidence = not changed.isdisjoint(launchers)
+    names = tuple(path.rpartition("/")[2] for path in changed if path.endswith(CONFIGURATIONS))
+    kept = [file for file in report.files if _rests_on(file, changed, names, evidence)]
+    scripts = {run.launch.at.source for file in kept for run in file.runs if run.launch is not None}
+    paths = {file.path for file in kept} | scripts
+    return report._replace(files=tuple(file for file in report.files if file.path in paths))
+
+
+def _rests_on(file: FileReport, changed: frozenset[str], names: tuple[str, ...], evidence: bool) -> bool:
+    """Return whether a file changed, or something of it does not stand in the file itself and changed.
+
+    `names` are those of the changed configuration files, one of which it may name; with `evidence` a launcher file changed, on which
+    every judgement rests that assumes something.
+    """
+    if file.path in changed or (evidence and file.role == Role.RECIPE and (file.assumptions or file.undetermined)):
+        return True
+    if not changed.isdisjoint(place for run in file.runs for place in _places(run)):
+        return True
+    return any(name in run.document.source.text for run in file.runs for name in names)
+
+
+def _places(run: Run) -> Iterator[str]:
+    """Yield the paths of all files that have a part in `run`."""
+    yield from (at.source for at in (run.places or {}).values())
+    yield from (companion.document.source.path for companion in run.companions)
+    yield from (leaf.at.source for size in run.geometry.stated.values() for leaf in leaves(size) if isinstance(leaf, Quantity) and leaf.at)
+    if run.launch is not None:
+        yield run.launch.at.source
+        yield from (file.path for file in run.launch.start.files) if run.launch.start is not None else ()
+
+
+__all__ = ["check_changed"]

@@ -1,0 +1,185 @@
+"""Silencing findings: `# gbs: ignore[CODE] reason` on a line, `# gbs: file-ignore[...]`, and per-file ignores of the settings."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import islice
+
+from pytest_gbs.files.globs import matches
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.limits import MOST_SUPPRESSIONS, MOST_SUPPRESSIONS_ON_A_LINE
+from pytest_gbs.model.location import Lines, Location, Source
+from pytest_gbs.model.outcome import Edit, Finding
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.suppression import Suppression
+from pytest_gbs.model.typed import Final
+
+_SIGN: Final = "gbs:"
+# The reason ends where another comment starts within the comment: `# gbs: ignore[CODE] why  # yamllint`.
+_ANNOTATION: Final = (
+    r"(?<![\w-])gbs:[ \t]*(?P<file>file-)?ignore(?![\w-])[ \t]*(?:\[(?P<words>[^\]\r\n]*)\])?(?P<reason>[^\r\n]*?)(?=\s#|[\r\n]|\Z)"
+)
+_ANNOTATION_STARTS: Final = r"gbs:[ \t]*(?:file-)?ignore"
+_PREFIX: Final = r"[A-Z]+[0-9]+"
+# Comment lines between an annotation and the key below it that it speaks for as well.
+_MOST_LINES: Final = 20
+
+
+def read_suppressions(document: Document, rules: Mapping[str, str] | None = None) -> tuple[Suppression, ...]:
+    """Return the suppressions in the comments of `document`; `rules` are the names of all rules by code.
+
+    One behind a key speaks for its line. One on a line of its own speaks for the comment lines below it and the next line that
+    is no comment.
+    """
+    source = document.source
+    if _SIGN not in source.text:
+        return ()
+    last = _last_place(source.text)
+    places = [place for block in document.comments if _SIGN in block.text for _, place in block.pieces if place <= last]
+    return tuple(_read(source, _lines(source.text), places, {name: code for code, name in (rules or {}).items()})) if places else ()
+
+
+@lru_cache(maxsize=1)
+def _last_place(text: str) -> int:
+    """Return where the last annotation starts that counts: no file has so many that a person wrote."""
+    every = islice(_compiled(_ANNOTATION_STARTS).finditer(text), MOST_SUPPRESSIONS)
+    return max((match.start() for match in every), default=-1)
+
+
+@lru_cache(maxsize=2)
+def _lines(text: str) -> Lines:
+    return Lines(text)
+
+
+def _read(source: Source, lines: Lines, places: Iterable[int], codes: Mapping[str, str]) -> Iterator[Suppression]:
+    for place in places:
+        line = lines.line_of(place)
+        start = lines.starts[line - 1]
+        stop = start + len(lines.line(line))
+        for match in islice(_compiled(_ANNOTATION).finditer(source.text, place, stop), MOST_SUPPRESSIONS_ON_A_LINE):
+            yield _suppression(source, lines, line, match, codes)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _suppression(source: Source, lines: Lines, line: int, match: re.Match[str], codes: Mapping[str, str]) -> Suppression:
+    text, line_start = source.text, lines.starts[line - 1]
+    before = text[line_start : match.start()].rstrip(" \t")
+    start = line_start + len(before.rstrip("#")) if before.endswith("#") else match.start()
+    at = Location(source.path, start, match.start() + len(match[0].rstrip()))
+    alone = not text[line_start:start].strip()
+    whole_file = match["file"] is not None
+    spoken_for = () if whole_file else _lines_below(lines, line) if alone else (line,)
+    words = _words(match["words"])
+    found = tuple(codes.get(word.lower().replace("_", "-")) or _code(word) for word in words)
+    return Suppression(at, found, match["reason"].strip(" \t:–—-"), spoken_for, _removal(text, lines, line, at), whole_file)
+
+
+def _words(inside: str | None) -> list[str]:
+    return [word.strip() for word in (inside or "").split(",") if word.strip()]
+
+
+def _code(word: str) -> str:
+    """Return a code or the start of one in capitals; anything else as written."""
+    return word.upper() if _compiled(_PREFIX).fullmatch(word.upper()) else word
+
+
+def _lines_below(lines: Lines, line: int) -> tuple[int, ...]:
+    """Return `line`, the comment lines below it, and the line that they stand above."""
+    last = line + 1
+    while last - line < _MOST_LINES and last < len(lines.starts) and _holds_nothing(lines.line(last)):
+        last += 1
+    return tuple(range(line, last + 1))
+
+
+def _holds_nothing(text: str) -> bool:
+    return text.lstrip()[:1] in ("", "#") or text.startswith(("---", "%"))
+
+
+def _removal(text: str, lines: Lines, line: int, at: Location) -> Edit:
+    """Return the edit that takes an annotation away: with its line where nothing else is on it, else with the blanks before it."""
+    line_start = lines.starts[line - 1]
+    after = lines.starts[line] if line < len(lines.starts) else len(text)
+    if not text[line_start : at.start].strip() and not text[at.stop : after].strip():
+        return Edit(Location(at.source, line_start, after), text[line_start:after], "")
+    before = text[line_start : at.start]
+    start = line_start + len(before.rstrip(" \t")) if before.strip() else at.start
+    stop = at.stop if before.strip() else after - len(text[at.stop : after].lstrip(" \t"))
+    return Edit(Location(at.source, start, stop), text[start:stop], "")
+
+
+def apply(
+    findings: Iterable[Finding],
+    suppressions: Sequence[Suppression],
+    source: Source,
+    inactive: Collection[str] = (),
+    require_reason: bool = False,
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...], tuple[Suppression, ...]]:
+    """Return the findings that stay, those that are silenced, and the suppressions that silenced nothing, wholly or in part.
+
+    A finding is silenced where it, or any place in `source` that it is about, stands on a line that a suppression of its rule
+    speaks for. A suppression of a rule in `inactive`, which could not have found anything, is not called unused. Where
+    `require_reason` is true one without a reason silences nothing.
+    """
+    lines = _lines(source.text)
+    effective = [number for number, s in enumerate(suppressions) if s.reason or not require_reason]
+    everywhere = [number for number in effective if suppressions[number].whole_file]
+    on_line: defaultdict[int, list[int]] = defaultdict(list)
+    for number in effective:
+        for line in suppressions[number].lines:
+            on_line[line].append(number)
+    used: defaultdict[int, set[str]] = defaultdict(set)
+    kept: list[Finding] = []
+    silenced: list[Finding] = []
+    for finding in findings:
+        numbers = [*everywhere, *(number for line in _lines_of(finding, source.path, lines) for number in on_line.get(line, ()))]
+        hits = [(number, code) for number in numbers for code in suppressions[number].codes if _covers(code, finding.code)]
+        for number, code in hits:
+            used[number].add(code)
+        (silenced if hits else kept).append(finding)
+    told = [s._replace(refused=require_reason and not s.reason) for s in suppressions]
+    unused = (_unused(source.text, s, used[number], inactive) for number, s in enumerate(told))
+    return tuple(kept), tuple(silenced), tuple(s for s in unused if s is not None)
+
+
+def _lines_of(finding: Finding, path: str, lines: Lines) -> set[int]:
+    """Return the first and the last line of every place in the file at `path` that `finding` is about."""
+    places = [at for at in (finding.at, *(related.at for related in finding.related)) if at.source == path]
+    return {lines.line_of(offset) for at in places for offset in (at.start, max(at.start, at.stop - 1))}
+
+
+def _covers(word: str, code: str) -> bool:
+    """Return whether `word` is the code of a rule or the start of it, with a digit at least: `GBS` alone would silence all."""
+    return code == word or (code.startswith(word) and _compiled(_PREFIX).fullmatch(word) is not None)
+
+
+def _unused(text: str, suppression: Suppression, used: Collection[str], inactive: Collection[str]) -> Suppression | None:
+    """Return the part of `suppression` that silenced nothing, with the edit that takes that part away; None where all did."""
+    useless = [c for c in suppression.codes if c not in used and not any(_covers(c, code) for code in inactive)]
+    if len(useless) == len(suppression.codes):
+        return suppression
+    if not useless:
+        return None
+    start = text.index("[", suppression.at.start) + 1
+    stop = text.index("]", start)
+    words = zip(_words(text[start:stop]), suppression.codes, strict=True)
+    gone = set(useless)
+    remaining = ", ".join(word for word, code in words if code not in gone)
+    edit = Edit(Location(suppression.at.source, start, stop), text[start:stop], remaining)
+    return suppression._replace(codes=tuple(useless), removal=edit)
+
+
+def per_file_ignored(settings: Settings, path: str) -> frozenset[str]:
+    """Return the codes of the rules that the settings switch off for the file at `path`."""
+    if not settings.per_file_ignores:
+        return frozenset()
+    return frozenset(code for pattern, codes in settings.per_file_ignores if matches(path, pattern) for code in codes)
+
+
+__all__ = ["apply", "per_file_ignored", "read_suppressions"]

@@ -1,0 +1,116 @@
+"""Which launches a repository has, by the recipe that they run and by the script that they stand in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterator
+
+from pytest_gbs.check.repository import Repository
+from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.launches.find import Scripts
+from pytest_gbs.launches.resolve import Runner, Running
+from pytest_gbs.model.declaration import Declaration, Force
+from pytest_gbs.model.document import CommentBlock, Document
+from pytest_gbs.model.launch import JUDGES_NOTHING, Unread
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.typed import Final, NamedTuple
+
+_DECLARED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, *HARDWARE)
+
+
+class LaunchIndex(NamedTuple):
+    """The launches of a repository: those of each recipe, and those of each script that no file is the recipe of."""
+
+    scripts: Scripts
+    of_recipe: dict[str, tuple[Running, ...]]
+    alone: dict[str, tuple[Running, ...]]
+
+    def shown_by(self, document: Document, repository: Repository) -> tuple[Running, ...]:
+        """Return the launches of a recipe that its own comments show."""
+        runner = Runner(repository.remembered, repository.readable, repository.recognise)
+        shown = (runner.running(found) for found in self.scripts.in_comments(document.source))
+        return tuple(running for running in shown if running is not None)
+
+    def gpus_per_node(self, recipe: str) -> Quantity | None:
+        """Return the processes per machine with which scripts launch a recipe, where all agree; None where nobody knows."""
+        found: list[Quantity] = []
+        for running in self.of_recipe.get(recipe, ()):
+            if running.found.launch.kind in JUDGES_NOTHING:
+                continue
+            sizes = {size.name: size for size in running.found.start.sizes if isinstance(size, Quantity)}
+            size = sizes.get(Name.GPUS_PER_NODE)
+            world, nodes = sizes.get(Name.WORLD_SIZE), sizes.get(Name.NUM_NODES)
+            if size is None and world is not None and nodes is not None and nodes.value == 1:
+                size = world._replace(name=Name.GPUS_PER_NODE)
+            if size is not None:
+                found.append(size)
+        return found[0] if found and len({size.value for size in found}) == 1 else None
+
+    def unread_for(self, recipe: str) -> tuple[Unread, ...]:
+        """Return the scripts that were not read to their end and may launch `recipe`."""
+        return tuple(self.scripts.may_be_launched(recipe)) if self.scripts.unread else ()
+
+    def depends_on(self, recipe: str) -> frozenset[str]:
+        """Return the files that have a part in the launches of a recipe: scripts, launcher files, files that it takes in."""
+        parts: set[str] = set()
+        for running in self.of_recipe.get(recipe, ()):
+            parts.update((running.found.launch.at.source, running.found.script.path, *running.sources))
+            parts.update(file.path for file in running.found.start.files)
+        return frozenset(parts)
+
+    def sourced_by(self, scripts: Container[str]) -> Iterator[str]:
+        """Yield the files that one of `scripts` sources and in which a launch stands."""
+        for launches in (*self.of_recipe.values(), *self.alone.values()):
+            for running in launches:
+                if running.found.script.path in scripts:
+                    yield running.found.launch.at.source
+
+    def recipes_of(self, script: str) -> Iterator[str]:
+        """Yield the paths of the recipes that the script at `script` launches."""
+        for path, launches in self.of_recipe.items():
+            if any(running.found.launch.at.source == script for running in launches):
+                yield path
+
+    def document(self, script: str, source: Source) -> Document:
+        """Return the script as a document of nothing but comments, for suppressions."""
+        found = self.scripts.scripts.get(script)
+        return Document(source, 1, "shell", None, {}, found.comments if found else (), ())
+
+    def declared(self, running: Running) -> tuple[Declaration, ...]:
+        """Return what the comments of a script state of the batch or the hardware of one of its launches.
+
+        They speak of it where the script has no other launch, or where they stand right above it.
+        """
+        path = running.found.launch.at.source
+        script = self.scripts.scripts.get(path)
+        if script is None or not script.comments or path.endswith(".md"):
+            return ()
+        several = len({found.launch.at for found in self.scripts.launches(path)}) > 1
+        comments = tuple(block for block in script.comments if not several or _stands_above(block, running))
+        found = read_declarations(comments, path) if comments else ()
+        return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _DECLARED)
+
+
+def _stands_above(block: CommentBlock, running: Running) -> bool:
+    last = block.pieces[-1]
+    end = last[1] + len(block.text) - last[0]
+    return 0 <= running.found.launch.at.start - end <= 2
+
+
+def index_launches(repository: Repository, *, always: bool = False) -> LaunchIndex | None:
+    """Return the launches of all scripts of `repository`; None where it has no script, unless it is `always` wanted."""
+    scripts = repository.make_scripts() if always else repository.scripts
+    if scripts is None:
+        return None
+    runner = Runner(repository.remembered, repository.readable, repository.recognise)
+    of_recipe: defaultdict[str, list[Running]] = defaultdict(list)
+    alone: defaultdict[str, list[Running]] = defaultdict(list)
+    for found in scripts.all():
+        running = runner.running(found)
+        if running is not None:
+            (alone if running.alone else of_recipe)[running.recipe].append(running)
+    return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()})
+
+
+__all__ = ["LaunchIndex", "index_launches"]

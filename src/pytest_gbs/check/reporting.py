@@ -1,0 +1,236 @@
+"""From what the rules said of a document to its report: severities mapped, suppressions applied, a verdict drawn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.check import finalise
+from pytest_gbs.check.finalise import Heard, Launched, Outcomes, Silence, merged, with_severity
+from pytest_gbs.check.repository import Repository
+from pytest_gbs.check.rulebook import Rulebook
+from pytest_gbs.check.runs import Judgement, judge_file
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.launch import Kind, LauncherFile
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
+from pytest_gbs.model.report import Bug, FileReport, Role, Verdict
+from pytest_gbs.model.rule import Rule, Scope
+from pytest_gbs.model.run import Judged, Run
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.typed import TYPE_CHECKING
+from pytest_gbs.rules import rules
+
+if TYPE_CHECKING:
+    from pytest_gbs.check.launch_index import LaunchIndex
+    from pytest_gbs.model.suppression import Suppression
+
+
+def active_rules(settings: Settings) -> tuple[Rule, ...]:
+    """Return the rules that `settings` switch on."""
+    return tuple(rule for rule in (*rules(), *settings.rules) if _is_on(rule, settings))
+
+
+def _is_on(rule: Rule, settings: Settings) -> bool:
+    if rule.code in settings.ignore:
+        return False
+    if rule.code in settings.extend_select:
+        return True
+    return rule.code in settings.select if settings.select else rule.default
+
+
+class Pending:
+    """One document with what its rules said, before severities and suppressions apply."""
+
+    __slots__ = (
+        "document",
+        "framework",
+        "judgement",
+        "launcher",
+        "launches",
+        "named",
+        "path",
+        "problem",
+        "role",
+        "runs",
+        "source",
+        "suppressible",
+    )
+
+    def __init__(self, path: str, role: str, named: bool, judgement: Judgement, source: Source | None = None) -> None:
+        self.path, self.role, self.named, self.judgement, self.source = path, role, named, judgement, source
+        self.document: int = 1
+        self.framework: str | None = None
+        self.launcher: LauncherFile | None = None
+        self.runs: tuple[Run, ...] = ()
+        self.launches = 0
+        self.problem = ""
+        self.suppressible: Document | None = None
+
+
+class Telling:
+    """Turns pending documents into reports; keeps the texts of the places that they tell of."""
+
+    def __init__(self, repository: Repository, settings: Settings, keep_runs: bool) -> None:
+        self._repository, self._settings, self._keep_runs = repository, settings, keep_runs
+        active = active_rules(settings)
+        self.rules = Rulebook(active)
+        self.sources: dict[str, Source] = {}
+        self.launches: LaunchIndex | None = None
+        self._severity = dict(settings.severity)
+        self._names = {rule.code: rule.name for rule in (*rules(), *settings.rules)}
+        # What did not run, or runs only when all files are known, can't make a suppression unused; nor can the rule about those.
+        late = {rule.code for rule in active if rule.scope in (Scope.REPOSITORY, Scope.SUPPRESSIONS)}
+        self._inactive = (self._names.keys() - {rule.code for rule in active}) | late
+        self._suppressions: dict[str, tuple[Suppression, ...]] = {}
+        self._silences: set[str] = set()
+
+    def finish(self, pending: Pending) -> FileReport:
+        """Return the report of one document: severities mapped, suppressions applied, verdict drawn."""
+        outcomes, suppressed = finalise.of_file(pending.judgement.outcomes, self._silence(pending))
+        flat = [outcome for each in outcomes.values() for outcome in each]
+        findings = finalise.once(o for o in flat if isinstance(o, Finding))
+        undetermined = tuple(o for o in flat if isinstance(o, Undetermined))
+        recipe = pending.role == Role.RECIPE
+        together = self._with_launches(pending, outcomes)
+        applying = finalise.worst(together)
+        assumptions = {a: None for o in flat if isinstance(o, (Finding, Verified)) for a in o.assumptions}
+        report = FileReport(
+            pending.path,
+            pending.document,
+            pending.role,
+            pending.framework,
+            finalise.verdict(together) if recipe else _verdict_alone(pending, together),
+            applying,
+            findings,
+            undetermined,
+            suppressed,
+            tuple(assumptions),
+            pending.runs if self._keep_runs else (),
+            pending.named,
+            pending.problem,
+            pending.launcher if self._keep_runs else None,
+            pending.launches,
+            finalise.once(o for each in pending.judgement.launched for o in self._about(each)) if recipe else (),
+            any(self.rules.by_code[code].scope == Scope.UNREAD for code, _ in applying),
+        )
+        if pending.source is not None and (findings or any(o.claim for o in undetermined) or self._keep_runs):
+            self.sources[pending.path] = pending.source
+        for finding in findings:
+            self._keep_sources(finding.at, *(related.at for related in finding.related))
+        for run in report.runs:
+            self._keep_sources(*(leaf.at for size in run.geometry.stated.values() for leaf in leaves(size) if leaf.at))
+        return report
+
+    def _with_launches(self, pending: Pending, outcomes: Outcomes) -> Outcomes:
+        """Return `outcomes` of a recipe with those of its launches, whose findings the launching files tell."""
+        together = merged(outcomes)
+        for each in pending.judgement.launched:
+            for finding in self._about(each):
+                together.setdefault(finding.code, []).append(finding)
+            for code, told in each.outcomes.items():
+                together.setdefault(code, []).extend(outcome for outcome in told if not isinstance(outcome, Finding))
+        return together
+
+    def _about(self, launched: Launched) -> list[Finding]:
+        """Return what is wrong with a launch, as far as it is a verdict on its recipe: what is wrong in a README is none."""
+        launch = launched.run.launch
+        if launch is None or launch.kind != Kind.SCRIPT:
+            return []
+        silenced = self._silenced_in(launch.at.source)
+        found = (o for outcomes in launched.outcomes.values() for o in outcomes if isinstance(o, Finding) and not silenced(o))
+        return [with_severity(finding, self._severity) for finding in found]
+
+    def _silenced_in(self, script: str) -> Callable[[Finding], bool]:
+        """Return what tells whether comments or settings silence a finding of a launching file."""
+        if script not in self._silences:
+            source = self._repository.tree.read(script)
+            if self.launches is not None and isinstance(source, Source) and "gbs:" in source.text:
+                from pytest_gbs.check.ignore import read_suppressions
+
+                self._suppressions[script] = read_suppressions(self.launches.document(script, source), self._names)
+            self._silences.add(script)
+        return self._is_silenced
+
+    def _keep_sources(self, *places: Location) -> None:
+        for location in places:
+            if location.source not in self.sources:
+                source = self._repository.tree.read(location.source)
+                if isinstance(source, Source):
+                    self.sources[location.source] = source
+
+    def _silence(self, pending: Pending) -> Silence:
+        """Return what keeps findings of a document quiet, or rates them otherwise."""
+        return Silence(self._ignored(pending.path), self._severity, lambda told: self._suppress(pending, told))
+
+    def _suppress(self, pending: Pending, told: Outcomes) -> Heard:
+        """Return the outcomes that remain after suppression comments, with what those have in them that is of no use."""
+        if pending.suppressible is None:
+            return Heard(told, 0)
+        from pytest_gbs.check.ignore import apply, read_suppressions
+
+        suppressions = read_suppressions(pending.suppressible, self._names)
+        if not suppressions:
+            return Heard(told, 0)
+        self._suppressions[pending.path] = (*self._suppressions.get(pending.path, ()), *suppressions)
+        subjects = {id(o): _subject(o) for each in told.values() for o in each if not isinstance(o, Verified)}
+        kept, silenced, unused = apply(
+            subjects.values(), suppressions, pending.suppressible.source, self._inactive, self._settings.require_ignore_reason
+        )
+        stays = {id(finding) for finding in kept}
+        remaining = {c: [o for o in each if id(o) not in subjects or id(subjects[id(o)]) in stays] for c, each in told.items()}
+        useless = finalise.with_severities(judge_file(unused, self.rules, Scope.SUPPRESSIONS).outcomes, self._severity)
+        return Heard(merged(remaining, useless), len(silenced))
+
+    def _ignored(self, path: str) -> frozenset[str]:
+        """Return the codes of the rules that the settings switch off for the file at `path`."""
+        if not self._settings.per_file_ignores:
+            return frozenset()
+        from pytest_gbs.check.ignore import per_file_ignored
+
+        return per_file_ignored(self._settings, path)
+
+    def compare(self, files: list[FileReport], judged: tuple[Judged, ...], internal: list[Bug]) -> list[FileReport]:
+        """Return `files` with what rules that compare recipes found; a claim that is violated already is not reported again."""
+        judgement = judge_file(judged, self.rules, Scope.REPOSITORY)
+        internal.extend(judgement.internal)
+        added: defaultdict[str, list[Finding]] = defaultdict(list)
+        for outcome in (o for each in judgement.outcomes.values() for o in each):
+            if isinstance(outcome, Finding) and not self._is_silenced(outcome):
+                added[outcome.at.source].append(with_severity(outcome, self._severity))
+        return [self._with(file, added.get(file.path, [])) for file in files] if added else files
+
+    def _is_silenced(self, finding: Finding) -> bool:
+        path = finding.at.source
+        if finding.code in self._ignored(path):
+            return True
+        suppressions = self._suppressions.get(path, ())
+        source = self._repository.tree.read(path) if suppressions else None
+        if not isinstance(source, Source):
+            return False
+        from pytest_gbs.check.ignore import apply
+
+        return not apply((finding,), suppressions, source, (), self._settings.require_ignore_reason)[0]
+
+    def _with(self, file: FileReport, findings: list[Finding]) -> FileReport:
+        more = finalise.with_more(file, findings)
+        for finding in more.findings[len(file.findings) :]:
+            self._keep_sources(finding.at)
+        return more
+
+
+def _subject(outcome: Finding | Undetermined) -> Finding:
+    """Return what a suppression is held against: a finding itself, an undetermined claim as one."""
+    return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
+
+
+def _verdict_alone(pending: Pending, outcomes: Outcomes) -> str | None:
+    """Return the verdict on a script that is its own recipe; None where nothing says what its batch should be, and for documents."""
+    if not any(run.launch is not None and run.launch.kind == Kind.SCRIPT for run in pending.runs):
+        return None
+    word = finalise.verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED
+    return None if word == Verdict.UNCLAIMED else word
+
+
+__all__ = ["Pending", "Telling", "active_rules"]

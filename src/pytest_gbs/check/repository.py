@@ -1,0 +1,295 @@
+"""A tree of files seen as a repository: what to report on, and what its launcher files say near a recipe."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from pytest_gbs.arithmetic.wording import agreement
+from pytest_gbs.claims.worlds import Nearby
+from pytest_gbs.files.globs import matches_any
+from pytest_gbs.files.regular import FOLDER, MISSING
+from pytest_gbs.files.worktree import listing
+from pytest_gbs.frameworks._own import all_hints, recogniser
+from pytest_gbs.launches.programs import hints as launcher_hints
+from pytest_gbs.launches.programs import read_launcher_file
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES, SCRIPTS, Document
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.launch import LauncherFile
+from pytest_gbs.model.location import Lines, Source, Unreadable
+from pytest_gbs.model.quantity import PARALLEL, Name, Note, Origin, Quantity
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.model.typed import TYPE_CHECKING, Final
+from pytest_gbs.readers import read
+from pytest_gbs.settings.versions import Versions
+
+if TYPE_CHECKING:
+    from pytest_gbs.composition.remembered import Remembered
+    from pytest_gbs.launches.find import Scripts
+    from pytest_gbs.model.tree import Tree
+
+# Files whose names say that they may hold command lines (parsing/shell, `reads`), told without importing it.
+COMMANDS: Final = (*SCRIPTS, ".md", ".mk")
+# Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
+_TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
+
+
+class Repository:
+    """The lazy memo of one tree: what its launcher files give, each read at most once."""
+
+    def __init__(self, tree: Tree, settings: Settings) -> None:
+        self.tree = tree
+        self.settings = settings
+        self._ahead: dict[str, Source] = {}
+        self._awaited: set[str] = set()
+        self._paths: tuple[str, ...] | None = None
+        self._launcher_files: dict[str, tuple[LauncherFile, str] | None] = {}
+        self._nearby: dict[str, Nearby] = {}
+        self._all: tuple[str, ...] | None = None
+        self._scripts: Scripts | None = None
+        self._named_scripts: set[str] = set()
+        self._unlisted: tuple[tuple[str, str], ...] = ()
+        self._documents: dict[str, tuple[Document | Unreadable, ...]] = {}
+        self._remembered: Remembered | None = None
+        self._recognise = recogniser(settings.frameworks)
+        self._hints = sorted({*launcher_hints(), *all_hints(settings.frameworks)})
+        self._versions = Versions(tree, settings, lambda: self.all_paths)
+
+    def recognise(self, document: Document, program: str = "") -> Framework | None:
+        """Return the table that `document` is a recipe of, as it is at the versions that the repository is for, or None.
+
+        The user's own tables come first. `program` is the path of the program that reads it, where that is known.
+        """
+        found = self._recognise(document, program)
+        return self._versions.fitted(found, document) if found is not None and (found.removals or found.eras) else found
+
+    @property
+    def all_paths(self) -> tuple[str, ...]:
+        """All files of the tree, sorted; listed once."""
+        if self._all is None:
+            self._all, self._unlisted = listing(self.tree)
+        return self._all
+
+    def unlisted(self, targets: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the folders below `targets` that could not be listed, each with the reason, once the tree was listed."""
+        prefixes = tuple("" if target in ("", ".") else target.rstrip("/") + "/" for target in targets or ("",))
+        yield from ((path, reason) for path, reason in self._unlisted if path.startswith(prefixes))
+
+    @property
+    def scripts(self) -> Scripts | None:
+        """The scripts of the tree, or None, at no cost, where it has no file that may hold a command line."""
+        if self._scripts is None:
+            if not self._named_scripts and not any(_is_script(path) for path in self.all_paths):
+                return None
+            self._scripts = self.make_scripts()
+        return self._scripts
+
+    def make_scripts(self) -> Scripts:
+        """Return what reads the scripts of the tree, whether it has any or not."""
+        from pytest_gbs.launches.find import Scripts
+
+        return Scripts(self.tree, self.all_paths, self.settings.exclude, lambda path: self._left_out(path, ""), self._named_scripts)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All configuration files of the tree, sorted."""
+        if self._paths is None:
+            self._paths = tuple(path for path in self.all_paths if path.endswith(CONFIGURATIONS))
+        return self._paths
+
+    def targets(self, targets: Sequence[str]) -> dict[str, bool]:
+        """Return the files to report on, in path order, and whether each was named itself.
+
+        Raises:
+            UsageError: a target is neither a file nor a folder of the tree.
+        """
+        found: dict[str, bool] = {}
+        for target in targets or ("",):
+            if _is_script(target) and _is_there(self.tree.read(target)):
+                self._named_scripts.add(target)
+                continue
+            inside = self._below(target)
+            if inside is None:
+                found[target] = True
+            else:
+                for path in inside:
+                    found.setdefault(path, False)
+        self._awaited = set(found)
+        return dict(sorted(found.items()))
+
+    def _below(self, target: str) -> list[str] | None:
+        """Return the files below folder `target`, or None where it is a file itself."""
+        if target in ("", "."):
+            return [path for path in self.paths if not self._left_out(path, "")]
+        if self._is_file(target):
+            return None
+        prefix = target.rstrip("/") + "/"
+        inside = self._range(prefix)
+        if inside or target.endswith("/"):
+            return [path for path in inside if not self._left_out(path, prefix)]
+        if not target.endswith(CONFIGURATIONS) and not _is_there(self.tree.read(target)):
+            raise UsageError(f"no file or folder {target}, or no configuration file in it")
+        return None
+
+    def script_targets(self, targets: Sequence[str]) -> dict[str, bool]:
+        """Return the scripts, Makefiles and documents among the targets, and whether each was named itself."""
+        if self.scripts is None:
+            return {}
+        found: dict[str, bool] = {}
+        for target in targets or ("",):
+            prefix = "" if target in ("", ".") else target.rstrip("/") + "/"
+            found.update((path, path == target) for path in self.scripts.paths if path == target or path.startswith(prefix))
+        return found
+
+    def _is_file(self, target: str) -> bool:
+        """Return whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
+        source = self.tree.read(target) if target.endswith(CONFIGURATIONS) else None
+        if isinstance(source, Source):
+            self._ahead[target] = source
+        return isinstance(source, Source)
+
+    def _range(self, prefix: str) -> list[str]:
+        start = bisect_left(self.paths, prefix)
+        stop = bisect_left(self.paths, prefix[:-1] + chr(ord(prefix[-1]) + 1)) if prefix else len(self.paths)
+        return list(self.paths[start:stop])
+
+    def _left_out(self, path: str, below: str) -> bool:
+        """Return whether the settings exclude the file, or it is test data that nobody pointed at."""
+        if matches_any(path, self.settings.exclude):
+            return True
+        return any(folder in f"/{path}" and folder not in f"/{below}" for folder in _TEST_DATA)
+
+    def documents(self, path: str, named: bool) -> tuple[Source | None, tuple[Document | Unreadable, ...]]:
+        """Return the documents of the file at `path`; none, without parsing, where its text has no key of any table."""
+        source = self._ahead.pop(path, None) or self.tree.read(path)
+        self._awaited.discard(path)
+        if isinstance(source, Unreadable):
+            return None, (source,)
+        if not named and not self._hinted(source.text):
+            self._launcher_files.setdefault(path, None)
+            return source, ()
+        return source, self._documents.get(path) or read(source)
+
+    def _hinted(self, text: str) -> bool:
+        """Return whether `text` holds a word that some table reads. What was found last is looked for first: recipes are alike."""
+        for index, word in enumerate(self._hints):
+            if word in text and _as_key(word).search(text):
+                self._hints.insert(0, self._hints.pop(index))
+                return True
+        return False
+
+    @property
+    def alone(self) -> bool:
+        """True where the tree has a single file: nothing can be around it that fills up what it leaves open."""
+        return len(self.all_paths) == 1
+
+    @property
+    def remembered(self) -> Remembered:
+        """The tree for compositions, which look at the same files again and again."""
+        if self._remembered is None:
+            from pytest_gbs.composition.remembered import Remembered
+
+            self._remembered = Remembered(self.tree, read, self.all_paths)
+        return self._remembered
+
+    def readable(self, path: str) -> tuple[Document, ...]:
+        """Return the documents of the file at `path` that can be read, read once."""
+        if path not in self._documents:
+            self._documents[path] = self.documents(path, named=True)[1]
+        return tuple(document for document in self._documents[path] if isinstance(document, Document))
+
+    def remember(self, path: str, launcher_file: LauncherFile | None, source: Source) -> None:
+        """Keep what the file at `path` is as a launcher file, so that it need not be read again as evidence."""
+        if path not in self._launcher_files or launcher_file is not None:
+            self._launcher_files[path] = None if launcher_file is None else (launcher_file, _evidence(launcher_file, source))
+
+    def launcher_file(self, path: str) -> LauncherFile | None:
+        """Return what the launcher file at `path` gives, or None where it is none."""
+        found = self._launcher_file(path)
+        return found[0] if found else None
+
+    def nearby(self, path: str) -> Nearby:
+        """Return what the launcher files of the nearest enclosing folder that has any say about GPUs per node."""
+        folder = path.rpartition("/")[0]
+        below: list[str] = []
+        while folder not in self._nearby:
+            found = [f for path in self._range(f"{folder}/" if folder else "") if (f := self._launcher_file(path)) and f[0].distributed]
+            if found or not folder:
+                self._nearby[folder] = _agreement(found)
+            else:
+                below.append(folder)
+                folder = folder.rpartition("/")[0]
+        around = self._nearby[folder]
+        self._nearby.update(dict.fromkeys(below, around))
+        return around
+
+    def _launcher_file(self, path: str) -> tuple[LauncherFile, str] | None:
+        if path not in self._launcher_files:
+            source = self._ahead.get(path) or self.tree.read(path)
+            self._launcher_files[path] = None
+            if isinstance(source, Source):
+                if path in self._awaited:
+                    self._ahead[path] = source
+                self._read_launcher_file(path, source)
+        return self._launcher_files[path]
+
+    def _read_launcher_file(self, path: str, source: Source) -> None:
+        if any(hint in source.text for hint in launcher_hints()):
+            for document in read(source):
+                file = read_launcher_file(document) if isinstance(document, Document) else None
+                if file is not None:
+                    self.remember(path, file, source)
+                    return
+
+
+@cache
+def _as_key(word: str) -> re.Pattern[str]:
+    """Return what finds `word` where a key may stand: by itself, with a sign of YAML, JSON or TOML behind it."""
+    return re.compile(rf"(?<![\w-]){re.escape(word)}[\"']?\s*[:=\].]")
+
+
+def _is_there(found: Source | Unreadable) -> bool:
+    """Return whether there is something other than a folder at a path, which may not be readable."""
+    return isinstance(found, Source) or found.reason not in (FOLDER, MISSING)
+
+
+def _is_script(path: str) -> bool:
+    """Return whether the name of a file says that it may hold command lines."""
+    return path.lower().endswith(COMMANDS) or path.rpartition("/")[2] in MAKEFILES
+
+
+def _evidence(launcher_file: LauncherFile, source: Source) -> str:
+    """Return where the file says how many processes it starts: `zero3.yaml:16  num_processes: 8`."""
+    size = next((q for q in launcher_file.quantities if q.name in (Name.WORLD_SIZE, Name.GPUS_PER_NODE) and q.at), None)
+    if size is None or size.at is None:
+        return source.path
+    return f"{source.path}:{Lines(source.text).line_of(size.at.start)}  {size.key}: {size.value}"
+
+
+def _agreement(found: list[tuple[LauncherFile, str]]) -> Nearby:
+    """Return what launcher files agree on; where they disagree, who says what."""
+    each = [(q, note) for file, note in found if (q := _size(file, Name.GPUS_PER_NODE)) is not None]
+    values = sorted({q.value for q, _ in each})
+    if not each:
+        return Nearby()
+    if len(values) > 1:
+        said = ", ".join(f"{note.split('  ')[0]} {q.value}" for q, note in each[:4])
+        return Nearby(disagreement=f"launcher files disagree on GPUs per node: {said}")
+    size, note = each[-1]
+    parallel = tuple(q for name in PARALLEL if (q := _unanimous(found, name)) is not None)
+    assumption = Assumption(Assuming.FILES_NEARBY, size.name, size.value, len(each), note)
+    return Nearby(size._replace(origin=Origin.LAUNCHER, note=Note(agreement(len(each)))), parallel, (assumption,))
+
+
+def _size(file: LauncherFile, name: str) -> Quantity | None:
+    return next((q for q in file.quantities if q.name == name), None)
+
+
+def _unanimous(found: list[tuple[LauncherFile, str]], name: str) -> Quantity | None:
+    sizes = [_size(file, name) for file, _ in found]
+    first = sizes[0]
+    return first if first is not None and all(size is not None and size.value == first.value for size in sizes) else None

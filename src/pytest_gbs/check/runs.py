@@ -1,0 +1,373 @@
+"""From a document to outcomes: the runs of a recipe, and what each rule says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.check import finalise
+from pytest_gbs.check.finalise import Launched, Outcomes, merged
+from pytest_gbs.check.rulebook import OF_TABLE, Rulebook
+from pytest_gbs.claims.grammars import Stated, read_stated
+from pytest_gbs.claims.grammars.names import read_name
+from pytest_gbs.claims.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
+from pytest_gbs.composition.command_settings import settings
+from pytest_gbs.files.globs import matches_any
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.declaration import Declaration, Force
+from pytest_gbs.model.document import CONFIGURATIONS, Document
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.fileview import FileView
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.identity import by_identity
+from pytest_gbs.model.launch import JUDGES_NOTHING, Kind, Launch
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.outcome import Outcome
+from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Noted, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.report import Bug
+from pytest_gbs.model.rule import About, Rule, Scope
+from pytest_gbs.model.run import Judged, Policy, Run, World
+from pytest_gbs.model.settings import Expectation, Settings
+from pytest_gbs.model.typed import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.launches.resolve import Running
+
+# What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it stands beside.
+CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP)
+
+
+class Context(NamedTuple):
+    """What a recipe is judged with, beside itself: settings, hardware given on the command line, and launcher files nearby."""
+
+    settings: Settings
+    hardware: Sizes  # of the settings, for this recipe
+    given: Sizes
+    nearby: Callable[[], Nearby]
+    shared: tuple[Policy, ...] = ()
+
+
+def build_runs(
+    document: Document, framework: Framework, sizes: dict[str, Size], context: Context, places: dict[KeyPath, Location] | None = None
+) -> tuple[Run, ...]:
+    """Return the recipe by itself, and one more run for each launch context that the settings state for it.
+
+    `places` says where the values of a document really stand that is made up of several.
+    """
+    stated = _stated(document, framework)
+    declarations = stated.declarations
+    own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
+    evidence = Evidence(own, context.given, context.hardware, context.nearby)
+    table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
+    said = said_in_comments(declarations, Force.STATES)
+    claimed = tuple(
+        (d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes)))
+        for d in declarations
+        if d.force == Force.STATES and not d.weak and d.name in CLAIMED
+    )
+    hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
+    seen = geometry(sizes, hardware.sizes, table, document)
+    policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
+    recipe = Run(document, table, None, seen, (), declarations, policies, hardware.assumptions, places=places, unread=stated.ended)
+    recipe = _with_claims(_best_known(recipe, (worlds[0] for _, worlds in claimed), context), claimed)
+    return (recipe, *_launched(recipe, sizes, context))
+
+
+def _with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...]]]) -> Run:
+    """Return `run` with what is claimed of it, each claim judged once and for all."""
+    claimed = tuple(claimed)
+    if not claimed:
+        return run
+    from pytest_gbs.claims.judgement import judged
+
+    return run._replace(claims=tuple(judged(run, declaration, worlds) for declaration, worlds in claimed))
+
+
+@by_identity
+def _counting_tokens(framework: Framework) -> Framework:
+    """Return the table with the tokens of an optimizer step: sequences of at most the sequence length, each sample one or two."""
+    several = framework.sequences_per_sample
+    factors = (Name.GLOBAL_BATCH_SIZE, *([Name.SEQUENCES_PER_SAMPLE] if several > 1 else []), Name.SEQUENCE_LENGTH)
+    tokens = Equation(Name.TOKENS_PER_STEP, factors, unit="tokens", source="definition")
+    assumed = (*framework.assumed, (Name.SEQUENCES_PER_SAMPLE, several)) if several > 1 else framework.assumed
+    return framework._replace(equations=(*framework.equations, tokens), assumed=assumed)
+
+
+def _world(sizes: dict[str, Size], hardware: Hardware, table: Framework, document: Document) -> World:
+    return world(geometry(sizes, hardware.sizes, table, document), hardware)
+
+
+def _stated(document: Document, framework: Framework) -> Stated:
+    """Return what comments, the file's name and the run's names state."""
+    path = document.source.path
+    found = read_stated(document.comments, path) if document.comments else Stated()
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    named = list(read_name(stem, path, 0, None))
+    for key in framework.names:
+        node = document.get(*key)
+        text = getattr(node, "text", "")
+        if text and "/" not in text[-1:]:
+            start = node.start + (0 if node.plain else 1)  # type: ignore[union-attr]
+            named.extend(read_name(text, path, start, key))
+    return found._replace(declarations=(*found.declarations, *named))
+
+
+def _with_parallel(hardware: Hardware, context: Context) -> Hardware:
+    """Return `hardware` with the parallel sizes that all launcher files nearby agree on, where hardware was given to launch on."""
+    if not context.given:
+        return hardware
+    parallel = {q.name: q for q in context.nearby().parallel}
+    return hardware._replace(sizes={**parallel, **hardware.sizes})
+
+
+def _reserve(framework: Framework, document: Document, hardware: Hardware) -> Hardware:
+    """Return `hardware` without what comments say of it where some of the GPUs may serve rather than train."""
+    reserves, shares = framework.reserves, framework.shares
+    if reserves is None or not holds(reserves, document, framework.loader):
+        return hardware
+    if shares is not None and holds(shares, document, framework.loader):
+        return hardware
+    return hardware._replace(sizes={name: size for name, size in hardware.sizes.items() if size.origin != Origin.COMMENT})
+
+
+def _best_known(run: Run, claimed: Iterable[World], context: Context) -> Run:
+    """Return `run` shown in the world of its first claim that names its hardware, where nothing better was given."""
+    if context.given or run.geometry.global_batch_size is not None:
+        return run
+    world = next((world for world in claimed if world.geometry.global_batch_size is not None), None)
+    return run._replace(geometry=world.geometry, assumptions=world.assumptions) if world is not None else run
+
+
+def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Run]:
+    """Yield the run of each launch context that the settings state for this recipe; launches judge no claims of prose."""
+    for launch in context.settings.launches:
+        if not matches_any(run.path, launch.paths):
+            continue
+        stated = {Name.NUM_NODES: launch.num_nodes, Name.GPUS_PER_NODE: launch.gpus_per_node, Name.WORLD_SIZE: launch.world_size}
+        hardware = {n: Quantity(n, v, Origin.LAUNCH, key=launch.name, note=Note(launch.origin)) for n, v in stated.items() if v is not None}
+        seen = geometry(sizes, hardware, run.framework, run.document)
+        start = Launch(Location(context.settings.source, 0, 0), Kind.SCRIPT, launch.name, tuple(hardware.values()))
+        bare = run._replace(launch=start, geometry=seen, claims=(), assumptions=())
+        yield _with_claims(bare, ((claim.declaration, (World(seen),)) for claim in run.claims))
+
+
+def launch_run(running: Running, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
+    """Return the run of one launch, in its own world: what it really runs, held against the numbers that are claimed.
+
+    `sizes` are those of the document that it runs, at their real places, `own` the recipe by itself, and `declared` what the
+    comments of the launching script state of it.
+    """
+    framework = running.framework
+    launch = running.found.launch._replace(kind=_kind(running, sizes))
+    table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
+    hardware = _started(running, sizes)
+    seen = geometry(sizes, hardware, table, running.document)
+    judges = launch.kind not in JUDGES_NOTHING
+    claimed = [claim.declaration for claim in own.claims] if own is not None and judges else []
+    stated = [d for d in declared if d.name in CLAIMED] if judges else []
+    policies = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
+    assumptions = tuple(dict.fromkeys(_assumed(running, hardware, sizes)))
+    places = running.places
+    run = Run(running.document, table, launch, seen, (), declared, policies, assumptions=assumptions, places=places)
+    return _with_claims(run, ((declaration, (World(seen),)) for declaration in (*claimed, *stated)))
+
+
+# A run of so few optimizer steps tries whether something works.
+_FEW_STEPS: Final = 20
+_BATCH: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)
+
+
+def _kind(running: Running, sizes: dict[str, Size]) -> str:
+    """Return the kind of a launch: a test where it takes a few steps alone, a template where a part of its batch is a variable."""
+    launch = running.found.launch
+    steps = sizes.get(Name.MAX_STEPS)
+    if isinstance(steps, Quantity) and steps.origin == Origin.LAUNCH and 0 < steps.value <= _FEW_STEPS:
+        return Kind.TEST
+    batch = [size for name in _BATCH if isinstance(size := sizes.get(name), Unknown) and size.reason == Reason.INTERPOLATED]
+    if launch.kind in (Kind.SCRIPT, Kind.DOCUMENT) and any(size.at and size.at.source != running.recipe for size in batch):
+        return Kind.TEMPLATE
+    return launch.kind
+
+
+def _started(running: Running, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the hardware of a launch: what its launcher gives, else the recipe's own keys; never a comment."""
+    given: dict[str, Size] = {size.name: size for size in running.found.start.sizes if size.name in (*HARDWARE, *PARALLEL)}
+    if any(isinstance(given.get(name), Quantity) for name in HARDWARE):
+        return given
+    own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
+    parallel = {name: size for name, size in given.items() if name in PARALLEL}
+    return {**parallel, **own} if own else given
+
+
+def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]) -> Iterator[Assumption]:
+    """Yield what a launch takes for granted: variables that nobody sets, arguments that nobody adds."""
+    for size in (*hardware.values(), *sizes.values()):
+        # The environment has variables in capitals; others are the script's own.
+        if isinstance(size, Quantity) and size.note.kind == Noted.DEFAULT and size.note.variable.isupper():
+            yield Assumption(Assuming.NOT_SET, size.note.variable)
+    places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}
+    for setting in settings(running.found.start.program[1:], running.framework.arguments):
+        if setting.word.default and setting.at in places:
+            yield from (Assumption(Assuming.NOT_SET, part.name) for part in setting.word.parts if part.default)
+    if any(_is_left_open(size.at, running) for size in _numbers(hardware)):
+        yield Assumption(Assuming.LEFT_AS_IT_IS)
+    if running.found.launch.meant:
+        yield Assumption(Assuming.QUOTES)
+    if running.found.launch.open:
+        yield Assumption(Assuming.NOTHING_ADDED)
+
+
+def _numbers(hardware: dict[str, Size]) -> Iterator[Quantity]:
+    """Yield the numbers that a launch's hardware rests on."""
+    for size in hardware.values():
+        yield from leaves(size)
+
+
+# A comment of a script that asks whoever runs it for other numbers, and how many characters behind it they may stand.
+_ASKS: Final = ("change for", "change this", "change these", "change to your", "adjust to your", "set this to", "set these to")
+_BEHIND: Final = 120
+
+
+def _is_left_open(at: Location | None, running: Running) -> bool:
+    """Return whether a comment right above a number, or beside it, asks for another one."""
+    script = running.found.script
+    if at is None or at.source != script.path:
+        return False
+    for block in script.comments:
+        stop = block.pieces[-1][1] + len(block.text) - block.pieces[-1][0]
+        if any(word in block.text.lower() for word in _ASKS) and 0 <= at.start - stop <= _BEHIND:
+            return True
+    return False
+
+
+def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
+    for e in expect:
+        if not e.shared and matches_any(path, e.paths):
+            yield Policy(e.name, e.low, e.high, e.values, e.origin, e.text)
+
+
+class Judgement(NamedTuple):
+    """What all rules said about one document: outcomes by rule code, bugs met on the way, and claims for rules that compare.
+
+    `launched` is what they said of its launches by scripts, whose findings belong to the launching file.
+    """
+
+    outcomes: Outcomes
+    internal: tuple[Bug, ...]
+    judged: tuple[Judged, ...] = ()
+    launched: tuple[Launched, ...] = ()
+
+
+def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) -> Judgement:
+    """Return what file and run rules say of a recipe and its runs."""
+    asked = _Asked()
+    partial = any(run.launch and run.launch.start and run.launch.start.together for run in runs)
+    own = asked.of(rules.of(Scope.FILE), view) if view is not None else {}
+    launched: list[Launched] = []
+    for run in runs:
+        told = finalise.of_run(merged(asked.of(_concerning(rules, run, partial), run), _of_values_given(asked, rules, run)), run, rules)
+        if run.launch is None or run.launch.start is None:
+            own = merged(own, told)
+        else:
+            launched.append(Launched(run, finalise.without_those_of(own, told)))
+    if len(runs) > 1:
+        own, launched = _compared(asked.of(rules.of(Scope.RECIPE), runs), own, launched)
+    judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()
+    return Judgement(finalise.of_recipe(own, launched, rules), tuple(asked.bugs), judged, tuple(launched))
+
+
+def _concerning(rules: Rulebook, run: Run, partial: bool) -> Iterator[Rule]:
+    """Yield the rules that may have something to say of `run`; `partial` is true of a recipe that launches read with other files."""
+    scopes = (Scope.RUN,) if run.launch is None else (Scope.RUN, Scope.LAUNCH)
+    for rule in rules.about(run.framework):
+        given = not rule.needs or rule.needs in OF_TABLE or bool(getattr(run, rule.needs))
+        if rule.scope in scopes and given and not (partial and run.launch is None and rule.in_any_part):
+            yield rule
+
+
+def _of_values_given(asked: _Asked, rules: Rulebook, run: Run) -> Outcomes:
+    """Return what rules about values say of those that the command line of a launch gives."""
+    if run.launch is None or run.places is None:
+        return {}
+    view = FileView(run.document, run.framework, {}, None, False)
+    told = asked.of((rule for rule in rules.all if rule.about == About.VALUE), view)
+    return {
+        code: [outcome for outcome in outcomes if outcome.at and not run.real(outcome.at).source.endswith(CONFIGURATIONS)]
+        for code, outcomes in told.items()
+    }
+
+
+def _compared(told: Outcomes, own: Outcomes, launched: list[Launched]) -> tuple[Outcomes, list[Launched]]:
+    """Return `own` and `launched` with what is said of all runs together: in a launching file, each to the launch that it is about."""
+    for code, outcomes in told.items():
+        for outcome in outcomes:
+            said = {code: [outcome]}
+            place = outcome.at.source if outcome.at else None
+            about = next((n for n, each in enumerate(launched) if each.run.launch and each.run.launch.at.source == place), None)
+            if about is None:
+                own = merged(own, said)
+            else:
+                launched[about] = launched[about]._replace(outcomes=merged(launched[about].outcomes, said))
+    return own, launched
+
+
+def judge_file(view: object, rules: Rulebook, scope: str) -> Judgement:
+    """Return what the rules of one scope say about something that is no recipe."""
+    asked = _Asked()
+    return Judgement(asked.of(rules.of(scope), view), tuple(asked.bugs))
+
+
+class _Asked:
+    """Asks rules; the one place where a bug in a rule is caught, so that the run goes on and says so."""
+
+    def __init__(self) -> None:
+        self.bugs: list[Bug] = []
+
+    def of(self, rules: Iterable[Rule], subject: Any) -> Outcomes:
+        """Return what `rules` say of `subject`, each outcome with the code of its rule."""
+        told: dict[str, list[Outcome]] = {}
+        for rule in rules:
+            try:
+                for outcome in rule.check(subject):
+                    own = outcome if outcome.code == rule.code else outcome._replace(code=rule.code)
+                    told.setdefault(rule.code, []).append(own)
+            except Exception as error:
+                path = getattr(subject, "path", None) or getattr(getattr(subject, "document", None), "source", ("?",))[0]
+                self.bugs.append(Bug(f"{type(error).__name__}: {error}", path, rule.code))
+        return told
+
+
+def _judged(run: Run) -> Iterator[Judged]:
+    """Yield the claims that name nodes and leave the GPUs of each open, with the number they would need."""
+    for claim in run.claims:
+        said = dict(claim.declaration.conditions)
+        nodes = said.get(Name.NUM_NODES)
+        if nodes is None or Name.GPUS_PER_NODE in said or Name.WORLD_SIZE in said or claim.declaration.unit == "tokens":
+            continue
+        sizes = {n: s for n, s in run.geometry.stated.items() if n not in (*HARDWARE, Name.DATA_PARALLEL_SIZE, Name.GLOBAL_BATCH_SIZE)}
+        sizes[Name.NUM_NODES] = Quantity(Name.NUM_NODES, nodes, Origin.COMMENT)
+        found = law(Name.GLOBAL_BATCH_SIZE, sizes, run.framework.equations)
+        if found is None or found.free != (Name.GPUS_PER_NODE,):
+            continue
+        needed = claim.declaration.value / found.coefficient
+        whole = int(needed) if needed.denominator == 1 else None
+        text = f"{claim.declaration.value:,} = {found.coefficient} x {needed} GPUs per node on {nodes} node{'s' * (nodes != 1)}"
+        yield Judged(run.path, claim.declaration, nodes, whole, text)
+
+
+def claimed(runs: tuple[Run, ...]) -> bool:
+    """Return whether anything says what the batch of these runs should be."""
+    return bool(runs and (runs[0].claims or runs[0].policies))
+
+
+__all__ = [
+    "Context",
+    "Judgement",
+    "build_runs",
+    "claimed",
+    "judge_file",
+    "judge_recipe",
+    "launch_run",
+]

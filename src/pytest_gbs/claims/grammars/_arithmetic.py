@@ -1,0 +1,186 @@
+"""Products that a statement writes out, with what each factor is called: `8 GPUs * micro_batch=1 * grad_accum=4`, `16x(1)x8`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import gcd
+
+from pytest_gbs.claims.grammars._sizes import count_at, name_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, Token, text_at
+from pytest_gbs.claims.grammars.words import NODES, UNITS, words
+from pytest_gbs.model.limits import DEEPEST_BRACKETS, LARGEST_PRODUCT
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.typed import Final, NamedTuple
+
+_TIMES: Final = ("x", "*")
+_DIVIDED: Final = ("/", "//")
+OPERATORS: Final = (*_TIMES, *_DIVIDED)
+_REMARK: Final = 12
+# A plain "batch size" among factors is that of one device.
+_PLAIN_BATCH: Final = words("batch bs bsz batchsize")
+
+
+class Operand(NamedTuple):
+    """One factor of a product: its number (None where it is only named), its name ("" where it has none), and the number's token.
+
+    `unit` is the first word behind the number that is no name of ours: `64 samples`.
+    """
+
+    value: int | None
+    name: str
+    at: int
+    unit: str = ""
+
+
+class Product(NamedTuple):
+    """Operands multiplied, and those divided by, from token `first` to `stop` (excluded).
+
+    `value` is what it really gives, None where it is no whole number or an operand has no number.
+    """
+
+    first: int
+    stop: int
+    factors: tuple[Operand, ...]
+    divisors: tuple[Operand, ...]
+    value: int | None
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """All operands, factors first."""
+        return self.factors + self.divisors
+
+
+_Ratio = tuple[int, int]
+
+
+class _Part(NamedTuple):
+    stop: int
+    factors: tuple[Operand, ...]
+    divisors: tuple[Operand, ...]
+    value: _Ratio | None  # numerator and denominator without a common divisor
+
+
+def products(tokens: Sequence[Token], taken: Collection[int] = ()) -> tuple[Product, ...]:
+    """Return the products of at least two operands that the tokens write out, in order, the longest from each place on.
+
+    None starts at a token that is `taken`: a word of the batch's own name.
+    """
+    found: list[Product] = []
+    i = 0
+    while i < len(tokens):
+        part = _product(tokens, i, 0) if i not in taken and _may_start(tokens, i) else None
+        if part is not None and len(part.factors) + len(part.divisors) > 1:
+            whole = part.value[0] if part.value is not None and part.value[1] == 1 else None
+            found.append(Product(i, part.stop, part.factors, part.divisors, whole))
+            i = part.stop
+        else:
+            i = part.stop if part is not None and part.factors[0].value is None else i + 1
+    return tuple(found)
+
+
+def _may_start(tokens: Sequence[Token], i: int) -> bool:
+    token = tokens[i]
+    if token.kind == NUMBER or token.text == "(" or token.text in _PLAIN_BATCH:
+        return True
+    return token.kind == WORD and name_at(tokens, i) is not None
+
+
+def _product(tokens: Sequence[Token], i: int, depth: int) -> _Part | None:
+    # Behind a sign whose left side could not be read, an equals sign starts the result.
+    part = _operand(tokens, i, depth, depth > 0 or text_at(tokens, i - 1) not in OPERATORS)
+    while part is not None and part.stop < len(tokens) - 1 and tokens[part.stop].text in OPERATORS:
+        # Behind names without numbers an equals sign starts the numbers (`micro * accum * dp = 4 * 8 * 16`), behind numbers
+        # without names it starts the result (`512 * sequence_length = 1M tokens`).
+        binds = all(operand.value is not None and operand.name for operand in (*part.factors, *part.divisors))
+        right = _operand(tokens, part.stop + 1, depth, binds)
+        if right is None:
+            break
+        part = _combined(part, right, tokens[part.stop].text)
+    return part
+
+
+def _combined(left: _Part, right: _Part, sign: str) -> _Part:
+    value: _Ratio | None = None
+    if sign in _TIMES:
+        if left.value is not None and right.value is not None:
+            value = _reduced(left.value[0] * right.value[0], left.value[1] * right.value[1])
+        return _Part(right.stop, left.factors + right.factors, left.divisors + right.divisors, value)
+    if left.value is not None and right.value is not None and right.value[0]:
+        value = _reduced(left.value[0] * right.value[1], left.value[1] * right.value[0])
+        value = (value[0] // value[1], 1) if sign == "//" and value is not None else value
+    return _Part(right.stop, left.factors + right.divisors, left.divisors + right.factors, value)
+
+
+def _reduced(numerator: int, denominator: int) -> _Ratio | None:
+    """Return the ratio in lowest terms; None where it is beyond what any batch is."""
+    if max(numerator, denominator) > LARGEST_PRODUCT:
+        return None
+    common = gcd(numerator, denominator) or 1
+    return numerator // common, denominator // common
+
+
+def _operand(tokens: Sequence[Token], i: int, depth: int, binds: bool) -> _Part | None:
+    """Return one operand: a number with or without a name before or behind it, a name alone, or a product in brackets."""
+    if i >= len(tokens):
+        return None
+    if tokens[i].text == "(":
+        inner = _product(tokens, i + 1, depth + 1) if depth < DEEPEST_BRACKETS else None
+        return inner._replace(stop=inner.stop + 1) if inner is not None and text_at(tokens, inner.stop) == ")" else None
+    return _counted(tokens, i) if tokens[i].kind == NUMBER else _named(tokens, i, binds)
+
+
+def _counted(tokens: Sequence[Token], i: int) -> _Part | None:
+    found = count_at(tokens, i)
+    if found is None:
+        return None
+    name, stop, unit = _behind(tokens, i + 1)
+    stop = _past_remark(tokens, stop)
+    return _Part(stop, (Operand(found.value, name, i, unit),), (), (found.value, 1))
+
+
+def _past_remark(tokens: Sequence[Token], i: int) -> int:
+    """Return where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`."""
+    if text_at(tokens, i) != "(":
+        return i
+    for j in range(i + 1, min(i + _REMARK, len(tokens))):
+        if tokens[j].text == ")":
+            return j + 1
+        if tokens[j].kind != WORD:
+            break
+    return i
+
+
+def _behind(tokens: Sequence[Token], i: int) -> tuple[str, int, str]:
+    """Return the name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is no name of ours."""
+    bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
+    name, stop = ("", i) if text_at(tokens, i) in UNITS else _name(tokens, i + bracket)
+    if name == Name.WORLD_SIZE and text_at(tokens, stop) == "/" and text_at(tokens, stop + 1) in NODES:
+        return Name.GPUS_PER_NODE, stop + 2, ""
+    if name and (not bracket or text_at(tokens, stop) == ")"):
+        return name, stop + bracket, ""
+    return "", i, tokens[i].text if i < len(tokens) and tokens[i].kind == WORD else ""
+
+
+def _name(tokens: Sequence[Token], i: int) -> tuple[str, int]:
+    """Return the size that the words from token `i` on name in a formula, and where they end; "" where they name none."""
+    named = name_at(tokens, i)
+    if named is not None:
+        return named.name, named.stop
+    if text_at(tokens, i) in _PLAIN_BATCH:
+        return Name.MICRO_BATCH_SIZE, i + 1 + (text_at(tokens, i + 1) == "size")
+    return "", i
+
+
+def _named(tokens: Sequence[Token], i: int, binds: bool) -> _Part | None:
+    """Return a name with its number (`grad_accum=4`, `dp_size(64)`, `dp8`), or alone."""
+    name, stop = _name(tokens, i)
+    if not name:
+        return None
+    bracket = text_at(tokens, stop) == "("
+    equated = binds and text_at(tokens, stop) in ("=", ":")
+    at = stop + (bracket or equated)
+    found = count_at(tokens, at)
+    is_result = equated and text_at(tokens, at + 1) in UNITS
+    if found is None or is_result or (bracket and text_at(tokens, at + 1) != ")"):
+        return _Part(stop, (Operand(None, name, i),), (), None)
+    return _Part(at + 1 + bracket, (Operand(found.value, name, at),), (), (found.value, 1))

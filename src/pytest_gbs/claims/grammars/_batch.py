@@ -1,0 +1,132 @@
+"""The words that name the global batch: `GBS`, `effective batch size`, `total samples per step`; never the batch of something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_gbs.claims.grammars._sizes import count_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Token, text_at
+from pytest_gbs.claims.grammars.words import DEVICE_UNITS, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.typed import Final, NamedTuple
+
+_WHOLE: Final = words("global effective total overall aggregate combined full equivalent golbal cumulative")
+_BETWEEN: Final = words("train training fixed optimizer global effective optimization optimiser")
+_BATCH: Final = words("batch batchsize bs bsz bsize")
+_ENDS: Final = words(""") , . ; : = ( ] ' " ` ! ? | ~ - } # … /""")
+_UNCOUNTED: Final = words("x or to steps step epochs epoch gpus gpu nodes node times gb devices")
+_PHRASE: Final = 4  # so many words in front of and behind a label belong to it
+
+
+class Label(NamedTuple):
+    """Tokens `first` to `stop` (excluded) that name the global batch, or the prompts of it, where `name` says so."""
+
+    first: int
+    stop: int
+    name: str = Name.GLOBAL_BATCH_SIZE
+
+
+def labels(text: str, tokens: Sequence[Token]) -> tuple[Label, ...]:
+    """Return the names of the global batch in a statement of the block text `text`, in order."""
+    found: list[Label] = []
+    i = 0
+    while i < len(tokens):
+        label = _label(text, tokens, i)
+        if label is not None and not _of_something_else(tokens, label):
+            found.append(label)
+        i = label.stop if label else i + 1
+    return tuple(found)
+
+
+def _label(text: str, tokens: Sequence[Token], i: int) -> Label | None:
+    token = tokens[i]
+    if token.kind != WORD:
+        return None
+    if token.text == "gbs":
+        # "GBs" are gigabytes.
+        return None if text[token.start : token.stop] == "GBs" else Label(i, i + 1)
+    if token.text in _WHOLE or token.text in _BETWEEN:
+        return _named_batch(tokens, i)
+    counted = i + (token.text == "unique")
+    unit = UNITS.get(text_at(tokens, counted))
+    stop = _per_step(tokens, counted + 1) if unit in ("samples", "prompts") else 0
+    return Label(i, stop, Name.PROMPTS_PER_STEP if unit == "prompts" else Name.GLOBAL_BATCH_SIZE) if stop else None
+
+
+def _per_step(tokens: Sequence[Token], i: int) -> int:
+    """Return where "per step", "per optimizer step" or the like ends that starts at token `i`; 0 where there is none."""
+    if text_at(tokens, i) != "per":
+        return 0
+    i += 1
+    while text_at(tokens, i) in _BETWEEN or text_at(tokens, i) in ("gradient", "weight", "parameter", "optim"):
+        i += 1
+    return i + 1 if text_at(tokens, i) in STEPS else 0
+
+
+def _named_batch(tokens: Sequence[Token], i: int) -> Label | None:
+    """Return the label of words such as `global train batch size` and `full, fixed batch size` from token `i` on."""
+    j, whole = i, False
+    while (text := text_at(tokens, j)) in _WHOLE or text in _BETWEEN or (text == "," and whole and text_at(tokens, j + 1) in _BETWEEN):
+        whole = whole or text in _WHOLE
+        j += 1
+    if whole and text in UNITS and (stop := _per_step(tokens, j + 1)):
+        return Label(i, stop)
+    if not whole or text not in _BATCH:
+        return None
+    j += 1 + (text == "batch" and text_at(tokens, j + 1) in ("size", "sz"))
+    return None if text_at(tokens, j) in ("sizes", "norm", "normalization", "dim") else Label(i, j)
+
+
+def _of_something_else(tokens: Sequence[Token], label: Label) -> bool:
+    """Return whether words close by make it a batch of evaluation, of one device, of another part of the program."""
+    for j in range(label.first - 1, max(-1, label.first - 1 - _PHRASE), -1):
+        text = tokens[j].text
+        if tokens[j].kind == SIGN and text in ",;.)(=":
+            break
+        if text in OTHER_BATCH or (text in PART_OF_BATCH and j >= label.first - 2):
+            return True
+    return per_device(tokens, label.stop)
+
+
+def per_device(tokens: Sequence[Token], i: int) -> bool:
+    """Return whether "per GPU", "/device", "for evaluation" or the like stands at token `i`."""
+    text, behind = text_at(tokens, i), text_at(tokens, i + 1)
+    each = behind in ("each", "every")
+    if text in ("per", "/", "a", "on") and text_at(tokens, i + 1 + each) in DEVICE_UNITS:
+        return text in ("per", "/") or each
+    for token in tokens[i : i + _PHRASE]:
+        if token.kind != WORD and token.text != "(":
+            return False
+        if token.text in OTHER_BATCH and token.text != "gen":
+            return True
+    return False
+
+
+def unit_at(tokens: Sequence[Token], i: int) -> tuple[str, int]:
+    """Return the unit behind a number and where it ends: `samples`, `tokens`, ...; "" where none is said."""
+    j = i + (text_at(tokens, i) in ("unique", "packed", "training", "preference"))
+    unit = UNITS.get(text_at(tokens, j), "")
+    return (unit, j + 1) if unit else ("", i)
+
+
+def is_bare(tokens: Sequence[Token], i: int) -> bool:
+    """Return whether a number that ends before token `i` counts samples: nothing behind it makes it steps, GPUs, a ratio, a range."""
+    if i >= len(tokens):
+        return True
+    token = tokens[i]
+    if token.kind == SIGN:
+        return token.text in _ENDS and not (token.text in (",", "-", "/") and is_list(tokens, i - 1))
+    return token.kind != NUMBER and token.text not in _UNCOUNTED and not per_device(tokens, i)
+
+
+def is_list(tokens: Sequence[Token], i: int) -> bool:
+    """Return whether the number at token `i` is one of several: `16, 32, 64`, `64 or 128`; not `128, 8 nodes`."""
+    if text_at(tokens, i + 1) not in (",", "or", "and", "/", "to", "-", "|") or count_at(tokens, i + 2) is None:
+        return False
+    behind = tokens[i + 3] if i + 3 < len(tokens) else None
+    counts_something = behind is not None and behind.kind == WORD and (behind.text in _COUNTED or is_chip(behind.text))
+    grid = behind is not None and behind.text in ("x", "*")
+    return not (counts_something or grid)
+
+
+_COUNTED: Final = DEVICE_UNITS | words("per accumulation gradient grad accum micro tokens tok")

@@ -1,0 +1,48 @@
+"""Cheap tests of whether a text can state anything at all, by finding words rather than by regular expressions."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pytest_gbs.model.typed import Final
+
+_BEFORE: Final = 24
+_SIGNS: Final = ("*", "×", " x ", "÷", "✕", "⨯", "∗", "⋅", "✖", "／")
+
+
+@cache
+def digit() -> re.Pattern[str]:
+    """Return the pattern that finds a digit."""
+    return re.compile("[0-9]")
+
+
+@cache
+def _count() -> re.Pattern[str]:
+    return re.compile(r"\d|\b(?:one|two|three|four|six|eight|sixteen|single)\b")
+
+
+def has_digit(text: str) -> bool:
+    """Return whether `text` holds a digit."""
+    return digit().search(text) is not None
+
+
+def counts(text: str, words: tuple[str, ...]) -> bool:
+    """Return whether a number stands shortly in front of one of `words` in `text`, which is in lower case."""
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            if _count().search(text, max(0, at - _BEFORE), at):
+                return True
+            at = text.find(word, at + len(word))
+    return False
+
+
+def multiplies(text: str) -> bool:
+    """Return whether `text`, in lower case, has a sign that may multiply or divide, beside a number where it may be a letter or a slash."""
+    return any(map(text.__contains__, _SIGNS)) or _letter_or_slash().search(text) is not None
+
+
+@cache
+def _letter_or_slash() -> re.Pattern[str]:
+    return re.compile(r"[0-9)]\s?[x/]|/\s?[0-9(]")

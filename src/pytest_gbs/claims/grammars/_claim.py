@@ -1,0 +1,57 @@
+"""A stated batch size put together: its number, its force, and the hardware and factors that the same statement names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pytest_gbs.claims.grammars._force import batch_force, hardware_force
+from pytest_gbs.claims.grammars._hardware import hardware
+from pytest_gbs.claims.grammars._sizes import settings
+from pytest_gbs.claims.grammars._statements import Passage
+from pytest_gbs.claims.grammars.words import Numeral
+from pytest_gbs.model.declaration import Declaration, Force
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.typed import Final
+
+HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
+
+
+def claim(
+    passage: Passage, at: int, name: str, number: Numeral, *, grammar: str, unit: str = "", known: Collection[str] = ()
+) -> Declaration:
+    """Return the declaration that size `name` is `number`, which is token `at`, with the conditions that its statement names.
+
+    `known` are sizes that the caller has better evidence of than the words nearby.
+    """
+    conditions, ambiguous = _conditions(passage, at, known)
+    force = batch_force(passage.statement, passage.tokens[at].start, not HARDWARE.isdisjoint(conditions))
+    return Declaration(
+        name,
+        number.value,
+        number.holds,
+        passage.place(at),
+        passage.shown(at),
+        grammar,
+        unit,
+        force,
+        tuple((each, value) for each, (value, _) in conditions.items()),
+        tuple(passage.place(token) for _, token in conditions.values()),
+        ambiguous,
+    )
+
+
+def _conditions(passage: Passage, at: int, known: Collection[str]) -> tuple[dict[str, tuple[int, int]], bool]:
+    """Return the sizes that the statement of the claim at token `at` names, each with its token, and whether its GPUs are ambiguous."""
+    tokens = passage.tokens
+    found: dict[str, tuple[int, int]] = {}
+    ambiguous = False
+    for stated in sorted(hardware(tokens), key=lambda each: abs(each.at - at)):
+        if stated.name in known or stated.name in found or stated.at == at:
+            continue
+        if hardware_force(passage.statement, tokens[stated.first].start, tokens[stated.stop - 1].stop) != Force.OTHER:
+            found[stated.name] = (stated.value, stated.at)
+            ambiguous = ambiguous or stated.ambiguous
+    for setting in settings(tokens):
+        if setting.name not in known and setting.name not in found and setting.at != at:
+            found[setting.name] = (setting.value, setting.at)
+    return found, ambiguous and Name.WORLD_SIZE in found and not {Name.GPUS_PER_NODE, Name.NUM_NODES} <= found.keys()

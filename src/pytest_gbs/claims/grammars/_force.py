@@ -1,0 +1,137 @@
+"""How firmly a statement states what it states, by the words around it.
+
+The words of the lists stand between blanks where whole words are meant; they are looked for in a text whose signs were made blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pytest_gbs.claims.grammars._statements import Statement
+from pytest_gbs.model.declaration import Force
+from pytest_gbs.model.typed import Final
+
+_BLANKS: Final = str.maketrans(dict.fromkeys("\n\t\r\"'`!#$%&()*,-./:;<=>?@[]^_{|}~–—’…", " "))
+
+
+def _phrases(text: str) -> tuple[str, ...]:
+    """Return the phrases of `text`, which blanks separate; `_` stands for a blank within one, or for the border of a word."""
+    return tuple(phrase.replace("_", " ") for phrase in text.split())
+
+
+# In front of the number: they take it back.
+_OTHER_BEFORE: Final = _phrases(
+    "_not_ n_t_ _never_ _instead_ _rather_ _than_ _unlike_ _without_ _vs_ _versus_ _compared_ _no_longer_ _matching_ _derived_from_"
+)
+# In front of the number: they put it off, or bound it.
+_ADVISES_BEFORE: Final = _phrases(
+    "_may_ _might_ _can_ _could_ _would_ _up_to_ _max_ _maximum_ _min_ _e_g_ _for_example_ _try_ _todo_ _fixme_ _increase_ _decrease_"
+    " _reduce_ _adjust_ _change_ _raise_ _double_ _halve_ _override_ _feel_free_ _set_to_ _set_it_to_ _set_this_to_ _must_ _need_to_"
+    " _needs_to_ _divisible_ _limit _prefer _want_ _use_ _stays_ _stay_ _remains_ _remain_ _still_"
+)
+# Anywhere in the statement.
+_ADVISES: Final = _phrases(
+    "_best_results_ _recommend _suggest _at_least_ _at_most_ _minimum_ _ideal _lower_bound_ _upper_bound_ _depending_ _estimate _suitable_"
+    " _compatible_"
+)
+_HISTORY: Final = _phrases(
+    "_paper_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_"
+)
+_HISTORY_BEFORE: Final = _phrases("_trained_ _published_ _till_ _until_ _was_ _were_")
+_OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _sibling_ _lm_loss_")
+_CONDITIONAL: Final = _phrases("_if_ _when_ _unless_")
+# Behind a condition: what to do then, which says nothing of the recipe as it is.
+_INSTRUCTS: Final = _phrases("_set_ _choose_ _switch_ _pick_ _make_it_ _you_")
+
+_HARDWARE_HISTORY: Final = _phrases("_trained_ _tested_ _measured_ _profile_ _profiled_ _benchmarked_ _timed_ _took_ _ran_")
+_HARDWARE_OTHER: Final = _phrases(
+    "_oom _out_of_memory_ _memory_ _peak_ _gib_ _vram_ _throughput_ _tok_s_ _tokens_s_ _token_s_ _vllm_ _sglang_ _infer _generat _rollout"
+    " _teacher _student _judge _reward_model_ _gym_ _replica _dedicat _reserv _otherwise_ _older_ _no_effect_ _runner _pytest_ _unit_test"
+    " _gpu_h_ _hour _per_epoch_ _epoch_on_ _hrs_ _expert_ _experts_ _exceed _too_large_ _too_big_ _assume_we_"
+)
+_PART_BEFORE: Final = _phrases("_split _shard _span _fit_ _fits_")
+_NEAR: Final = 60
+
+
+def batch_force(statement: Statement, at: int, conditional: bool) -> str:
+    """Return the force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
+    around = _words(statement.lower)
+    before = _front(around, at - statement.start)
+    if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
+        return Force.OTHER
+    if _says(around, _HISTORY) or _says(before, _HISTORY_BEFORE):
+        return Force.HISTORY
+    if _says(around, _ADVISES) or _bounds(statement, at) or _says(before, _ADVISES_BEFORE) or _is_request(before):
+        return Force.ADVISES
+    if _says(before, _CONDITIONAL) and (not conditional or _says(before, _INSTRUCTS)):
+        return Force.ADVISES
+    return Force.STATES
+
+
+def hardware_force(statement: Statement, start: int, stop: int) -> str:
+    """Return the force of hardware stated from offset `start` to `stop`."""
+    around = _words(statement.lower)
+    before = _front(around, start - statement.start)
+    if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
+        return Force.OTHER
+    if _is_of_something_else(statement, around, start, stop):
+        return Force.OTHER
+    if _says(around, _HISTORY) or _says(before, _HARDWARE_HISTORY):
+        return Force.HISTORY
+    if _says(around, _ADVISES) or _bounds(statement, start) or _says(before, _ADVISES_BEFORE) or _says(before, _CONDITIONAL):
+        return Force.ADVISES
+    return Force.STATES
+
+
+def _words(text: str) -> str:
+    """Return `text` with its signs as blanks, each still one character, and a blank at either end."""
+    return f" {text.translate(_BLANKS)} "
+
+
+def _front(words: str, offset: int) -> str:
+    """Return what stands in front of `offset` of the text that `words` was made of."""
+    return f"{words[: offset + 1]} "
+
+
+def _says(text: str, words: tuple[str, ...]) -> bool:
+    return any(map(text.__contains__, words))
+
+
+def _bounds(statement: Statement, at: int) -> bool:
+    """Return whether a sign makes the number at `at` a bound, or a question mark doubts it."""
+    before = statement.before(at).rstrip()
+    if before.endswith((">=", "<=", "≥", "≤")) or (before.endswith((">", "<")) and before[-2:] not in ("->", "=>")):
+        return True
+    return statement.lower.rstrip().endswith("?")
+
+
+def _is_request(before: str) -> bool:
+    """Return whether "keep" asks for something: `keep the batch at 128`; "to keep it at 128" says what is."""
+    return " keep " in before.replace(" to keep ", " ")
+
+
+def _is_of_something_else(statement: Statement, around: str, start: int, stop: int) -> bool:
+    """Return whether the hardware serves, is split between jobs, or is named to tell how long or how large something was."""
+    offset, text = start - statement.start, statement.lower
+    if "(" in text:
+        # Bracketed remarks speak of details, but for the one that the hardware stands in.
+        text = _brackets().sub(lambda match: match[0] if match.start() <= offset < match.end() else " " * len(match[0]), text)
+        around = _words(text)
+    if _says(around.replace("of experts", ""), _HARDWARE_OTHER) or _says(_front(around, offset), _PART_BEFORE):
+        return True
+    rest = statement.after(stop)[:_NEAR]
+    return ("(" in rest or "+" in rest) and _split().match(rest) is not None
+
+
+@cache
+def _brackets() -> re.Pattern[str]:
+    return re.compile(r"\([^()]*\)")
+
+
+@cache
+def _split() -> re.Pattern[str]:
+    """Return how GPUs are told apart by what they do: `(1 trainer + 1 inference)`, `(2 learners, 6 inference engines)`."""
+    does = "train|trainer|training|infer|inference|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref"
+    serves = "learners?|infer|inference|engines?|trainers?|vllm|sglang|judges?|rollout|actors?"
+    return re.compile(rf"\s*\(?[^()]*?\b(?:{does})\b[^()]*?\+|\s*\([^()]*?\b(?:{serves})\b")

@@ -1,0 +1,84 @@
+"""Whether arithmetic gives a batch, or something else: GPUs, steps, hours, another size."""
+
+from __future__ import annotations
+
+from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product
+from pytest_gbs.claims.grammars._batch import labels
+from pytest_gbs.claims.grammars._formula import Formula, Result
+from pytest_gbs.claims.grammars._hardware import hardware
+from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch, is_global_batch
+from pytest_gbs.claims.grammars._sizes import EXPERTS
+from pytest_gbs.claims.grammars._statements import Passage
+from pytest_gbs.claims.grammars._tokens import past_bracket, text_at
+from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, words
+from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
+from pytest_gbs.model.typed import Final
+
+_SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+_DIVIDING: Final = frozenset((*PARALLEL, EXPERTS))
+# What is multiplied with these is no batch.
+_UNCOUNTED: Final = words("samples sample epoch epochs steps step hours days experts layers rows layer heads mib gib gb s")
+
+
+def is_batch_formula(passage: Passage, formula: Formula) -> bool:
+    """Return whether the arithmetic gives a batch, by its label, its result, its factors, or the key it stands behind."""
+    product, results = formula.product, formula.results
+    if _goes_on(passage, product) or any(operand.unit in _UNCOUNTED for operand in product.operands):
+        return False
+    if any(result.unit.startswith("?") for result in results):
+        return False
+    if formula.label is not None or _is_called(passage, results):
+        return True
+    if not all(operand.name in _DIVIDING for operand in product.divisors):
+        return False
+    if not results:
+        beside = passage.block.placement == "trailing" and is_global_batch(passage.block.owner)
+        return beside and not formula.names.isdisjoint((*RANKS, *_SETTINGS))
+    return _by_factors(passage, formula) or _follows_hardware(passage, product)
+
+
+def _by_factors(passage: Passage, formula: Formula) -> bool:
+    """Return whether the factors of arithmetic with a result are those of a batch, or the comment stands behind one."""
+    owner, names = passage.block.owner, formula.names
+    unit = formula.results[0].unit
+    ranks = not names.isdisjoint(RANKS)
+    if sum(name in names for name in _SETTINGS) + ranks > 1:
+        return True
+    if passage.block.placement == "trailing" and (is_global_batch(owner) or is_accumulation(owner)) and not formula.product.divisors:
+        return True
+    if is_batch(owner) and unit == "tokens":
+        return True
+    unnamed = sum(not operand.name for operand in formula.product.factors)
+    enough = 1 if {Name.NUM_NODES, Name.GPUS_PER_NODE} <= names or is_batch(owner) else 2
+    return ranks and unnamed >= enough
+
+
+def _goes_on(passage: Passage, product: Product) -> bool:
+    """Return whether the arithmetic goes on where it could not be read: `num_steps * micro * accum`."""
+    tokens, signs = passage.tokens, (*OPERATORS, "+")
+    return text_at(tokens, product.first - 1) in signs or text_at(tokens, past_bracket(tokens, product.stop)) in signs
+
+
+def _is_called(passage: Passage, results: tuple[Result, ...]) -> bool:
+    """Return whether a result is called the batch, in front or behind: `-> effective batch 32`, `= 128 global batch size`."""
+    if not results:
+        return False
+    tokens = passage.tokens
+    called = labels(passage.statement.text, tokens)
+    for result in results:
+        if any(label.stop == result.at or label.first == result.at + 1 for label in called):
+            return True
+        if text_at(tokens, result.at - 1) in ("global", "effective"):
+            return True
+        i = result.at - 1 - (text_at(tokens, result.at - 1) == "size")
+        if text_at(tokens, i) == "batch" and text_at(tokens, i - 1) not in PART_OF_BATCH | OTHER_BATCH:
+            return True
+    return False
+
+
+def _follows_hardware(passage: Passage, product: Product) -> bool:
+    """Return whether the arithmetic stands behind hardware that is one of its factors: `64 GPUs: 64 * 1 * 2 = 128`."""
+    if text_at(passage.tokens, product.first - 1) != ":" or len(product.factors) < 3:
+        return False
+    counts = {stated.value for stated in hardware(passage.tokens) if stated.stop == product.first - 1}
+    return any(operand.value in counts for operand in product.factors)

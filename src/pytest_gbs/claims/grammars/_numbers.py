@@ -1,0 +1,107 @@
+"""Which number belongs to a name of the batch: `GBS 128`, `global batch size (across all GPUs): 512`, `a 128 global batch size`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_gbs.claims.grammars._batch import Label, is_bare, is_list, per_device, unit_at
+from pytest_gbs.claims.grammars._plain_batch import is_told_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Token, past_bracket, text_at
+from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, words
+from pytest_gbs.model.typed import Final
+
+_LINKING: Final = APPROXIMATELY | words(
+    "of is are was be should will becomes become equals equal at to = : - -> fixed set kept keep stay stays remains remain still held here"
+    " size used this gives now exactly constant has would must in tokens samples sequences from increased reduced becoming ( > < >= <="
+)
+_HARDWARE: Final = words("on for with across over using")
+_OPERATORS: Final = ("x", "*", "/", "//")
+_FAR: Final = 14
+
+
+def number_of(tokens: Sequence[Token], label: Label) -> int | None:
+    """Return the token that is the number of `label`, behind it or in front; None where there is none, or arithmetic, or several."""
+    at = _behind(tokens, label)
+    return at if at is not None or label.first == 0 or _has_number(tokens, label) else _in_front(tokens, label)
+
+
+def _has_number(tokens: Sequence[Token], label: Label) -> bool:
+    """Return whether a number stands behind the label, with at most a sign between."""
+    first, second = tokens[label.stop : label.stop + 1], tokens[label.stop + 1 : label.stop + 2]
+    if not first:
+        return False
+    return first[0].kind == NUMBER or (first[0].kind == SIGN and bool(second) and second[0].kind == NUMBER)
+
+
+def _behind(tokens: Sequence[Token], label: Label) -> int | None:
+    j = label.stop
+    while j < len(tokens) and j - label.stop < _FAR and tokens[j].kind != NUMBER:
+        past = _past(tokens, j)
+        if past is None:
+            return None
+        j = past
+    if j >= len(tokens) or tokens[j].kind != NUMBER or is_list(tokens, j):
+        return None
+    return j if _is_whole(tokens, label, j) else None
+
+
+def _past(tokens: Sequence[Token], j: int) -> int | None:
+    """Return where the next words or remark that may stand between a name and its number end; None where token `j` ends the search."""
+    text = tokens[j].text
+    if text in _HARDWARE:
+        return _past_hardware(tokens, j)
+    if text == "(":
+        if is_told_at(tokens, j):
+            return j + 3
+        past = _past_bracket(tokens, j) if text_at(tokens, j + 2) != ")" else None
+        if past is not None:
+            return past
+    return j + 1 if text in _LINKING else None
+
+
+def _past_hardware(tokens: Sequence[Token], j: int) -> int | None:
+    """Return where `on 8 GPUs:` ends: the hardware that a batch is stated for, in front of its number."""
+    for k in range(j + 1, min(j + _FAR, len(tokens))):
+        if tokens[k].text in (":", "="):
+            return k if any(token.kind == WORD and token.text in DEVICE_UNITS for token in tokens[j + 1 : k]) else None
+        if tokens[k].kind == SIGN and tokens[k].text not in ("x", "*", "(", ")", "-", "/", ","):
+            return None
+    return None
+
+
+def _past_bracket(tokens: Sequence[Token], j: int) -> int | None:
+    """Return where a bracketed remark ends that a colon or an equals sign follows: `(across all GPUs): 512`."""
+    for k in range(j + 1, min(j + _FAR, len(tokens) - 1)):
+        if tokens[k].text == ")":
+            return k + 1 if tokens[k + 1].text in (":", "=", "is", "of") else None
+    return None
+
+
+def _is_whole(tokens: Sequence[Token], label: Label, at: int) -> bool:
+    """Return whether number `at` is the size itself, neither a factor nor a divisor: `7.5k examples / global batch 8 = 934`."""
+    unit, stop = unit_at(tokens, at + 1)
+    behind = text_at(tokens, stop)
+    if text_at(tokens, past_bracket(tokens, stop)) in ("x", "*"):
+        return False  # `32 (prompts) * 8`
+    if at == label.stop and text_at(tokens, label.first - 1) in _OPERATORS:
+        return False
+    if behind == "+":
+        return stop + 1 >= len(tokens) or tokens[stop + 1].kind != NUMBER
+    if behind in ("/", "//"):
+        # `GBS 64 / (LBS 4 x 8 GPUs) = 2`, `GBS: 128 / micro: 2`; but not `GBS = 512 / 8`, nor `128 / GPU`.
+        listed = stop + 1 < len(tokens) and tokens[stop + 1].kind == WORD
+        equated = any(token.text in ("=", ":") for token in tokens[label.stop : at])
+        return not per_device(tokens, stop) and (listed or not equated)
+    if unit == "tokens":
+        return not (behind == "per" and text_at(tokens, stop + 1) not in STEPS | {"optimizer", "training", "global", "gradient"})
+    return behind == "->" or is_bare(tokens, stop)
+
+
+def _in_front(tokens: Sequence[Token], label: Label) -> int | None:
+    """Return the number in front of the label: `a 128 global batch size`, `512 samples per step`; never `16x`, a ratio."""
+    at = label.first - 1
+    while at > 0 and tokens[at].text in ("unique", "packed", "training"):
+        at -= 1
+    if tokens[at].kind != NUMBER or is_list(tokens, at) or not is_bare(tokens, label.stop):
+        return None
+    return None if text_at(tokens, at - 1) in (*_OPERATORS, ",", "or", "and", "-", "+", "=") else at

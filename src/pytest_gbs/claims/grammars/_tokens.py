@@ -1,0 +1,134 @@
+"""A statement cut into numbers, words and signs, each with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from pytest_gbs.claims.grammars.words import SEPARATE, words
+from pytest_gbs.model.limits import MOST_WORDS
+from pytest_gbs.model.typed import Any, Final, NamedTuple
+
+NUMBER: Final = "number"
+WORD: Final = "word"
+SIGN: Final = "sign"
+
+_new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes
+_SAME: Final = {
+    **dict.fromkeys("×✕⨯✖", "x"),
+    **dict.fromkeys("∗＊⋅", "*"),
+    **dict.fromkeys("÷／", "/"),
+    **dict.fromkeys(("→", "⇒", "➜", "⟶", "=>"), "->"),
+    **dict.fromkeys(("≈", "≃", "≅", "～", "∼", "~="), "~"),
+    **dict.fromkeys("–—−‐‑", "-"),
+    **dict.fromkeys("，、", ","),
+    **dict.fromkeys(("==", "＝"), "="),
+    **dict.fromkeys("：", ":"),
+    **dict.fromkeys("（", "("),
+    **dict.fromkeys("）", ")"),
+    **dict.fromkeys("＋", "+"),
+    **dict.fromkeys("≥", ">="),
+    **dict.fromkeys("≤", "<="),
+}
+# Names of sizes that are written right in front of their number: `dp8`, `bs128`.
+_GLUED: Final = words("dp tp pp cp sp ep bs bsz gbs mbs lbs ga gas")
+
+
+class Token(NamedTuple):
+    """A number (as written), a word or a sign (in lower case, one spelling for each sign), from `start` to `stop` of the text."""
+
+    kind: str
+    text: str
+    start: int
+    stop: int
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    digits = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:_\d+)*)(?:\.\d+)?(?:(?:\*\*|\^)\d+|[kKMB](?!\w))?"
+    times = r"[xX](?=[\d\s(]|[A-Za-z]{1,3}\d|$)"
+    apart = "|".join(sorted(SEPARATE, reverse=True))
+    # `80GB`, `v0.23`, `7b`, `-1`, `50%`, `4-8` and `llama-8` are no counts.
+    number = rf"(?:(?<![\w.$@-])(?<!\d:)|(?<=[\d)][xX])){digits}(?={times}|(?i:{apart})\b|(?![\w%]|[.:-]\d))"
+    return re.compile(
+        rf"\s*(?:((?<=[\d)]){times})|([^\W\d_][^\W_]*)|({number})|(\d+(?:[-:.]\d+)+\w*|\d[^\W_]*)|_|(->|=>|//|~=|>=|<=|==|\S))"
+    )
+
+
+_TIMES, _NAME, _NUMBER, _JUNK = 1, 2, 3, 4
+
+
+def tokenise(text: str, start: int, stop: int) -> tuple[Token, ...]:
+    """Return the tokens of `text` from `start` to `stop`.
+
+    Hyphens and underscores inside a name are left out, so that `global_batch_size` and `global batch-size` read the same. What has
+    digits but counts nothing is a word.
+    """
+    tokens: list[Token] = []
+    signs = set[str]()
+    for match in _pattern().finditer(text, start, start + len(text[start:stop].rstrip())):
+        kind = match.lastindex
+        if kind is None:
+            continue
+        found, (begin, end) = match[kind], match.span(kind)
+        if kind == _NAME:
+            word = found.lower()
+            if word[-1].isdigit() and (name := word.rstrip("0123456789")) in _GLUED:
+                middle = begin + len(name)
+                tokens += (Token(WORD, name, begin, middle), Token(NUMBER, text[middle:end], middle, end))
+                continue
+            if word == "x":
+                signs.add(word)
+            tokens.append(_new(Token, (WORD, word, begin, end)))
+        elif kind == _NUMBER:
+            tokens.append(_new(Token, (NUMBER, found, begin, end)))
+        elif kind == _JUNK:
+            tokens.append(_new(Token, (WORD, found.lower(), begin, end)))
+        else:
+            sign = "x" if kind == _TIMES else _SAME.get(found, found)
+            signs.add(sign)
+            tokens.append(_new(Token, (SIGN, sign, begin, end)))
+        if len(tokens) >= MOST_WORDS:
+            break
+    if "x" in signs:
+        tokens = _signed(tokens)
+    if "-" in signs:
+        tokens = [token for i, token in enumerate(tokens) if token.text != "-" or not _is_hyphen(tokens, i)]
+    return tuple(tokens)
+
+
+def _signed(tokens: list[Token]) -> list[Token]:
+    """Return `tokens` with each lone x between operands turned into a sign."""
+    for i in range(1, len(tokens) - 1):
+        if tokens[i].text == "x" and _is_operand(tokens[i - 1], ")") and _is_operand(tokens[i + 1], "("):
+            tokens[i] = tokens[i]._replace(kind=SIGN)
+    return tokens
+
+
+def _is_operand(token: Token, bracket: str) -> bool:
+    return token.kind != SIGN or token.text == bracket
+
+
+def _is_hyphen(tokens: list[Token], i: int) -> bool:
+    """Return whether token `i`, a hyphen, stands inside a name or behind a number: `batch-size`, `8-GPU`."""
+    if not 0 < i < len(tokens) - 1:
+        return False
+    return tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
+
+
+def text_at(tokens: Sequence[Token], i: int) -> str:
+    """Return the text of token `i`, or nothing where there is no such token."""
+    return tokens[i].text if 0 <= i < len(tokens) else ""
+
+
+_REMARK: Final = 16
+
+
+def past_bracket(tokens: Sequence[Token], i: int) -> int:
+    """Return where the bracketed remark ends that starts at token `i`; `i` where none does."""
+    if text_at(tokens, i) == "(":
+        for j in range(i + 1, min(i + _REMARK, len(tokens))):
+            if tokens[j].text == ")":
+                return j + 1
+    return i

@@ -1,0 +1,106 @@
+"""Claims from arithmetic: its result, its factors as they are called, and the hardware among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from pytest_gbs.claims.grammars._arithmetic import Operand, Product, products
+from pytest_gbs.claims.grammars._batch import labels
+from pytest_gbs.claims.grammars._claim import claim
+from pytest_gbs.claims.grammars._formula import Formula, Result, formulas
+from pytest_gbs.claims.grammars._hardware import hardware
+from pytest_gbs.claims.grammars._meaning import is_batch_formula
+from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at
+from pytest_gbs.claims.grammars._statements import Passage
+from pytest_gbs.claims.grammars.words import Numeral
+from pytest_gbs.model.declaration import Declaration, Factor, Interval, Sum
+from pytest_gbs.model.limits import LARGEST_PRODUCT
+from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
+from pytest_gbs.model.typed import Final
+
+_GRAMMAR: Final = "product"
+_CONDITIONS: Final = frozenset((*RANKS, *PARALLEL))
+_SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+
+
+def worked_out(passage: Passage) -> Iterator[Declaration]:
+    """Yield the batches that a statement works out."""
+    tokens = passage.tokens
+    called = labels(passage.statement.text, tokens)
+    taken = {i for label in called for i in range(label.first, label.stop)}
+    for found in formulas(tokens, products(tokens, taken), called):
+        formula = found._replace(product=_on_nodes(passage, found.product))
+        # What is divided by the micro batch or the accumulation is the other of them.
+        if not is_batch_formula(passage, formula) or any(operand.name in _SETTINGS for operand in formula.product.divisors):
+            continue
+        samples = next((result for result in formula.results if result.unit != "tokens"), None)
+        total = next((result for result in formula.results if result.unit == "tokens"), None)
+        if samples is not None or total is None:
+            yield from _claimed(passage, formula, samples)
+            yield from (each for result in formula.denied for each in _claimed(passage, formula._replace(equated=True), result))
+        if total is not None:
+            # The arithmetic is that of the first result.
+            yield from (each if samples is None else each._replace(sum=None) for each in _claimed(passage, formula, total))
+
+
+def _on_nodes(passage: Passage, product: Product) -> Product:
+    """Return `product` with "8 GPUs" beside a number of nodes read as GPUs per node, and `4x8 H100` as nodes and GPUs on each."""
+    read = {stated.at: stated.name for stated in hardware(passage.tokens) if stated.name != Name.WORLD_SIZE}
+    factors = [o._replace(name=read[o.at]) if o.at in read and o.name in ("", Name.WORLD_SIZE) else o for o in product.factors]
+    if any(operand.name == Name.NUM_NODES for operand in factors):
+        factors = [o._replace(name=Name.GPUS_PER_NODE) if o.name == Name.WORLD_SIZE else o for o in factors]
+    return product._replace(factors=tuple(factors))
+
+
+def _claimed(passage: Passage, formula: Formula, result: Result | None) -> Iterator[Declaration]:
+    """Yield the claim that the arithmetic gives `result`; without one, what it gives is what is claimed."""
+    product, name = formula.product, _name(formula, result)
+    counted = [o for o in product.operands if name == Name.TOKENS_PER_STEP or o.name != Name.SEQUENCE_LENGTH]
+    value = _value(product, counted)
+    number = count_at(passage.tokens, result.at) if result else Numeral(value, (Interval(value, value),)) if value else None
+    if number is None:
+        return
+    at = result.at if result else next(o.at for o in counted if o.value is not None)
+    # A remark such as `GBS 128 (2 nodes x 8 GPUs)` need not be the whole arithmetic; with an equals sign it is.
+    whole = formula.equated or value is None or any(value in interval for interval in number.holds)
+    known = {operand.name for operand in counted if operand.name}
+    found = claim(passage, at, name, number, grammar=_GRAMMAR, unit=result.unit if result else "", known=known)
+    found = _with_conditions(passage, found, [o for o in counted if o.name in (_CONDITIONS if whole else _CONDITIONS | _SETTINGS)])
+    where = passage.span(product.first, product.stop)
+    if result is None:
+        found = found._replace(at=where)
+    if whole and all(operand.value is not None for operand in counted):
+        factors = tuple(_factor(passage, operand) for operand in product.factors if operand in counted)
+        divisors = tuple(_factor(passage, operand) for operand in product.divisors if operand in counted)
+        found = found._replace(sum=Sum(factors, divisors, number.value, number.holds, value, where))
+    yield found
+
+
+def _name(formula: Formula, result: Result | None) -> str:
+    if result is not None and result.unit == "tokens":
+        return Name.TOKENS_PER_STEP
+    return formula.label.name if formula.label else Name.GLOBAL_BATCH_SIZE
+
+
+def _with_conditions(passage: Passage, found: Declaration, named: list[Operand]) -> Declaration:
+    """Return `found` with the named factors as conditions; GPUs that are a factor are those in all."""
+    stated = [(o.name, o.value, passage.place(o.at)) for o in named if o.value is not None]
+    return found._replace(
+        conditions=(*found.conditions, *((name, value) for name, value, _ in stated)),
+        condition_places=(*found.condition_places, *(where for _, _, where in stated)),
+        ambiguous=found.ambiguous and all(name != Name.WORLD_SIZE for name, _, _ in stated),
+    )
+
+
+def _value(product: Product, counted: list[Operand]) -> int | None:
+    """Return what the arithmetic gives without its sequence length, where that is left out."""
+    if len(counted) == len(product.operands) or product.divisors:
+        return product.value
+    numbers = [operand.value for operand in counted if operand.value is not None]
+    value = prod(numbers)
+    return value if len(numbers) == len(counted) and value <= LARGEST_PRODUCT else None
+
+
+def _factor(passage: Passage, operand: Operand) -> Factor:
+    return Factor(operand.value or 0, "" if operand.name == EXPERTS else operand.name, passage.place(operand.at))

@@ -1,0 +1,106 @@
+"""A batch that is named and given its number: `GBS 128`, `effective batch size of 1k on 32 GPUs`, `512 samples per step`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_gbs.claims.grammars._batch import Label, labels, unit_at
+from pytest_gbs.claims.grammars._claim import claim
+from pytest_gbs.claims.grammars._numbers import number_of
+from pytest_gbs.claims.grammars._plain_batch import plain_labels
+from pytest_gbs.claims.grammars._sizes import count_at
+from pytest_gbs.claims.grammars._statements import Passage, passages
+from pytest_gbs.claims.grammars._tokens import NUMBER, Token, text_at
+from pytest_gbs.claims.grammars.words import Numeral, words
+from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.typed import Final
+
+_ALLOWED: Final = words("allowed options option choices valid supported possible choose")
+_NAMING: Final = (
+    *("global", "effective", "total", "overall", "aggregate", "combined", "full", "equivalent", "cumulative", "golbal", "across", "over"),
+    *("so batch", "> batch", "→ batch", "⇒ batch", "thus batch", "hence batch", "therefore batch", "giving batch", "gives batch"),
+    *("size will", "size becomes"),
+)
+_PER_STEP: Final = ("per step", "per optim", "per update", "per batch", "per iter", "per global", "per train")
+
+
+def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
+    """Return the global batch sizes that `block` states in words."""
+    return tuple(declaration for passage in passages(block, source, _is_candidate) for declaration in _read(passage))
+
+
+def _is_candidate(text: str) -> bool:
+    if "gbs" in text or any(per in text for per in _PER_STEP):
+        return True
+    return ("batch" in text or "bs" in text) and any(word in text for word in _NAMING)
+
+
+def _read(passage: Passage) -> Iterator[Declaration]:
+    tokens = passage.tokens
+    for label in (*labels(passage.statement.text, tokens), *plain_labels(tokens)):
+        allowed = _allowed(tokens, label)
+        if allowed:
+            yield _choice(passage, label, allowed)
+            continue
+        at = number_of(tokens, label)
+        number = None if at is None else count_at(tokens, at)
+        if at is not None and number is not None:
+            yield _claimed(passage, label, at, number)
+
+
+def _claimed(passage: Passage, label: Label, at: int, number: Numeral) -> Declaration:
+    """Return the claim that the batch of `label` is `number`, or what it is changed to: `32 -> 16`."""
+    tokens = passage.tokens
+    unit, stop = unit_at(tokens, at + 1)
+    if not unit and at < label.first:
+        unit = unit_at(tokens, label.first)[0]
+    if not unit:
+        unit = next((unit_at(tokens, j + 1)[0] for j in range(label.stop, at) if tokens[j].text == "in"), "")
+    if unit == "tokens" or tokens[at].text[-1:] in "MB":
+        name, unit = Name.TOKENS_PER_STEP, "tokens"
+    else:
+        name = label.name
+    becomes = count_at(tokens, stop + 1) if text_at(tokens, stop) == "->" else None
+    if becomes is not None:
+        return claim(passage, stop + 1, name, becomes, grammar=GRAMMAR.name, unit=unit)._replace(force=Force.DELTA)
+    found = claim(passage, at, name, number, grammar=GRAMMAR.name, unit=unit)
+    return found._replace(force=Force.ADVISES) if text_at(tokens, at + 1) == "+" else found
+
+
+def _allowed(tokens: Sequence[Token], label: Label) -> list[int]:
+    """Return the tokens that are the numbers of `allowed values are 16, 32 and 64` behind the label."""
+    if not any(token.text in _ALLOWED for token in tokens[label.stop : label.stop + 4]):
+        return []
+    found: list[int] = []
+    for j in range(label.stop, len(tokens)):
+        if tokens[j].kind == NUMBER and count_at(tokens, j) is not None:
+            found.append(j)
+        elif found and tokens[j].text not in (",", "and", "or", "/"):
+            break
+    return found
+
+
+def _choice(passage: Passage, label: Label, allowed: list[int]) -> Declaration:
+    """Return the statement that the batch may be any of several numbers."""
+    values = [number.value for j in allowed if (number := count_at(passage.tokens, j)) is not None]
+    numeral = Numeral(values[0], tuple(Interval(value, value) for value in values))
+    return claim(passage, allowed[0], label.name, numeral, grammar=GRAMMAR.name)._replace(force=Force.ALLOWS)
+
+
+GRAMMAR = Grammar(
+    name="batch-phrase",
+    summary="a batch that is named and given its number",
+    examples=(
+        "Config for 8 nodes with GBS 128",
+        "global batch size: 512",
+        "effective batch size 128 with 4 nodes",
+        "Default learning parameters are set for effective batch size of 1k on 32 GPUs",
+        "designed for 8 GPUs, so batch size 128",
+        "the full, fixed batch size of 512 (with gradient accumulation)",
+        "512 samples per optimizer step",
+    ),
+    hint=("gbs", "batch", "bs", "per step", "per optim", "per update", "per iter"),
+    read=read,
+)

@@ -1,0 +1,83 @@
+"""Hardware that a comment names by itself: `# Config for 1 node of 8 x H100s (80GB)`, `# set up for 8 GPUs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.claims.grammars._candidate import counts
+from pytest_gbs.claims.grammars._force import hardware_force
+from pytest_gbs.claims.grammars._hardware import Stated, hardware
+from pytest_gbs.claims.grammars._statements import Passage, passages
+from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.typed import Final
+
+_CHIPS: Final = ("h100", "a100", "h200", "b200", "b300", "mi300", "mi250", "v100", "h800", "a800", "l40", "h20", "4090", "3090")
+_UNITS: Final = ("gpu", "node", "device", "machine", "card", "accelerator", *_CHIPS)
+_LABELS: Final = (
+    *(
+        "gpus:",
+        "gpus=",
+        "gpus =",
+        "gpus :",
+        "nodes:",
+        "nodes=",
+        "nodes =",
+        "devices:",
+        "devices=",
+        "machines:",
+        "world",
+        "per node",
+        "/node",
+    ),
+)
+
+
+def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
+    """Return the nodes, GPUs per node and GPUs in all that `block` states."""
+    return tuple(declaration for passage in passages(block, source, _is_candidate) for declaration in _read(passage))
+
+
+def _is_candidate(text: str) -> bool:
+    return counts(text, _UNITS) or any(label in text for label in _LABELS)
+
+
+def _read(passage: Passage) -> Iterator[Declaration]:
+    stated = hardware(passage.tokens)
+    # "a single GPU" by itself says little; "a single node" does with the GPUs it has.
+    several = any(not each.lone for each in stated)
+    for each in stated:
+        if not each.lone or (several and each.name == Name.NUM_NODES):
+            yield _declared(passage, each)
+
+
+def _declared(passage: Passage, stated: Stated) -> Declaration:
+    tokens = passage.tokens
+    force = hardware_force(passage.statement, tokens[stated.first].start, tokens[stated.stop - 1].stop)
+    return Declaration(
+        stated.name,
+        stated.value,
+        (Interval(stated.value, stated.value),),
+        passage.place(stated.at),
+        passage.shown(stated.at),
+        GRAMMAR.name,
+        force=force,
+        ambiguous=stated.ambiguous and force != Force.OTHER,
+    )
+
+
+GRAMMAR = Grammar(
+    name="hardware",
+    summary="nodes and GPUs in prose",
+    examples=(
+        "Config for 16 nodes of 8 H100s with FSDP1",
+        "Config for 1 node of 8 x H100s (80GB)",
+        "note, this is set up for 8 GPUs",
+        "4x8 GB200",
+        "8 nodes x 8 H100-80GB = 64 GPUs",
+        "number of gpus: 256",
+    ),
+    hint=("gpu", "node", "device", "machine", "world", "card", "accelerator", "00", "l40", "h20", "090"),
+    read=read,
+)

@@ -1,0 +1,86 @@
+"""Sizes in the names of files and runs: `sft-2n8g`, `llama-bs128`, `_64gpu`. People find recipes by them, but they are weak witnesses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE, MOST_GPUS
+from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH
+from pytest_gbs.model.declaration import Declaration, Interval
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.typed import Final
+
+_LONGEST: Final = 500
+# `batch3` is the third batch of something.
+_LEAST_BATCH: Final = 8
+
+
+@cache
+def _tokens() -> re.Pattern[str]:
+    """Return the words that speak of sizes, each between signs that are neither letter nor digit."""
+    return re.compile(
+        r"(?<![a-z\d])(?<!\d\.)(?:"
+        r"(\d{1,5})n(\d{1,2})g"
+        r"|(\d{1,5})x(\d{1,2})(?:gpus?|x?(?:[abh]\d00|gb[23]00))"
+        r"|b(\d{1,5})x(\d{1,5})"
+        r"|(\d{1,5})gpus?"
+        r"|(\d{1,5})nodes?"
+        r"|(?:gbs|bsz|bs|batch[-_]?size|batch())[-_=]?(\d{1,7})"
+        r")(?![a-z\d]|\.\d)",
+        re.IGNORECASE,
+    )
+
+
+_DIGITS: Final = frozenset("0123456789")
+
+
+def read_name(text: str, source: str, start: int, key: KeyPath | None) -> tuple[Declaration, ...]:
+    """Return the sizes in `text`, the name of a file or run that starts at code point `start` of file `source`, under key path `key`."""
+    if _DIGITS.isdisjoint(text):
+        return ()
+    found: list[Declaration] = []
+    for match in _tokens().finditer(text[:_LONGEST]):
+        for name, group in _sizes(match):
+            value = int(match[group])
+            at = Location(source, start + match.start(group), start + match.end(group), key)
+            ambiguous = name == Name.WORLD_SIZE and value in GPUS_PER_NODE
+            found.append(Declaration(name, value, (Interval(value, value),), at, match.group(), "name", ambiguous=ambiguous, weak=True))
+        if match[5]:
+            found.append(_batch_of(match, source, start, key))
+    return tuple(declaration for declaration in found if declaration.value > 0)
+
+
+def _sizes(match: re.Match[str]) -> Iterator[tuple[str, int]]:
+    """Yield the sizes that a word of a name states, each with its group."""
+    for nodes, per_node in ((1, 2), (3, 4)):
+        if match[nodes] and int(match[per_node]) in GPUS_PER_NODE:
+            yield Name.NUM_NODES, nodes
+            yield Name.GPUS_PER_NODE, per_node
+    if match[7] and int(match[7]) <= MOST_GPUS:
+        yield Name.WORLD_SIZE, 7
+    if match[8]:
+        yield Name.NUM_NODES, 8
+    least = _LEAST_BATCH if match[9] is not None else 1
+    if match[10] and int(match[10]) >= least and not _of_something_else(match):
+        yield Name.GLOBAL_BATCH_SIZE, 10
+
+
+def _of_something_else(match: re.Match[str]) -> bool:
+    words = re.split(r"[^a-z]+", match.string[: match.start()].lower())[-3:]
+    return any(word in OTHER_BATCH or word in PART_OF_BATCH for word in words)
+
+
+def _batch_of(match: re.Match[str], source: str, start: int, key: KeyPath | None) -> Declaration:
+    """Return the batch that `b32x8` stands for: 32 on each of 8 GPUs."""
+    micro, gpus = int(match[5]), int(match[6])
+    places = tuple(Location(source, start + match.start(group), start + match.end(group), key) for group in (5, 6))
+    whole = Location(source, start + match.start(), start + match.end(), key)
+    value = micro * gpus
+    conditions = ((Name.MICRO_BATCH_SIZE, micro), (Name.WORLD_SIZE, gpus))
+    held = (Interval(value, value),)
+    return Declaration(
+        Name.GLOBAL_BATCH_SIZE, value, held, whole, match.group(), "name", conditions=conditions, condition_places=places, weak=True
+    )

@@ -1,0 +1,49 @@
+"""Arithmetic that gives a batch: `8 nodes x 8 GPUs x 1 x 2 = 128`, `8 GPUs * micro_batch=1 * grad_accum=4 -> effective batch 32`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.claims.grammars._candidate import multiplies
+from pytest_gbs.claims.grammars._owner import is_batch
+from pytest_gbs.claims.grammars._statements import Passage, passages
+from pytest_gbs.model.declaration import Declaration, Grammar
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.typed import Final
+
+# Arithmetic that gives a batch says so: by a sign that gives and by what it multiplies, or by the key it stands behind.
+_GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs")
+_MULTIPLIED: Final = ("batch", "gbs", "gpu", "node", "accum", "global", "tok", "dp")
+
+
+def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
+    """Return the batches that `block` works out."""
+    is_candidate = multiplies if is_batch(block.owner) else _is_candidate
+    return tuple(declaration for passage in passages(block, source, is_candidate) for declaration in _read(passage))
+
+
+def _is_candidate(text: str) -> bool:
+    return any(map(text.__contains__, _MULTIPLIED)) and any(map(text.__contains__, _GIVES)) and multiplies(text)
+
+
+def _read(passage: Passage) -> Iterator[Declaration]:
+    # Few files work anything out: the parser of arithmetic is loaded for those that do.
+    from pytest_gbs.claims.grammars._worked_out import worked_out
+
+    return worked_out(passage)
+
+
+GRAMMAR = Grammar(
+    name="product",
+    summary="arithmetic that gives a batch",
+    examples=(
+        "GBS = 8 x 16 x 1 = 128",
+        "8 nodes x 8 GPUs x 1 x 2 = 128",
+        "Effective batch-size is 128=16x(1)x8",
+        "8 GPUs * micro_batch=1 * grad_accum=4 -> effective batch 32",
+        "batch_accumulation_per_replica * micro_batch_size * dp = 4 * 8 * 16 = 512",
+        "GBS = 8*2*32*sequence_length = 512*sequence_length = 1M tokens",
+    ),
+    hint=(*_MULTIPLIED, "*", "×", " x "),
+    read=read,
+)

@@ -1,0 +1,102 @@
+"""A batch counted in tokens: `~4M tokens per step`, `batch size of 2M tokens`, `~1M tokens` behind the global batch size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_gbs.claims.grammars._batch import per_device
+from pytest_gbs.claims.grammars._candidate import counts
+from pytest_gbs.claims.grammars._claim import claim
+from pytest_gbs.claims.grammars._owner import is_accumulation, is_global_batch
+from pytest_gbs.claims.grammars._statements import passages
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Token, text_at
+from pytest_gbs.claims.grammars.words import APPROXIMATELY, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, Numeral, number, words
+from pytest_gbs.model.declaration import Declaration, Grammar
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.typed import Final
+
+_PER: Final = ("per", "/", "a", "each")
+_STEP_KINDS: Final = words("optimizer optim optimization training train global gradient update effective")
+_LARGE: Final = {"million": "M", "mio": "M", "billion": "B", "thousand": "k"}
+_OF: Final = words("of = : is ~ about ( size approximately")
+_SIGNS: Final = ("x", "*", "/", "//", "+", "->")
+_LEAST: Final = 1000
+
+
+def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
+    """Return the tokens per optimizer step that `block` states."""
+    beside_batch = block.placement == "trailing" and (is_global_batch(block.owner) or is_accumulation(block.owner))
+    return tuple(
+        claim(passage, at, Name.TOKENS_PER_STEP, numeral, grammar=GRAMMAR.name, unit="tokens")
+        for passage in passages(block, source, _is_candidate)
+        for at, numeral in _totals(passage.tokens, beside_batch)
+    )
+
+
+def _is_candidate(text: str) -> bool:
+    return counts(text, ("tok",)) or "tokens per" in text or "tokens/" in text
+
+
+def _totals(tokens: Sequence[Token], beside_batch: bool) -> Iterator[tuple[int, Numeral]]:
+    """Yield the numbers of tokens per step, each with its token."""
+    if any(token.text in OTHER_BATCH for token in tokens):
+        return
+    for i, token in enumerate(tokens):
+        if token.kind != NUMBER or text_at(tokens, i - 1) in _SIGNS or text_at(tokens, i + 1) in _SIGNS:
+            continue
+        large = _LARGE.get(text_at(tokens, i + 1), "")
+        unit = i + 1 + bool(large)
+        numeral = number(token.text + large, text_at(tokens, i - 1) in APPROXIMATELY)
+        if numeral is None or numeral.value < _LEAST:
+            continue
+        if UNITS.get(text_at(tokens, unit)) == "tokens":
+            stated = _per_step(tokens, unit + 1) or _of_batch(tokens, i) or (beside_batch and _stands_alone(tokens, unit + 1))
+        else:
+            stated = _is_labelled(tokens, i)
+        if stated:
+            yield i, numeral
+
+
+def _per_step(tokens: Sequence[Token], i: int) -> bool:
+    if text_at(tokens, i) not in _PER:
+        return False
+    i += 1
+    while text_at(tokens, i) in _STEP_KINDS:
+        i += 1
+    return text_at(tokens, i) in STEPS or text_at(tokens, i - 1) == "update"
+
+
+def _of_batch(tokens: Sequence[Token], i: int) -> bool:
+    """Return whether "batch size of" or "batch:" stands in front of the number at token `i`."""
+    j = i - 1
+    while text_at(tokens, j) in _OF:
+        j -= 1
+    return j < i - 1 and text_at(tokens, j) == "batch" and text_at(tokens, j - 1) not in PART_OF_BATCH | {"gpu"}
+
+
+def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
+    """Return whether nothing behind the tokens makes them a rate or a share: `tokens/s`, `tokens per GPU`, `tokens in the dataset`."""
+    if i >= len(tokens):
+        return True
+    return tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ";", "(") and not per_device(tokens, i)
+
+
+def _is_labelled(tokens: Sequence[Token], i: int) -> bool:
+    """Return whether the number stands behind its name: `tokens per step: 4M`."""
+    j = i - 1
+    while text_at(tokens, j) in ("=", ":", "~", "is", "about"):
+        j -= 1
+    if text_at(tokens, i + 1) in STEPS:
+        return False
+    named = text_at(tokens, j) in STEPS and text_at(tokens, j - 1) in ("per", "/")
+    return j < i - 1 and named and UNITS.get(text_at(tokens, j - 2)) == "tokens"
+
+
+GRAMMAR = Grammar(
+    name="token-total",
+    summary="a batch counted in tokens",
+    examples=("~4M tokens per step", "1,048,576 tokens per optimizer step", "batch size of 2M tokens", "tokens per batch: 4M"),
+    hint=("tok",),
+    read=read,
+)

@@ -1,0 +1,186 @@
+"""What the batch of a recipe or a launch was, by `gbs.lock` or at an earlier revision, and whether it still is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.arithmetic.admissible import reaching
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.model.declaration import Interval
+from pytest_gbs.model.equation import Equation, Monomial
+from pytest_gbs.model.locked import PER_GPU, PER_RANK, Held, Record
+from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Quantity, Size
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final, NamedTuple
+
+# A size of one is worth no word where it only divides the GPUs.
+_DIVISORS: Final = (
+    Name.TENSOR_PARALLEL_SIZE,
+    Name.PIPELINE_PARALLEL_SIZE,
+    Name.CONTEXT_PARALLEL_SIZE,
+    Name.SEQUENCE_PARALLEL_SIZE,
+    Name.EXPERT_PARALLEL_SIZE,
+)
+
+
+class Moved(NamedTuple):
+    """An operand with the number it had and the number it has; None where it was, or is, not stated."""
+
+    name: str
+    before: int | None
+    after: int | None
+
+
+class Comparison(NamedTuple):
+    """Whether a run still has the batch it is held to: `holds` None where it can't be told; `free` is what is not known then.
+
+    `values` are those of the one free size for which it would hold. `now` is what the run has.
+    """
+
+    holds: bool | None
+    now: Record | None
+    free: tuple[str, ...] = ()
+    values: tuple[int, ...] = ()
+
+
+def record(run: Run) -> Record | None:
+    """Return the batch of `run`, or None where neither it nor the part of one GPU is known."""
+    batch = batch_size(run)
+    found = per_gpu(run)
+    share, of = (str(found.coefficient), found.free[0]) if found and found.free in ((PER_GPU,), (PER_RANK,)) else ("", PER_GPU)
+    if batch is None and not share:
+        return None
+    return Record(run.framework.unit, batch, share, of, tuple(_operands(run)), _claim(run))
+
+
+def batch_size(run: Run) -> int | None:
+    """Return what trains per optimizer step: as the framework rounds it, where it does."""
+    realised = run.geometry.realised.get(Name.GLOBAL_BATCH_SIZE)
+    return realised.value if isinstance(realised, Quantity) else run.geometry.global_batch_size
+
+
+def per_gpu(run: Run) -> Monomial | None:
+    """Return the law of the batch with the hardware left open, whatever is known of it."""
+    bare = {name: size for name, size in run.geometry.stated.items() if name not in HARDWARE and not _rests_on_hardware(size)}
+    return law(Name.GLOBAL_BATCH_SIZE, bare, run.framework.equations, keep=(PER_GPU,))
+
+
+def _rests_on_hardware(size: Size) -> bool:
+    if isinstance(size, Conflict):
+        return any(map(_rests_on_hardware, size.values))
+    return isinstance(size, Quantity) and bool(size.because) and any(leaf.name in HARDWARE for leaf in leaves(size))
+
+
+def operands(run: Run) -> tuple[Quantity, ...]:
+    """Return the stated sizes that the batch of `run` is made of, in the order of the product; none where it is stated itself."""
+    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    if isinstance(size, Quantity) and not size.because:
+        return ()
+    names = dict.fromkeys(_below(Name.GLOBAL_BATCH_SIZE, {equation.result: equation for equation in run.framework.equations}, 0))
+    sizes = (run.geometry.stated.get(name) for name in names)
+    found = tuple(q for q in sizes if isinstance(q, Quantity) and not q.because)
+    # Where a launcher gives nodes and the GPUs of each, their product says nothing more.
+    given = {size.name for size in found}
+    whole = given >= {Name.NUM_NODES, Name.GPUS_PER_NODE}
+    return tuple(size for size in found if size.name != Name.WORLD_SIZE or not whole)
+
+
+def _operands(run: Run) -> Iterator[tuple[str, int]]:
+    for size in operands(run):
+        if size.value != 1 or size.name not in _DIVISORS:
+            yield size.name, size.value
+
+
+def _below(name: str, by_result: dict[str, Equation], depth: int) -> Iterator[str]:
+    """Yield the sizes that equations make `name` of, itself left out."""
+    equation = by_result.get(name)
+    for part in (*equation.product, *equation.divisors) if equation is not None and depth < 8 else ():
+        yield part
+        yield from _below(part, by_result, depth + 1)
+
+
+def _claim(run: Run) -> int | None:
+    if run.launch is not None:
+        return None
+    return next((claim.declaration.value for claim in run.claims if claim.judgement.verified), None)
+
+
+def moved(before: Record, after: Record) -> tuple[Moved, ...]:
+    """Return the operands that differ, in the order of the product."""
+    old, new = dict(before.operands), dict(after.operands)
+    return tuple(Moved(name, old.get(name), new.get(name)) for name in {**old, **new} if old.get(name) != new.get(name))
+
+
+def same_batch(before: Record, after: Record) -> bool | None:
+    """Return whether two records say the same of the batch, None where they don't know enough of it."""
+    if before.unit != after.unit:
+        return False
+    if before.global_batch_size is not None and after.global_batch_size is not None:
+        return before.global_batch_size == after.global_batch_size
+    if before.share and after.share and before.of == after.of:
+        return before.share == after.share if before.global_batch_size is None or before.share == after.share else None
+    return None
+
+
+def compare(held: Held, run: Run) -> Comparison:
+    """Return whether `run` still has the batch that it is held to."""
+    before, now = held.record, record(run)
+    if now is None:
+        return Comparison(None, None, (Name.GLOBAL_BATCH_SIZE,))
+    if before.unit != now.unit:
+        return Comparison(False, now)
+    if held.what_if and _depends_on_hardware(run):
+        return _compare_shares(before, now)
+    if before.global_batch_size is None:
+        return _compare_shares(before, now)
+    if now.global_batch_size is not None:
+        return Comparison(before.global_batch_size == now.global_batch_size, now)
+    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    values = reaching(found, (Interval(before.global_batch_size, before.global_batch_size),)) if found else None
+    if found is None or values is None:
+        return Comparison(None, now, found.free if found else (Name.GLOBAL_BATCH_SIZE,))
+    return Comparison(None if values else False, now, found.free, values)
+
+
+def _depends_on_hardware(run: Run) -> bool:
+    found = per_gpu(run)
+    return found is None or bool(found.free)
+
+
+def _compare_shares(before: Record, now: Record) -> Comparison:
+    if not before.share or not now.share or before.of != now.of:
+        return Comparison(None, now, (Name.WORLD_SIZE,))
+    return Comparison(before.share == now.share, now)
+
+
+def key(run: Run, document: int) -> str:
+    """Return what a record of `run` is called, the number of its launch left out: `a/sft.yaml`, `a/sft.yaml @ run.sh`."""
+    recipe = run.path if document == 1 else f"{run.path} (document {document})"
+    if run.launch is None:
+        return recipe
+    place = run.launch.at.source if run.launch.start is not None else f"[{run.launch.command}]"
+    return recipe if place == run.path else f"{recipe} @ {place}"
+
+
+def words(found: Record) -> str:
+    """Return the batch for people: `128 samples`, `16 samples per GPU`."""
+    number = found.share if found.global_batch_size is None else f"{found.global_batch_size:,}"
+    unit = found.unit.removesuffix("s") if number == "1" else found.unit
+    each = "GPU" if found.of == PER_GPU else "data-parallel rank"
+    return f"{number} {unit} per {each}" if found.global_batch_size is None else f"{number} {unit}"
+
+
+__all__ = [
+    "Comparison",
+    "Moved",
+    "batch_size",
+    "compare",
+    "key",
+    "moved",
+    "operands",
+    "per_gpu",
+    "record",
+    "same_batch",
+    "words",
+]

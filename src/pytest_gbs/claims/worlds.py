@@ -1,0 +1,210 @@
+"""The hardware worlds of a recipe: one that is shown, and for each claim those in which it may be meant.
+
+Evidence for a claim, best first: the claim itself, other comments of the file, the recipe's own hardware keys, the command
+line, the settings, launcher files nearby. Evidence for what is shown: the command line, own keys, comments, settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from pytest_gbs.arithmetic.solver import solve
+from pytest_gbs.model.assumption import Assumption
+from pytest_gbs.model.declaration import Declaration, Force, without_partners
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.quantity import HARDWARE, NO_NOTE, PARALLEL, Name, Note, Noted, Origin, Quantity, Size
+from pytest_gbs.model.run import Geometry, World
+from pytest_gbs.model.typed import Final, NamedTuple
+
+_SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+# No single machine has more GPUs than this, bar a rack of 72 that counts as one.
+_PER_NODE_AT_MOST: Final = 16
+PER_NODE_USUAL: Final = 8
+_EITHER: Final = Note(kind=Noted.EITHER)
+
+Sizes = dict[str, Quantity]
+
+
+class Nearby(NamedTuple):
+    """What the launcher files near a recipe agree on: GPUs per node, parallel sizes, and what it takes to believe them."""
+
+    gpus_per_node: Quantity | None = None
+    parallel: tuple[Quantity, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    disagreement: str = ""
+
+
+class Evidence(NamedTuple):
+    """Everything known of a recipe's hardware beside its comments. `nearby` is asked only where something is missing."""
+
+    own: Sizes
+    given: Sizes
+    settings: Sizes
+    nearby: Callable[[], Nearby]
+
+
+class Hardware(NamedTuple):
+    """One hardware world: its sizes, what it assumes, and in words why evidence for it did not count."""
+
+    sizes: Sizes
+    assumptions: tuple[Assumption, ...] = ()
+    doubt: str = ""
+
+
+def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Framework, document: Document) -> Geometry:
+    """Return all sizes that follow from the recipe's own and one hardware world."""
+    known: dict[str, Size] = {name: size for name, size in sizes.items() if name not in HARDWARE}
+    known.update(hardware)
+    for name, value in framework.assumed:
+        if name not in known:
+            known[name] = Quantity(name, value, Origin.DEFAULT)
+    stated = solve(known, framework.equations)
+    if framework.settle and (settled := framework.settle(document, stated)):
+        stated = solve({**known, **settled}, framework.equations)
+    return Geometry(stated, framework.derive(document, stated) if framework.derive else {})
+
+
+def shown(declarations: tuple[Declaration, ...], said: Sizes, evidence: Evidence) -> Hardware:
+    """Return the hardware that is shown for a recipe without a launch; empty where nothing says anything.
+
+    `said` is the hardware that the comments of the file state; without any, what they tell of the past is shown.
+    """
+    given = evidence.given
+    if _is_whole(given):
+        return Hardware(given)
+    own = {**evidence.own, **given}
+    if _is_whole(own):
+        return Hardware(own)
+    return _readings(said or said_in_comments(declarations, Force.HISTORY), evidence, given)[0]
+
+
+def readings(declaration: Declaration, said: Sizes, evidence: Evidence, sizes: dict[str, Size]) -> tuple[Hardware, ...]:
+    """Return the hardware worlds in which `declaration` may be meant, the preferred one first.
+
+    `said` is the hardware that the comments of the file state.
+    """
+    own = _conditions(declaration) or _left_over(declaration, sizes)
+    if own:
+        firm = {name: said[name] for name in said if name not in own}
+        if _is_whole(own) or Name.DATA_PARALLEL_SIZE in own:
+            firm = {}
+        elif Name.NUM_NODES in own and Name.NUM_NODES not in said:  # a total of another node count says nothing about this one
+            firm = {name: size for name, size in firm.items() if name != Name.WORLD_SIZE or size.note.kind == Noted.EITHER}
+        return _readings({**own, **firm}, evidence, {})
+    return _readings(said, evidence, {})
+
+
+def _is_whole(sizes: Sizes) -> bool:
+    """Return whether `sizes` say on how many GPUs in all."""
+    return Name.WORLD_SIZE in sizes or sizes.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE}
+
+
+def _conditions(declaration: Declaration) -> Sizes:
+    """Return the hardware that the claim's own statement names."""
+    found: Sizes = {}
+    for value, name, place in declaration.stated_conditions():
+        if name in HARDWARE or name in PARALLEL or name == Name.DATA_PARALLEL_SIZE:
+            note = _EITHER if declaration.ambiguous and name == Name.WORLD_SIZE else NO_NOTE
+            found[name] = Quantity(name, value, Origin.COMMENT, at=place, note=note)
+    return found
+
+
+def _left_over(declaration: Declaration, sizes: dict[str, Size]) -> Sizes:
+    """Return the GPUs of a product without names (`16x(1)x8`): what is left when micro batch and accumulation have their partners."""
+    stated = declaration.sum
+    settings = [size for name in _SETTINGS if isinstance(size := sizes.get(name), Quantity)]
+    if stated is None or stated.divisors or any(factor.name for factor in stated.factors) or len(settings) < len(_SETTINGS):
+        return {}
+    rest, lonely = without_partners(stated, (size.value for size in settings))
+    if lonely or len(rest) != 1:
+        return {}
+    return {Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, rest[0].value, Origin.COMMENT, at=rest[0].at)}
+
+
+def said_in_comments(declarations: tuple[Declaration, ...], force: str) -> Sizes:
+    """Return the hardware that comments of this force state, by itself or with a batch; none of which they state two values."""
+    found: Sizes = {}
+    torn = set[str]()
+    for declaration in declarations:
+        if declaration.force == force and not declaration.weak:
+            for size in _stated(declaration):
+                if found.setdefault(size.name, size).value != size.value:
+                    torn.add(size.name)
+    return {name: size for name, size in found.items() if name not in torn}
+
+
+def _stated(declaration: Declaration) -> Iterable[Quantity]:
+    """Return the hardware that one statement is about or names."""
+    if declaration.name in HARDWARE:
+        note = _EITHER if declaration.ambiguous else NO_NOTE
+        return (Quantity(declaration.name, declaration.value, Origin.COMMENT, at=declaration.at, note=note),)
+    return (size for size in _conditions(declaration).values() if size.name in HARDWARE)
+
+
+def _readings(said: Sizes, evidence: Evidence, given: Sizes) -> tuple[Hardware, ...]:
+    """Return the worlds that `said` may mean, filled up with evidence."""
+    said = {**said, **given}
+    world = said.get(Name.WORLD_SIZE)
+    nodes = said.get(Name.NUM_NODES) or evidence.own.get(Name.NUM_NODES)
+    if world is not None and world.note.kind == Noted.EITHER and nodes is not None and nodes.value > 1 and Name.GPUS_PER_NODE not in said:
+        return _both(said, world, nodes)
+    if world is not None or Name.DATA_PARALLEL_SIZE in said:
+        return (Hardware(_consistent(said)),)
+    if nodes is None:
+        return (_without_nodes(said, evidence),)
+    return (_with_nodes({**said, Name.NUM_NODES: nodes}, evidence),)
+
+
+def _both(said: Sizes, world: Quantity, nodes: Quantity) -> tuple[Hardware, ...]:
+    """Return the two readings of "8 GPUs" beside a number of nodes: that many on each, or in all."""
+    rest = {name: size for name, size in said.items() if name != Name.WORLD_SIZE}
+    each = Hardware({**rest, Name.NUM_NODES: nodes, Name.GPUS_PER_NODE: world._replace(name=Name.GPUS_PER_NODE, note=NO_NOTE)})
+    total = Hardware(_consistent({**rest, Name.NUM_NODES: nodes, Name.WORLD_SIZE: world._replace(note=NO_NOTE)}))
+    if world.value > _PER_NODE_AT_MOST:
+        return (total,)
+    return (each, total) if world.value <= PER_NODE_USUAL else (total, each)
+
+
+def _consistent(said: Sizes) -> Sizes:
+    """Return `said` without a node count or GPUs per node that do not divide the total; the total is the better witness."""
+    world = said.get(Name.WORLD_SIZE)
+    if world is None:
+        return said
+    part = [name for name in (Name.NUM_NODES, Name.GPUS_PER_NODE) if name in said]
+    if len(part) == 2 and said[part[0]].value * said[part[1]].value != world.value:
+        return {name: size for name, size in said.items() if name not in part}
+    return {name: size for name, size in said.items() if name not in part or world.value % size.value == 0}
+
+
+def _without_nodes(said: Sizes, evidence: Evidence) -> Hardware:
+    """Return the world of a claim that names no nodes: own keys, then the command line, then settings, whichever has a total."""
+    for source in (evidence.own, evidence.given, evidence.settings):
+        merged = {**source, **said}
+        if _is_whole(merged):
+            return Hardware(_consistent(merged))
+    return Hardware(said)
+
+
+def _with_nodes(said: Sizes, evidence: Evidence) -> Hardware:
+    """Return the world of a claim that names its nodes, with the best evidence for the GPUs of each."""
+    if Name.GPUS_PER_NODE in said:
+        return Hardware(said)
+    nodes = said[Name.NUM_NODES].value
+    for source in (evidence.own, evidence.given, evidence.settings):
+        if Name.GPUS_PER_NODE in source:
+            return Hardware({**said, Name.GPUS_PER_NODE: source[Name.GPUS_PER_NODE]})
+        total = source.get(Name.WORLD_SIZE)
+        if total is not None and source is evidence.own and total.value % nodes == 0:
+            return Hardware({**said, Name.WORLD_SIZE: total})
+    nearby = evidence.nearby()
+    if nearby.gpus_per_node is None:
+        return Hardware(said, doubt=nearby.disagreement)
+    return Hardware({**said, Name.GPUS_PER_NODE: nearby.gpus_per_node}, nearby.assumptions)
+
+
+def world(geometry: Geometry, hardware: Hardware) -> World:
+    """Return one world of a claim; it is weak where a default of the framework is a factor of the batch."""
+    factors = (geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    weak = any(isinstance(size, Quantity) and size.origin == Origin.DEFAULT for size in factors)
+    return World(geometry, hardware.assumptions, weak, hardware.doubt)

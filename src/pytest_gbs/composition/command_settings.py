@@ -1,0 +1,75 @@
+"""The settings that a command line gives: `--key value`, `key=value`, and Hydra's `+key=value`, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.model.command import Word
+from pytest_gbs.model.framework import Arguments
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.typed import NamedTuple
+
+
+class Setting(NamedTuple):
+    """One setting: its key path, its text (None where nobody can know it), and the word that gives it.
+
+    `at` is the place to change for another value, `use` where the command line has it. `switch` is true where no value stands:
+    the option alone means true.
+    """
+
+    path: KeyPath
+    text: str | None
+    at: Location
+    word: Word
+    switch: bool = False
+
+
+def settings(words: tuple[Word, ...], style: str) -> Iterator[Setting]:
+    """Yield the settings among the arguments of a program, in order; the last one of a key wins."""
+    if style == Arguments.FLAGS:
+        yield from _flags(words)
+    elif style in (Arguments.PAIRS, Arguments.HYDRA):
+        yield from _pairs(words)
+
+
+def _flags(words: tuple[Word, ...]) -> Iterator[Setting]:
+    for index, word in enumerate(words):
+        known = word.starts_with
+        if not known.startswith("--") or len(known) < 3:
+            continue
+        name, equals, _ = known.partition("=")
+        if not equals and word.text is None:
+            continue
+        path = _path(name[2:].replace("-", "_"))
+        if equals:
+            value = word.after(len(name) + 1)
+            yield Setting(path, value.text, value.value_at, value)
+        elif index + 1 < len(words) and not _is_option(words[index + 1]):
+            value = words[index + 1]
+            yield Setting(path, value.text, value.value_at, value)
+        else:
+            yield Setting(path, "true", word.at, word, switch=True)
+
+
+def _is_option(word: Word) -> bool:
+    known = word.starts_with
+    return known.startswith("-") and not known[1:2].isdigit()
+
+
+def _pairs(words: tuple[Word, ...]) -> Iterator[Setting]:
+    for word in words:
+        known = word.starts_with
+        name, equals, _ = known.partition("=")
+        key = name.lstrip("+").lstrip("-").partition("@")[0]
+        if not equals or not key or key.startswith("~") or not _is_key(key):
+            continue
+        value = word.after(len(name) + 1)
+        yield Setting(_path(key.replace("/", ".")), value.text, value.value_at, value)
+
+
+def _is_key(key: str) -> bool:
+    return all(sign.isalnum() or sign in "._-/" for sign in key)
+
+
+def _path(key: str) -> KeyPath:
+    return tuple(step for step in key.split(".") if step)

@@ -1,0 +1,37 @@
+"""A tree with some files as they would be: standard input, or an edit that is not written yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_gbs.files.worktree import Listing, listing
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.tree import Tree
+from pytest_gbs.model.typed import NamedTuple
+
+
+class OverlayTree(NamedTuple):
+    """`base` with the texts of `files` (by path) in place of what it holds there, or beside it."""
+
+    base: Tree
+    files: Mapping[str, Source | str]
+
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of all files of both, sorted."""
+        return self.listing().paths
+
+    def listing(self) -> Listing:
+        """Return the paths of all files of both, and the folders of the base that can't be listed."""
+        paths, unlisted = listing(self.base)
+        return Listing(tuple(sorted({*paths, *self.files})), unlisted)
+
+    def read(self, path: str) -> Source | Unreadable:
+        """Return the text given for `path`, or else what the base has to say."""
+        given = self.files.get(path)
+        if given is None:
+            return self.base.read(path)
+        return given if isinstance(given, Source) else Source(path, given)
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is a file at `path`, given or not."""
+        return path in self.files or not isinstance(self.base.read(path), Unreadable)

@@ -1,0 +1,59 @@
+"""Which folder a check is about: the nearest one upwards that holds settings or a git repository."""
+
+# Paths are plain text here: `import pathlib` alone takes 4 ms, and joining paths with it more than opening them.
+# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+import re
+
+from pytest_gbs.files.regular import read_bytes
+from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _Root = TypeVar("_Root", bound="str | os.PathLike[str]")
+
+# Callers on the way of `gbs check` use plain text, since `import pathlib` takes 4 ms.
+StrPath: TypeAlias = "str | os.PathLike[str]"
+_TABLE: Final = rb"""(?m)^[ \t]*(\[{1,2}[ \t]*["']?tool["']?[ \t]*(\.[ \t]*["']?gbs(?![\w-])|\])|tool[ \t]*\.[ \t]*gbs(?![\w-]))"""
+
+
+def find_root(start: _Root) -> _Root:
+    """Return the nearest folder upwards from `start` with `gbs.toml`, `[tool.gbs]` in pyproject.toml, or `.git`; else `start` itself.
+
+    Of a file the folder is meant. The answer has the type of the question.
+    """
+    first = os.path.abspath(str(start))
+    if not os.path.isdir(first):
+        first = os.path.dirname(first)
+    folder = first
+    while not is_root(folder):
+        above = os.path.dirname(folder)
+        if above == folder:
+            folder = first
+            break
+        folder = above
+    return type(start)(folder)  # type: ignore[call-arg]
+
+
+def is_root(folder: str) -> bool:
+    """Return whether settings or a git repository mark `folder`."""
+    if os.path.lexists(os.path.join(folder, ".git")) or os.path.isfile(os.path.join(folder, "gbs.toml")):
+        return True
+    data = read_bytes(os.path.join(folder, "pyproject.toml"), MOST_SETTINGS_BYTES)
+    return isinstance(data, bytes) and has_settings(data)
+
+
+def has_settings(pyproject: bytes) -> bool:
+    """Return whether a pyproject.toml may hold `[tool.gbs]`, without parsing it: its name stands in the dependencies of many."""
+    return b"gbs" in pyproject and re.search(_TABLE, pyproject) is not None
+
+
+def leads_outside(path: str, root: str) -> bool:
+    """Return whether `path`, all links followed, lies elsewhere than below `root`."""
+    inside = os.path.realpath(root).rstrip(os.sep) + os.sep
+    return "\0" in path or not os.path.realpath(path).startswith(inside)

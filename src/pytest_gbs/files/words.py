@@ -1,0 +1,71 @@
+"""The words by which a text that cannot be read still shows that it concerns a batch or a launch."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.document import MAKEFILES, SCRIPTS
+from pytest_gbs.model.typed import Final
+
+# Programs that launch training: one of these stands in each script that does. The words of all launchers are among them.
+LAUNCHING: Final = (
+    "accelerate",
+    "axolotl",
+    "composer ",
+    "deepspeed",
+    "deepy.py",
+    "litgpt",
+    "llamafactory",
+    "lmf ",
+    "megatron ",
+    "orchestrator @",
+    "python",
+    "ray job",
+    "rl @",
+    "sft @",
+    "srun",
+    "swift ",
+    "torch.distributed",
+    "torchrun",
+    "trainer @",
+    "trl ",
+    "tune run",
+    "uv run",
+)
+# Those that no prose has by chance.
+_BY_NAME: Final = ("accelerate launch", "axolotl train", "deepspeed --", "llamafactory-cli", "torch.distributed.run", "torchrun ")
+_SHELL: Final = (*SCRIPTS, ".mk")
+# Parts of keys; `batch_size` covers the many that end in it.
+MATTERING: Final = (
+    "batch_size",
+    "batchsize",
+    "batch-size",
+    "gradient_accumulation",
+    "grad_accum",
+    "accumulate_grad",
+    "global_batch",
+    "micro_batch",
+    "batch_per_",
+    "samples_per_",
+    "num_processes",
+    "num_machines",
+    "num_nodes",
+    "num_gpus",
+    "gpus_per_node",
+    "nproc_per_node",
+    "distributed_type",
+    "world_size",
+    "data_parallel",
+    "tensor_parallel",
+    "tensor_model_parallel",
+    "pipeline_parallel",
+    "pipeline_model_parallel",
+    "num_generations",
+    "steps_per_generation",
+    "auto_find_batch",
+)
+
+
+def launching_words(path: str) -> tuple[str, ...]:
+    """Return the words of which one stands in each file that launches training, if its name says that it may; none otherwise."""
+    if path.lower().endswith(".md"):
+        return (*_BY_NAME, *MATTERING)
+    return (*LAUNCHING, *MATTERING) if path.lower().endswith(_SHELL) or path.rpartition("/")[2] in MAKEFILES else ()

@@ -1,0 +1,222 @@
+"""A folder on disk as a tree of files."""
+
+# Paths are plain text here: `import pathlib` alone takes 4 ms, and joining paths with it more than opening them.
+# ruff: noqa: PTH100, PTH114, PTH116, PTH117
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+
+from pytest_gbs.files.decode import decode
+from pytest_gbs.files.globs import matches_any
+from pytest_gbs.files.regular import NOT_THERE, OUTSIDE, may_hold, read_bytes, reason, too_large
+from pytest_gbs.files.root import StrPath, find_root
+from pytest_gbs.model.limits import MOST_FILE_BYTES, MOST_IGNORE_BYTES
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.files.gitignore import IgnoreFile
+    from pytest_gbs.model.tree import Tree
+
+# Folders of installed packages and caches; those with a dot in front are left out as hidden.
+LEFT_OUT: Final = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
+
+
+class Listing(NamedTuple):
+    """The paths of all files of a tree, sorted, and its folders that can't be listed, each with the reason."""
+
+    paths: tuple[str, ...]
+    unlisted: tuple[tuple[str, str], ...] = ()
+
+
+def listing(tree: Tree) -> Listing:
+    """Return what `tree` lists, with the folders that it can't if it can tell."""
+    found: Callable[[], Listing] | None = getattr(tree, "listing", None)
+    return found() if found is not None else Listing(tree.paths())
+
+
+class WorkTree(NamedTuple):
+    """The files below folder `root`, as they are now.
+
+    A file larger than `max_file_size` bytes can't be read. `exclude` are globs of what is left out beside hidden and ignored files.
+    `named` are paths, relative to the root, that a user asked for: only they may lead out of the root, by `..` or a link.
+    """
+
+    root: StrPath
+    max_file_size: int = MOST_FILE_BYTES
+    exclude: tuple[str, ...] = ()
+    named: frozenset[str] = frozenset()
+
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of all files, with `/`, sorted; hidden, ignored, excluded and installed ones left out.
+
+        Links to folders are not followed, links to files are listed. A folder that can't be listed counts as empty.
+        """
+        return self.listing().paths
+
+    def listing(self) -> Listing:
+        """Return the paths of all files, as `paths` does, and the folders among them that can't be listed."""
+        base = _with_slash(self.root)
+        above, outer = _ignored_from_above(base)
+        found: list[str] = []
+        unlisted: list[tuple[str, str]] = []
+        pending = [("", outer)]
+        while pending:
+            folder, ignored_by = pending.pop()
+            entries = _entries(base + folder)
+            if isinstance(entries, str):
+                if entries not in NOT_THERE:
+                    unlisted.append((folder or "./", entries))
+                continue
+            if folder and any(entry.name == "pyvenv.cfg" for entry in entries):
+                continue
+            own = _own_ignore_file(entries, len(above) + len(folder))
+            if own:
+                ignored_by = (own, *ignored_by)
+            for entry in entries:
+                name = entry.name
+                is_folder = _is_folder(entry)
+                if name[0] == "." or (is_folder and (name in LEFT_OUT or entry.is_symlink())):
+                    continue
+                path = folder + name
+                if (ignored_by and _ignored(above + path, name, is_folder, ignored_by)) or self._excludes(path, is_folder):
+                    continue
+                if is_folder:
+                    pending.append((path + "/", ignored_by))
+                else:
+                    found.append(path)
+        return Listing(tuple(sorted(found)), tuple(sorted(unlisted)))
+
+    def read(self, path: str) -> Source | Unreadable:
+        """Return the text of the file at `path`, or why it can't be read; only regular files below the root are opened."""
+        full = _with_slash(self.root) + path
+        if path not in self.named and (refused := _refused(self.root, path)):
+            return Unreadable(path, refused)
+        data = read_bytes(full, self.max_file_size)
+        if isinstance(data, bytes):
+            return decode(path, data)
+        if data != too_large(self.max_file_size):
+            return Unreadable(path, data)
+        from pytest_gbs.files.words import launching_words
+
+        words = launching_words(path)
+        matters = bool(words) and may_hold(full, words)
+        return Unreadable(path, f"{data}; max-file-size in [tool.gbs] raises it", matters=matters)
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is a file or folder at `path`, which may be hidden or ignored."""
+        try:
+            os.stat(_with_slash(self.root) + path)
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def _excludes(self, path: str, folder: bool) -> bool:
+        subject = path + "/" if folder else path
+        return matches_any(subject, self.exclude)
+
+
+def _with_slash(root: StrPath) -> str:
+    text = os.fspath(root) or "."
+    return text if text.endswith("/") else text + "/"
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]] | str:
+    """Return what is in a folder, or in words why it can't be listed."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        return reason(folder, error)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Return whether `entry` is a folder or a link to one; a link that can't be followed is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _ignored(path: str, name: str, folder: bool, ignored_by: tuple[IgnoreFile, ...]) -> bool:
+    """Return what the nearest file with anything to say of `path` says."""
+    for file in ignored_by:
+        verdict = file.says(path, name, folder)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _own_ignore_file(entries: list[os.DirEntry[str]], base: int) -> IgnoreFile | None:
+    """Return the `.gitignore` among `entries`; like git, not one that is a link."""
+    for entry in entries:
+        if entry.name == ".gitignore" and not entry.is_symlink():
+            return _ignore_file(entry.path, base)
+    return None
+
+
+def _ignore_file(path: str, base: int) -> IgnoreFile | None:
+    data = read_bytes(path, MOST_IGNORE_BYTES)
+    if isinstance(data, str):
+        return None
+    from pytest_gbs.files.gitignore import IgnoreFile
+
+    # File names come from the system in this way too: what is not UTF-8 compares equal all the same.
+    return IgnoreFile(data.decode("utf-8", "surrogateescape"), base)
+
+
+def _ignored_from_above(base: str) -> tuple[str, tuple[IgnoreFile, ...]]:
+    """Return the path of folder `base` within its git repository, and the ignore files above it, the nearest first."""
+    folder, above = os.path.abspath(base), ""
+    files: list[tuple[str, int]] = []
+    while not os.path.lexists(folder + "/.git"):
+        parent, name = os.path.split(folder)
+        if parent == folder:
+            return "", ()
+        above = f"{name}/{above}"
+        folder = parent
+        files.append((f"{folder}/.gitignore", len(above)))
+    named = [(f"{folder}/.git/info/exclude", len(above)), *reversed(files)]
+    found = (_ignore_file(path, len(above) - rest) for path, rest in named if not os.path.islink(path))
+    return above, tuple(file for file in reversed([*found]) if file)
+
+
+def _refused(root: StrPath, path: str) -> str:
+    """Return why `path` may not be read without being named, or nothing: it, or a link on its way, leads out of `root`."""
+    folder = _with_slash(root)
+    for step in _steps(path):
+        if step == "..":
+            return "outside the tree"
+        try:
+            mode = os.lstat(folder + step).st_mode
+        except OSError as error:
+            return reason(folder + step, error)
+        except ValueError:
+            return "no file can have this name"
+        if stat.S_ISLNK(mode):
+            return _leads_out(folder, path)
+    return ""
+
+
+def _steps(path: str) -> Iterator[str]:
+    """Yield `a`, `a/b`, `a/b/c` for `a/b/c`; `..` where the path leads upwards or starts at the root of all."""
+    if path.startswith("/") or ".." in path.split("/") or os.path.isabs(path):
+        yield ".."
+        return
+    at = path.find("/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find("/", at + 1)
+    yield path
+
+
+def _leads_out(folder: str, path: str) -> str:
+    real = os.path.realpath(folder + path)
+    inside = os.path.realpath(folder).rstrip("/") + "/"
+    return "" if real.startswith(inside) else OUTSIDE
+
+
+__all__ = ["Listing", "WorkTree", "find_root", "listing"]

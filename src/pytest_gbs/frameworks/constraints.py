@@ -1,0 +1,333 @@
+"""Judging what a framework checks itself: divisions without remainder and least sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+
+from pytest_gbs.arithmetic.admissible import Multiples, dividing
+from pytest_gbs.arithmetic.schedules import at_stage, changing
+from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.wording import beside, called, computed, count, leaves, listing, quotient, short
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.equation import Enforcement, Equation, Monomial
+from pytest_gbs.model.framework import Constraint
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import RANKS, Name, Noted, Origin, Quantity, Size
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Final
+
+_DOES = {
+    Enforcement.STOPS: "stops at start",
+    Enforcement.STOPS_LATE: "stops once training runs",
+    Enforcement.CORRECTS: "corrects it and goes on",
+    Enforcement.IGNORES: "goes on without a word",
+}
+# A size that somebody states for this run, rather than one that follows.
+_STATED: Final = (Origin.FILE, Origin.LAUNCH)
+# The one command that starts a single process, which then has all GPUs of its node.
+_ONE_PROCESS: Final = "python"
+
+
+def judge(run: Run, rule: str) -> Iterator[Outcome]:
+    """Yield one outcome for each constraint of `run`'s framework that the rule of this name reports and that applies here."""
+    changes = changing(run.geometry.stated)
+    for constraint in run.framework.constraints:
+        if constraint.rule != rule or not applies(constraint, run):
+            continue
+        if changes is None or changes.note.kind == Noted.RAMP_UP:
+            yield _judge_one(run, constraint)
+        elif not constraint.fixed:
+            yield _judge_stages(run, constraint, changes)
+
+
+def _judge_stages(run: Run, constraint: Constraint, changes: Quantity) -> Outcome:
+    """Return the outcome of the first stage that violates `constraint`, or else of the last stage."""
+    outcome = _judge_one(run, constraint)
+    for value in changes.stages:
+        sizes = at_stage(run.geometry.stated, changes._replace(value=value, stages=()), run.framework.equations)
+        at_this = _judge_one(run._replace(geometry=run.geometry._replace(stated=sizes)), constraint)
+        if isinstance(at_this, Finding):
+            return at_this
+    return outcome
+
+
+def applies(constraint: Constraint, run: Run) -> bool:
+    """Return whether the framework would look at `constraint` in this run."""
+    sizes = run.geometry.stated
+    if constraint.either and not all(isinstance(sizes.get(name), Quantity) for name in (*constraint.dividend, *constraint.divisor)):
+        return False
+    if constraint.local and run.launch is not None and run.launch.start is not None and run.launch.command != _ONE_PROCESS:
+        return False
+    return all(holds(condition, run.document, run.framework.loader) for condition in constraint.when) and all(
+        isinstance(size := sizes.get(name), Quantity) and size.origin in _STATED for name in constraint.needs
+    )
+
+
+def _judge_one(run: Run, constraint: Constraint) -> Outcome:
+    names = (*constraint.dividend, *constraint.divisor)
+    at = place(run, names)
+    if constraint.at_least is None and not constraint.either and (divides := _divides(constraint, run.geometry.stated)) is not None:
+        return _decided(run, constraint, at) if divides else _violated(run, constraint, at)
+    if constraint.either:
+        return _judge_either(run, constraint, at)
+    dividend = _law(constraint.dividend, run)
+    divisor = _law(constraint.divisor, run)
+    if constraint.at_least is not None:
+        return _judge_least(run, constraint, dividend, divisor, at)
+    answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
+    if answer is True or (isinstance(answer, Multiples) and answer.everything):
+        return _decided(run, constraint, at)
+    if answer is False or (isinstance(answer, Multiples) and answer.nothing):
+        return _violated(run, constraint, at)
+    message = f"{_called(constraint.dividend)} must be divisible by {_called(constraint.divisor)}"
+    if isinstance(answer, Multiples):
+        return Undetermined(ITS_RULE, at, message, (answer.name,), _implies(answer), claim=False)
+    missing = tuple(sorted({*(dividend.free if dividend else ()), *(divisor.free if divisor else ())})) or names
+    return Undetermined(ITS_RULE, at, message, missing, claim=False)
+
+
+def _divides(constraint: Constraint, sizes: Mapping[str, Size]) -> bool | None:
+    """Return whether the division leaves no remainder; None where it takes a law, since a size is not known, or divides by zero."""
+    top, bottom = _known(constraint.dividend, sizes), _known(constraint.divisor, sizes)
+    return top % bottom == 0 if top is not None and bottom else None
+
+
+def _known(names: tuple[str, ...], sizes: Mapping[str, Size]) -> int | None:
+    """Return the product of sizes `names`, None where one of them is not known."""
+    found = 1
+    for name in names:
+        size = sizes.get(name)
+        if type(size) is not Quantity:
+            return None
+        found *= size.value
+    return found
+
+
+def _decided(run: Run, constraint: Constraint, at: Location) -> Verified:
+    """Return the outcome of a division without remainder."""
+    decides = _rests_on_hardware(run, (*constraint.dividend, *constraint.divisor))
+    return Verified(ITS_RULE, at, run.assumptions if decides else (), decides)
+
+
+def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, divisor: Monomial | None, at: Location) -> Outcome:
+    """Return the outcome of a size, or of a quotient of sizes, that must be at least so large."""
+    least = constraint.at_least or 0
+    names = (*constraint.dividend, *constraint.divisor)
+    if dividend is None or divisor is None or dividend.free or divisor.free:
+        missing = (*dividend.free, *divisor.free) if dividend and divisor else names
+        message = f"{_called(constraint.dividend)}{_over(_called(constraint.divisor))} must be at least {least}"
+        return Undetermined(ITS_RULE, at, message, missing, claim=False)
+    if dividend.coefficient >= least * divisor.coefficient:
+        return Verified(ITS_RULE, at)
+    message = f"{_quotient(run, constraint)} is less than {least}; {_does(run, constraint)}"
+    mends, fixes = _ways_out(run, constraint)
+    return Finding(ITS_RULE, message, _severity(constraint), at, related=_related(run, names, at), holds=mends, fixes=fixes)
+
+
+def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
+    """Return the outcome of two sizes of which one must divide the other; both are known, or the constraint does not apply."""
+    assumptions = (*run.assumptions, Assumption(Assuming.ONE_PROCESS)) if constraint.local else run.assumptions
+    one, other = (_known(names, run.geometry.stated) for names in (constraint.dividend, constraint.divisor))
+    if one and other and 0 in (one % other, other % one):
+        return Verified(ITS_RULE, at, assumptions, decides=True)
+    names = (*constraint.dividend, *constraint.divisor)
+    both = f"{_stated(run, constraint.dividend)} nor {_stated(run, constraint.divisor)}"
+    message = f"neither {both} is divisible by the other; {_does(run, constraint)}"
+    related, mends = _related(run, names, at), _either_way(run, constraint)
+    return Finding(ITS_RULE, message, _severity(constraint), at, _label(run, names), related, (), mends, assumptions)
+
+
+def _either_way(run: Run, constraint: Constraint) -> str:
+    """Return with which values nearest to its own the dividend would divide the divisor: `holds with model_axis_size 2 or 4`."""
+    from pytest_gbs.frameworks.repairs import divisors
+
+    sizes = [size for name in (*constraint.dividend, *constraint.divisor) if isinstance(size := run.geometry.get(name), Quantity)]
+    if len(sizes) != 2 or min(size.value for size in sizes) < 1:
+        return ""
+    values = divisors(sizes[1].value, sizes[0].value)
+    return f"holds with {sizes[0].key or called(sizes[0].name)} {listing(map(str, values))}"
+
+
+def _quotient(run: Run, constraint: Constraint) -> str:
+    """Return the sizes of a least size for people: `micro_batch_size 1`, `model.batch_size 8 / accumulation 8 = 1`."""
+    text = f"{_stated(run, constraint.dividend)}{_over(_stated(run, constraint.divisor))}"
+    dividend, divisor = _law(constraint.dividend, run), _law(constraint.divisor, run)
+    if not constraint.divisor or dividend is None or divisor is None or dividend.free or divisor.free or not divisor.coefficient:
+        return text
+    return f"{text} = {dividend.coefficient / divisor.coefficient}"
+
+
+def _over(divisor: str) -> str:
+    return f" / {divisor}" if divisor else ""
+
+
+def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
+    names = (*constraint.dividend, *constraint.divisor)
+    stated = _stated(run, constraint.dividend)
+    verb = "are" if _ends_with_gpus(run, constraint.dividend) else "is"
+    message = f"{stated} {verb} not divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
+    details = tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name), run)))
+    related = _related(run, names, at)
+    assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
+    label = _label(run, names)
+    nearest, fixes = _ways_out(run, constraint)
+    mends = _mends(run, constraint) or nearest
+    return Finding(ITS_RULE, message, _severity(constraint), at, label, related, details, mends, assumptions, fixes)
+
+
+def _label(run: Run, names: tuple[str, ...]) -> str:
+    nearest = _nearest(run, names)
+    return short(nearest.name if nearest else names[-1])
+
+
+def _ways_out(run: Run, constraint: Constraint) -> tuple[str, tuple[Fix, ...]]:
+    """Return with which values of one setting it would hold, in words, and as fixes, those of others behind them.
+
+    What is divided comes first, since it is what the recipe asks for.
+    """
+    from pytest_gbs.frameworks.repairs import at_least, dividing, fixes
+
+    top, bottom = (
+        [s for n in names if isinstance(s := run.geometry.stated.get(n), Quantity)] for names in (constraint.dividend, constraint.divisor)
+    )
+    if len(top) != len(constraint.dividend) or len(bottom) != len(constraint.divisor):
+        return "", ()
+    found = dividing(run, top, bottom) if constraint.at_least is None else at_least(run, top, bottom, constraint.at_least)
+    values = [str(repair.value) for repair in found if repair.key == found[0].key]
+    return f"holds with {found[0].key} {listing(values)}" if found else "", fixes(found)
+
+
+def _mends(run: Run, constraint: Constraint) -> str:
+    """Return with which number of GPUs the division would leave no remainder, or "" where that is not the question."""
+    sizes = {name: size for name, size in run.geometry.stated.items() if not _is_hardware(name, size)}
+    dividend, divisor = _law(constraint.dividend, run, sizes), _law(constraint.divisor, run, sizes)
+    answer = dividing(dividend, divisor) if dividend and divisor else None
+    return _implies(answer) if isinstance(answer, Multiples) and not answer.nothing else ""
+
+
+def _is_hardware(name: str, size: Size) -> bool:
+    return name in RANKS or any(leaf.name in RANKS for leaf in leaves(size))
+
+
+def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None) -> Monomial | None:
+    """Return the product of sizes `names` as a law in what is not known."""
+    from fractions import Fraction
+
+    stated = run.geometry.stated if sizes is None else sizes
+    known = _known(names, stated)
+    if known is not None:
+        return Monomial(Fraction(known), ())
+    coefficient = Fraction(1)
+    free: list[str] = []
+    for name in names:
+        part = law(name, stated, run.framework.equations)
+        if part is None:
+            if name not in RANKS:
+                return None
+            part = Monomial(Fraction(1), (name,))
+        coefficient *= part.coefficient
+        free.extend(part.free)
+    return Monomial(coefficient, tuple(sorted(free)))
+
+
+def _implies(answer: Multiples) -> str:
+    what = "GPUs" if answer.name in RANKS else called(answer.name)
+    if answer.within == 1:
+        return f"holds with 1 {what.removesuffix('s')} only" if answer.name in RANKS else f"holds with {what} 1 only"
+    if answer.within:
+        return f"holds where the number of {what} divides {answer.within:,}"
+    return f"holds where the number of {what} is a multiple of {answer.of:,}"
+
+
+def _does(run: Run, constraint: Constraint) -> str:
+    return f"{run.framework.title.split(' (')[0]} {_DOES[constraint.enforcement]}"
+
+
+def _severity(constraint: Constraint) -> str:
+    stops = constraint.enforcement in (Enforcement.STOPS, Enforcement.STOPS_LATE)
+    return Severity.ERROR if stops else Severity.WARNING
+
+
+def _stated(run: Run, names: tuple[str, ...]) -> str:
+    """Return the sizes for people: with their numbers where known (`generation batch size 512`), else by name."""
+    parts = []
+    for name in names:
+        size = run.geometry.stated.get(name)
+        if not isinstance(size, Quantity):
+            parts.append(called(name))
+        elif name in RANKS:
+            parts.append(count(size.value, name))
+        else:
+            parts.append(f"{size.key or called(name)} {size.value:,}")
+    text = " x ".join(parts)
+    values = [s.value for n in names if isinstance(s := run.geometry.stated.get(n), Quantity)]
+    return f"{text} = {prod(values):,}" if len(names) > 1 and len(values) == len(names) else text
+
+
+def _ends_with_gpus(run: Run, names: tuple[str, ...]) -> bool:
+    """Return whether the sizes as stated for people end with several GPUs: `8 GPUs`."""
+    known = [isinstance(run.geometry.stated.get(name), Quantity) for name in names]
+    if names[-1] != Name.WORLD_SIZE or (len(names) > 1 and all(known)):
+        return False
+    return run.geometry.value(Name.WORLD_SIZE) != 1 and (known[-1] or len(names) > 1)
+
+
+def _called(names: tuple[str, ...]) -> str:
+    return " x ".join(called(name) for name in names)
+
+
+def _arithmetic(size: Size | None, run: Run) -> str:
+    if isinstance(size, Quantity) and size.because:
+        return f"{size.value:,} = {computed(size, run.framework.equations)}"
+    return ""
+
+
+def _located(run: Run, names: tuple[str, ...]) -> list[Quantity]:
+    """Return the numbers the sizes rest on that stand in the recipe itself, each place once."""
+    found: dict[Location, Quantity] = {}
+    for name in names:
+        for leaf in leaves(run.geometry.get(name)):
+            if leaf.at is not None:
+                found.setdefault(leaf.at, leaf)
+    return list(found.values())
+
+
+def _nearest(run: Run, names: tuple[str, ...]) -> Quantity | None:
+    """Return the last operand that has a number of its own in the recipe: the divisor's rather than the dividend's.
+
+    Of a launch it is one in the launching file, where there is any.
+    """
+    operands = _located(run, names[::-1])
+    files = (run.path,) if run.launch is None else (run.launch.at.source, run.path)
+    return next((leaf for file in files for leaf in operands if leaf.at and leaf.at.source == file), None)
+
+
+def place(run: Run, names: tuple[str, ...]) -> Location:
+    """Return where to point: the divisor's own number in the recipe, else another operand, else the file's first character."""
+    nearest = _nearest(run, names)
+    if nearest is not None and nearest.at:
+        return nearest.at
+    return run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0)
+
+
+def _related(run: Run, names: tuple[str, ...], at: Location) -> tuple[Related, ...]:
+    return beside(_located(run, names), at)
+
+
+def _rests_on_hardware(run: Run, names: tuple[str, ...]) -> bool:
+    return any(leaf.name in RANKS for name in names for leaf in leaves(run.geometry.get(name)))
+
+
+def describe(run: Run, constraint: Constraint | Equation) -> str:
+    """Return what `constraint` asks for, with the numbers that are known: `generation_batch_size 36 must be divisible by ...`."""
+    if isinstance(constraint, Equation):
+        result = run.geometry.stated.get(constraint.result)
+        parts = quotient([_stated(run, constraint.product)], [_stated(run, (name,)) for name in constraint.divisors])
+        name = (isinstance(result, Quantity) and result.key) or called(constraint.result)
+        return f"{name} {result.value:,} must be {parts}" if isinstance(result, Quantity) else f"{name} must be {parts}"
+    if constraint.at_least is not None:
+        return f"{_quotient(run, constraint)} must be at least {constraint.at_least}"
+    return f"{_stated(run, constraint.dividend)} must be divisible by {_stated(run, constraint.divisor)}"

@@ -1,0 +1,193 @@
+"""On how many GPUs a recipe runs: the number of training processes for which every check of the framework passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_gbs.arithmetic.admissible import ENOUGH, MOST_GPUS
+from pytest_gbs.arithmetic.bounds import NOWHERE, Bounds, Form, agree
+from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.frameworks.constraints import applies
+from pytest_gbs.model.declaration import Declaration, Force
+from pytest_gbs.model.equation import Enforcement, Equation, Rounding
+from pytest_gbs.model.framework import Constraint
+from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Size
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.typed import Any, Final
+
+# The rule about recipes that run on no number of GPUs.
+_NOWHERE: Final = "unsatisfiable-batch"
+# How many numbers of GPUs are written out.
+_SHOWN: Final = 12
+_STOPS: Final = (Enforcement.STOPS, Enforcement.STOPS_LATE)
+
+
+def feasible_world_sizes(run: Run) -> dict[str, Any]:
+    """Return on how many GPUs `run` can train, whatever hardware it is shown on.
+
+    `{"all": true}`; or `{"multiple_of": 7, "divides": 512, "at_most": 64, "sizes": [...]}` with the first twelve numbers, none
+    where it runs nowhere; or `{"undecided": [...]}` with the names of the sizes that would have to be known. `reaching_declared`
+    lists the numbers that give the global batch size a comment claims. Least sizes that hold or fail on any hardware are left
+    to the rules about them, but for those that a table gives to the rule about recipes which run nowhere.
+    """
+    bounds, undecided, batch = _bounds(run)
+    return _described(bounds, undecided, _reaching(run, batch, bounds))
+
+
+def runs_somewhere(run: Run) -> bool | None:
+    """Return whether some number of GPUs meets every relation between sizes that the framework enforces; None where nobody can tell."""
+    bounds, undecided, _ = _bounds(run)
+    if next(iter(bounds.numbers()), None) is None:
+        return False
+    return None if undecided else True
+
+
+def _bounds(run: Run) -> tuple[Bounds, list[str], Form | None]:
+    """Return the numbers of GPUs that meet every relation, the names of sizes that would have to be known, and the batch."""
+    sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := on_any_hardware(name, size)) is not None}
+    forms = {name: Form(size.value) for name, size in sizes.items()}
+    forms[Name.WORLD_SIZE] = Form(1, power=1)
+    bounds, undecided = _equations(run.framework.equations, forms)
+    for constraint in run.framework.constraints:
+        if constraint.enforcement not in _STOPS or constraint.either or not applies(constraint, run):
+            continue
+        dividend, divisor = _product(constraint.dividend, forms), _product(constraint.divisor, forms)
+        quotient = dividend.over(divisor) if dividend and divisor else None
+        narrowed = _narrowed(bounds, quotient, constraint)
+        if narrowed is None:
+            names = (*constraint.dividend, *constraint.divisor)
+            undecided += [name for name in names if name not in forms] or names
+        bounds = narrowed or bounds
+    return bounds, undecided, forms.get(Name.GLOBAL_BATCH_SIZE)
+
+
+def _narrowed(bounds: Bounds, form: Form | None, constraint: Constraint) -> Bounds | None:
+    """Return the numbers of GPUs of `bounds` for which `form` is whole, or as large as `constraint` asks; None where nobody can tell."""
+    least = constraint.at_least
+    if least is None:
+        return bounds.whole(form) if form else None
+    if form is None:
+        return bounds
+    if form.power:
+        return bounds.at_least(form, least)
+    fails = form.numerator < least * form.denominator
+    return NOWHERE if fails and constraint.rule == _NOWHERE else bounds
+
+
+def on_any_hardware(name: str, size: Size) -> Quantity | None:
+    """Return `size` where it is the same on any hardware, else None: what a file says of its own hardware may be changed with it."""
+    if isinstance(size, Conflict):
+        size = size.values[0]
+    if not isinstance(size, Quantity) or name in HARDWARE:
+        return None
+    for leaf in leaves(size):
+        if leaf.name in HARDWARE or (leaf.name == Name.DATA_PARALLEL_SIZE and leaf.origin != Origin.FILE):
+            return None
+    return size
+
+
+def _product(names: Iterable[str], forms: dict[str, Form]) -> Form | None:
+    """Return the product of the sizes `names`, or None where one of them is not known even with the GPUs."""
+    product = Form(1)
+    for name in names:
+        if name not in forms:
+            return None
+        product = product.times(forms[name])
+    return product
+
+
+def _equations(equations: Iterable[Equation], forms: dict[str, Form]) -> tuple[Bounds, list[str]]:
+    """Add to `forms` every size that follows with the number of GPUs, and return for which numbers the equations hold.
+
+    A division that the framework floors has no form: sizes behind it stay out.
+    """
+    bounds, undecided = Bounds(), list[str]()
+    pending = list(equations)
+    while True:
+        waiting = []
+        for equation in pending:
+            missing = [n for n in {equation.result, *equation.product, *equation.divisors} if n not in forms]
+            if len(missing) > 1:
+                waiting.append(equation)
+                continue
+            narrowed = _solve(equation, forms, missing[0] if missing else "", bounds)
+            if narrowed is None:
+                undecided += [*missing] or [equation.result]
+            bounds = narrowed or bounds
+        if len(waiting) == len(pending):
+            return bounds, undecided
+        pending = waiting
+
+
+def _solve(equation: Equation, forms: dict[str, Form], missing: str, bounds: Bounds) -> Bounds | None:
+    """Add the one `missing` size of `equation` to `forms`, and return the numbers of GPUs for which the equation holds."""
+    top = _product([name for name in equation.product if name != missing], forms)
+    bottom = _product([name for name in equation.divisors if name != missing], forms)
+    stops = equation.mismatch in _STOPS
+    if top is None or bottom is None:
+        return bounds
+    if missing == equation.result or not missing:
+        found = top.over(bottom)
+        if found is None:
+            return bounds
+        # GPUs that do not divide by the parallel sizes can't form groups, even where a framework's count floors.
+        ranks = equation.result == Name.DATA_PARALLEL_SIZE
+        exact = ranks or equation.rounding == Rounding.EXACT or bottom == Form(1)
+        if missing:
+            if exact:
+                forms[missing] = found
+            return bounds.whole(found) if ranks else bounds
+        return agree(found, forms[equation.result], bounds) if exact and stops else bounds
+    result = forms[equation.result].times(bottom)
+    found = result.over(top) if missing in equation.product else top.over(result)
+    if found is None or equation.rounding != Rounding.EXACT:
+        return bounds
+    forms[missing] = found
+    return bounds.whole(found) if stops else bounds
+
+
+def _reaching(run: Run, form: Form | None, bounds: Bounds) -> list[int] | None:
+    """Return the numbers of GPUs that give the global batch size claimed, or None where nobody claims one or it is the same on all."""
+    claimed = next((claim.declaration for claim in run.claims if _claims_batch(claim.declaration)), None)
+    if claimed is None or form is None or form.power != 1 or form.numerator <= 0:
+        return None
+    found: list[int] = []
+    for interval in claimed.holds:
+        low = -(-interval.low * form.denominator // form.numerator)
+        high = min(MOST_GPUS, interval.high * form.denominator // form.numerator)
+        for number in range(max(1, low), high + 1):
+            if number in bounds and form.numerator * number % form.denominator == 0:
+                found.append(number)
+            if len(found) == ENOUGH:
+                return found
+    return sorted(found)
+
+
+def _claims_batch(declaration: Declaration) -> bool:
+    return declaration.name == Name.GLOBAL_BATCH_SIZE and declaration.force == Force.STATES and declaration.unit != "tokens"
+
+
+def _described(bounds: Bounds, undecided: list[str], reaching: list[int] | None) -> dict[str, Any]:
+    """Return `bounds` in the shape that the JSON has."""
+    numbers = []
+    for number in bounds.numbers():
+        numbers.append(number)
+        if len(numbers) == _SHOWN:
+            break
+    declared = {} if reaching is None else {"reaching_declared": reaching}
+    if not numbers:
+        return {"sizes": [], **declared}
+    if undecided:
+        return {"undecided": sorted(set(undecided)), **declared}
+    if bounds == Bounds():
+        return {"all": True, **declared}
+    shape: dict[str, Any] = {}
+    if bounds.multiple > 1:
+        shape["multiple_of"] = bounds.multiple
+    if bounds.within:
+        shape["divides"] = bounds.within
+    if bounds.low > 1:
+        shape["at_least"] = bounds.low
+    if bounds.within or bounds.high < MOST_GPUS:
+        shape["at_most"] = max(bounds.numbers())
+    return {**shape, "sizes": numbers, **declared}

@@ -1,0 +1,220 @@
+"""What a framework makes of the values in one document: the sizes it states, and those it would stumble over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.framework import Framework, Loader, Reading, Row, SameAs, Treatment
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.typed import Final, NamedTuple
+from pytest_gbs.readers.scalar import loader_of, resolve
+
+# Text that Python's int() takes, and text that something else replaces before the framework sees it.
+NUMBER: Final = r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"
+TEMPLATE: Final = r"\$[A-Za-z_({]|\{\{|\{%|^\?\?\?$|^<.*>$"
+# The start of a placeholder that nothing but OmegaConf fills in.
+RESOLVER: Final = "${oc."
+_YAML_TAG: Final = "tag:yaml.org,2002:"
+# The longest number in quotes that is converted; no batch needs more digits.
+LONGEST: Final = 18
+
+WRONG: Final = frozenset((Treatment.STOPS, Treatment.STOPS_LATE, Treatment.NO_STEPS, Treatment.GOES_ON))
+
+
+class Misread(NamedTuple):
+    """A value that the framework does not take as a size: its row, its treatment, the value as loaded, and its place."""
+
+    row: Row
+    treatment: str
+    value: object
+    at: Location
+
+
+def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
+    """Return the sizes that `document` states and, for the others, the framework's defaults.
+
+    A key whose value is no number gives `Unknown` with the reason and its place. A key that counts as not there gives way to the
+    next row of its size, then to the default. Rows that the framework does not look at here give nothing.
+    """
+    sizes: dict[str, Size] = {}
+    absent: list[Row] = []
+    for row in framework.rows:
+        if row.name in sizes or (row.when and not _looked_at(row, document, framework)):
+            continue
+        entry = document.keyed.get(row.key)
+        size = None if entry is None else _size(row, entry[1], document, framework)
+        if size is not None:
+            sizes[row.name] = size
+        elif row.default is not None:
+            absent.append(row)
+    late = [row for row in absent if not _take_default(row, sizes)]
+    for row in late:  # a default that is another size's default, in whichever order the rows stand
+        _take_default(row, sizes)
+    return sizes
+
+
+def misread(document: Document, framework: Framework) -> Iterator[Misread]:
+    """Yield each value for a size in `document` that `framework` would stop at, or that would leave it without a step."""
+    seen = set()
+    for row in framework.rows:
+        entry = document.keyed.get(row.key)
+        if entry is None or row.key in seen or (row.when and not _looked_at(row, document, framework)):
+            continue
+        seen.add(row.key)
+        found, value = treatment(row, entry[1], framework, document.syntax)
+        if found in WRONG:
+            node = entry[1]
+            yield Misread(row, found, value, Location(document.source.path, node.start, node.stop, row.key))
+
+
+def treatment(row: Row, node: Node, framework: Framework, syntax: str) -> tuple[str, object]:
+    """Return the `Treatment` of the value `node` for `row`, and the value: a number where it is taken, else as the loader has it.
+
+    The number between 0 and 1 that a ratio row takes stays a float.
+    """
+    target = node.target if type(node) is Alias else node
+    if type(target) is not Scalar:
+        return _collection(row, target), target
+    if target.tag is not None and target.tag != "!" and not target.tag.startswith(_YAML_TAG):
+        return Treatment.TEMPLATE, target.text  # a loader with constructors of its own puts something else here
+    value = resolve(target, loader_of(syntax, framework.loader))
+    if type(value) is str and RESOLVER in value:
+        if framework.loader == Loader.OMEGACONF_AS_READ:
+            return row.reading.text, value
+        if framework.loader == Loader.OMEGACONF and row.reading.quoted in WRONG and _variable().fullmatch(value):
+            return row.reading.quoted, value  # whatever the variable holds, and its default too, comes as text (env in resolvers/oc)
+    return treat(row, value)
+
+
+def _collection(row: Row, target: Node | None) -> str:
+    """Return the treatment of a list or mapping: a schedule is a list of stages, each a mapping, and of nothing else."""
+    found = row.reading.collection
+    if found != Treatment.SCHEDULE:
+        return found
+    stages = type(target) is Sequence and all(type(item) in (Mapping, Alias) for item in target.items)
+    return found if stages else Treatment.STOPS
+
+
+def treat(row: Row, value: object) -> tuple[str, object]:
+    """Return the `Treatment` of a value as loaded, and the number where it is taken."""
+    reading = row.reading
+    if type(value) is int:
+        return _number(row, value)
+    if type(value) is str:
+        return _text(row, value)
+    if type(value) is bool:
+        return _number(row, int(value)) if reading.boolean == Treatment.ACCEPTS else (reading.boolean, value)
+    if type(value) is float:
+        return _float(row, value)
+    return (reading.null if value is None else reading.collection), value
+
+
+def _number(row: Row, value: int) -> tuple[str, object]:
+    if value >= row.minimum:
+        return Treatment.ACCEPTS, value
+    for word, found in row.reading.words:
+        if value == word:
+            return found, value
+    return (row.reading.negative if value < 0 else row.reading.zero), value
+
+
+def _float(row: Row, value: float) -> tuple[str, object]:
+    if row.ratio and 0 < value < 1:
+        return Treatment.ACCEPTS, value
+    if not value.is_integer():  # nor are infinity and not-a-number
+        return row.reading.fraction, value
+    if row.reading.whole_float != Treatment.ACCEPTS:
+        return row.reading.whole_float, value
+    return _number(row, int(value))
+
+
+def _text(row: Row, value: str) -> tuple[str, object]:
+    reading: Reading = row.reading
+    for word, found in reading.words:
+        if value == word:
+            return found, value
+    number, template = _patterns()
+    if len(value) <= LONGEST and number.fullmatch(value):
+        return _number(row, int(value)) if reading.quoted == Treatment.ACCEPTS else (reading.quoted, value)
+    return (Treatment.TEMPLATE if template.search(value) else reading.text), value
+
+
+@cache
+def _variable() -> re.Pattern[str]:
+    return re.compile(r"\s*\$\{oc\.env:[^{}$]*\}\s*")
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    return re.compile(NUMBER), re.compile(TEMPLATE)
+
+
+def _looked_at(row: Row, document: Document, framework: Framework) -> bool:
+    return all(holds(condition, document, framework.loader) for condition in row.when)
+
+
+def _size(row: Row, node: Node, document: Document, framework: Framework) -> Size | None:
+    """Return the size that `node` gives, or None where its value counts as not there."""
+    found, value = treatment(row, node, framework, document.syntax)
+    if found == Treatment.UNSET:
+        return None
+    at = Location(document.source.path, node.start, node.stop, row.key)
+    if found == Treatment.ACCEPTS and type(value) is int:
+        return Quantity(row.name, value, Origin.FILE, row.unit, at, key_text(row))
+    return (found == Treatment.SCHEDULE and _schedule(row, node, framework, document, at)) or Unknown(row.name, _reason(found, value), at)
+
+
+def _schedule(row: Row, node: Node, framework: Framework, document: Document, at: Location) -> Quantity | None:
+    """Return the size that a schedule ends with, and its stages; None where these can't be told."""
+    from pytest_gbs.arithmetic.schedules import read_stages
+
+    def whole(scalar: Scalar) -> int | None:
+        found, value = treatment(row, scalar, framework, document.syntax)
+        return value if found == Treatment.ACCEPTS and type(value) is int else None
+
+    stages = read_stages(node.target if type(node) is Alias else node, whole)
+    if not stages:
+        return None
+    changes = stages if len(set(stages)) > 1 else ()
+    return Quantity(row.name, stages[-1], Origin.FILE, row.unit, at, key_text(row), stages=changes)
+
+
+def _reason(found: str, value: object) -> str:
+    if found == Treatment.AUTO:
+        return Reason.AUTO
+    if found == Treatment.ELASTIC:
+        return Reason.ELASTIC
+    if found == Treatment.SCHEDULE:
+        return Reason.SCHEDULE
+    if found == Treatment.TEMPLATE:
+        return Reason.INTERPOLATED if "$" in str(value) else Reason.PLACEHOLDER
+    return Reason.NOT_AN_INTEGER
+
+
+def _take_default(row: Row, sizes: dict[str, Size]) -> bool:
+    """Add the default of `row` to `sizes`; return whether it could be told."""
+    default = row.default
+    if default is None or row.name in sizes:
+        return True
+    if type(default) is int:
+        sizes[row.name] = Quantity(row.name, default, Origin.DEFAULT, row.unit, key=key_text(row))
+        return True
+    assert isinstance(default, SameAs)
+    if default.unless in sizes:
+        return True
+    base = sizes.get(default.name)
+    if isinstance(base, Quantity):
+        sizes[row.name] = Quantity(row.name, base.value, Origin.DEFAULT, row.unit, key=key_text(row), because=(base,))
+    elif isinstance(base, Unknown):
+        sizes[row.name] = Unknown(row.name, base.reason, base.at)
+    return base is not None
+
+
+def key_text(row: Row) -> str:
+    """Return the key of `row` as people write it: `parallelism.dp`."""
+    return row.key[0] if len(row.key) == 1 and type(row.key[0]) is str else ".".join(map(str, row.key))

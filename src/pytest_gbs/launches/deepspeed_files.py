@@ -1,0 +1,87 @@
+"""The DeepSpeed configurations that a run reads beside its recipe: named by it, written into it, or named by its launcher file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from pytest_gbs.model.command import below, upwards
+from pytest_gbs.model.document import Document, Mapping, Scalar
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.run import Companion, Run
+from pytest_gbs.model.typed import TYPE_CHECKING, Final
+from pytest_gbs.readers import read
+
+if TYPE_CHECKING:
+    from pytest_gbs.model.tree import Tree
+
+# accelerate 1.15.0 commands/launch.py:410-415; its file holds the flag of the same name.
+_LAUNCHED: Final[KeyPath] = ("deepspeed_config", "deepspeed_config_file")
+_SUFFIX: Final = ".json"  # accelerate 1.15.0 utils/deepspeed.py reads it with json.load
+
+
+class Companions:
+    """Finds the DeepSpeed configurations of runs, each file of one tree read and parsed at most once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._documents: dict[str, tuple[Document | Unreadable, ...] | None] = {}
+
+    def beside(self, run: Run, locate: Callable[[Location], Location] | None = None) -> Run:
+        """Return `run` with the DeepSpeed configurations that its recipe names; where it names none, those of its launcher file.
+
+        `locate` turns places in a document that is made up (a recipe with settings of the command line in it) into real ones.
+        """
+        found = [each for key in run.framework.companions for each in self.named(run.document, key)]
+        if locate is not None:
+            found = [each._replace(named=locate(each.named)) for each in found if each.document.source.path != run.path]
+        start = run.launch.start if run.launch else None
+        if not found and start is not None:
+            for file in start.files:
+                documents = self._read(file.path) or ()
+                named = (each for d in documents if isinstance(d, Document) for each in self.named(d, _LAUNCHED))
+                found.extend(each._replace(of_launcher=True) for each in named)
+        return run._replace(companions=tuple(found)) if found else run
+
+    def named(self, document: Document, key: KeyPath) -> Iterator[Companion]:
+        """Yield the DeepSpeed configuration that `document` holds or names at `key`; nothing where the tree has no such file.
+
+        A path is looked up from the root of the tree, where people launch, then from the folder of the file that names it and
+        those above. It never leads out of the tree.
+        """
+        node = document.get(*key)
+        if node is None:
+            return
+        named = document.locate(key) or Location(document.source.path, node.start, node.stop, key)
+        if isinstance(node, Mapping):
+            yield Companion(_within(document, key, node), named)
+        elif isinstance(node, Scalar) and node.text.endswith(_SUFFIX):
+            folder = document.source.path.rpartition("/")[0]
+            for place in dict.fromkeys(filter(None, map(partial(_below, name=node.text), ("", *upwards(folder))))):
+                found = self._read(place)
+                if found is not None:
+                    if found and isinstance(found[0], Document):
+                        yield Companion(found[0], named)
+                    return
+
+    def _read(self, path: str) -> tuple[Document | Unreadable, ...] | None:
+        """Return the documents of the file at `path`, or None where the tree has no such file."""
+        if path not in self._documents:
+            source = self._tree.read(path)
+            self._documents[path] = read(source) if isinstance(source, Source) else None
+        return self._documents[path]
+
+
+def _below(folder: str, name: str) -> str | None:
+    """Return the path of `name` as seen from `folder`; None where it leads out of the tree or is absolute."""
+    return None if name.startswith(("/", "~")) or "\\" in name or "\0" in name else below(folder, name)
+
+
+def _within(document: Document, key: KeyPath, node: Mapping) -> Document:
+    """Return the mapping at `key` as a document of its own, with the places that it has in the file."""
+    depth = len(key)
+    keyed = {path[depth:]: entry for path, entry in document.keyed.items() if path[:depth] == key and len(path) > depth}
+    return document._replace(root=node, keyed=keyed, comments=(), duplicates=())
+
+
+__all__ = ["Companions"]

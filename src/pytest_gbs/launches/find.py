@@ -1,0 +1,473 @@
+"""The commands of a repository that launch training: read from its scripts, Makefiles and documents, linked to what they run."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import islice
+
+from pytest_gbs.files.decode import NOT_TEXT
+from pytest_gbs.files.globs import matches_any
+from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
+from pytest_gbs.files.words import MATTERING
+from pytest_gbs.launches.mentions import fitting, has_batch_key, like, may_launch, named
+from pytest_gbs.launches.programs import command_words, read_launcher_file, started
+from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, below, upwards
+from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
+from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings, Unread
+from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.quantity import Quantity
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
+from pytest_gbs.readers import read
+from pytest_gbs.shell import read_commands, reads
+from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_TURNS, TOO_LONG
+from pytest_gbs.shell.starting import started_script
+
+if TYPE_CHECKING:
+    from pytest_gbs.model.tree import Tree
+
+_RECIPES: Final = (".yaml", ".yml", ".toml")
+# Parts of options that name a recipe: --config, --config_file, --train-config, --recipe, --yaml, -c.
+_NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
+_HYDRA: Final = frozenset(("--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd"))
+_TESTS: Final = frozenset(("tests", "test", "ci"))
+# How many scripts may start one another, how many launches of one file are looked at, and how many recipes of one launch.
+_DEEPEST: Final = 3
+_MOST_LAUNCHES: Final = 400
+_MOST_CANDIDATES: Final = 400
+_MOST_STARTED: Final = 200  # scripts that one script starts, and those that they start
+_MOST_CHARACTERS: Final = 5_000_000  # of scripts that name one another, searched for what they may launch
+_COSTLY: Final = 20  # what a started script counts for that was not read to its end
+
+
+class Found(NamedTuple):
+    """A launch as a script has it: what it starts, the files it names that may be recipes, and the program's own file.
+
+    `template` is true where a recipe is named by a variable that nobody can know, and `candidates` are the files that it may name
+    then; `missing` is true where the tree has no such file.
+    """
+
+    launch: Launch
+    start: Start
+    script: Script
+    recipes: tuple[tuple[str, Word], ...]
+    program: str | None
+    template: bool
+    missing: bool
+    candidates: tuple[str, ...] = ()
+
+
+class Scripts:
+    """The lazy memo of what the scripts of one tree launch, each read at most once.
+
+    `left_out` tells which of `paths` are not read; `named` are scripts that are read although the tree leaves them out.
+    `unread` are those that were not read to their end, as far as they may launch training or were named.
+    """
+
+    def __init__(
+        self, tree: Tree, paths: Sequence[str], exclude: tuple[str, ...], left_out: Callable[[str], bool], named: Iterable[str] = ()
+    ) -> None:
+        self.tree = tree
+        self._all = paths
+        self._named = frozenset(named)
+        self._exclude = exclude
+        self._left_out = left_out
+        self._paths: tuple[str, ...] | None = None
+        self._known: frozenset[str] | None = None
+        self._by_name: defaultdict[str, list[str]] | None = None
+        self._found: dict[str, tuple[Found, ...]] = {}
+        self.scripts: dict[str, Script] = {}
+        self.unread: dict[str, Unread] = {}
+        self._doubts: dict[str, frozenset[str]] = {}
+        self._stops: list[Stop] = []  # of the script at hand
+        self._started = _MOST_STARTED
+        self._launcher_files: dict[str, LauncherFile | None] = {}
+        self._read_documents: dict[str, tuple[Document, ...]] = {}
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files of the tree whose names say that they may hold command lines."""
+        if self._paths is None:
+            kept = (path for path in self._all if reads(path) and not self._left_out(path))
+            listed = tuple(path for path in kept if not matches_any(path, self._exclude))
+            self._paths = tuple(sorted({*listed, *self._named})) if self._named else listed
+        return self._paths
+
+    def launches(self, path: str) -> tuple[Found, ...]:
+        """Return the launches of the script at `path`, in order."""
+        if path not in self._found:
+            source = self.tree.read(path)
+            if isinstance(source, Unreadable):
+                self._found[path] = ()
+                self._refused(source)
+            else:
+                self._found[path] = self._read(source) if _is_worth_reading(source.text) else ()
+        return self._found[path]
+
+    def _refused(self, problem: Unreadable) -> None:
+        """Note a script that can't be read, unless its bytes show that it launches nothing, or there is nothing to read."""
+        path, seen = problem.path, problem.reason.startswith((LARGER, *NOT_TEXT))
+        elsewhere = problem.reason in NOT_THERE or (problem.reason == OUTSIDE and path.lower().endswith(".md"))
+        launches = self._may_launch(path) if problem.source else problem.matters if seen else not elsewhere
+        if launches or path in self._named:
+            self.unread[path] = Unread(path, problem.reason, Location(path, 0, 0), whole=True)
+
+    def all(self) -> Iterator[Found]:
+        """Yield the launches of all scripts."""
+        for path in self.paths:
+            yield from self.launches(path)
+
+    def in_comments(self, source: Source) -> Iterator[Found]:
+        """Yield the launches of a recipe that its own comments show: commands that name this very file."""
+        text = _commented(source.text)
+        if text is None:
+            return
+        script = read_commands(Source(source.path, text), self._source)
+        for command in script.commands:
+            for found in self._command(command, script, command.at, ()):
+                own = tuple((path, word) for path, word in found.recipes if path == source.path)
+                if own:
+                    yield found._replace(launch=found.launch._replace(kind=Kind.DOCUMENT), recipes=own)
+
+    def _read(self, source: Source) -> tuple[Found, ...]:
+        script = read_commands(source, self._source)
+        self.scripts[source.path] = script
+        self._started, self._stops = _MOST_STARTED, []
+        found = tuple(islice(self._commands(script), _MOST_LAUNCHES + 1))
+        if len(found) > _MOST_LAUNCHES:
+            self._stops.append(Stop(f"more than {_MOST_LAUNCHES} launches", found[-1].launch.at))
+        self._note(source, script)
+        return found[:_MOST_LAUNCHES]
+
+    def _commands(self, script: Script) -> Iterator[Found]:
+        for command in script.commands:
+            yield from self._command(command, script, command.at, (script.path,))
+
+    def _note(self, source: Source, script: Script) -> None:
+        """Note the first part of a script that was not read, if it may launch training."""
+        stops = [*((script.stopped,) if script.stopped else ()), *self._stops, *self._unsourced(script)]
+        if stops and self._may_launch(source.path):
+            self.unread[source.path] = Unread(source.path, *stops[0])
+
+    def _unsourced(self, script: Script) -> Iterator[Stop]:
+        """Yield the files that a script sources and that can't be read; those that are scripts by name say so themselves."""
+        for path, at in script.unsourced:
+            problem = self.tree.read(path)
+            if isinstance(problem, Unreadable) and problem.reason not in NOT_THERE and not reads(path):
+                yield Stop(f"it sources {path}, {problem.reason}", at)
+
+    def may_be_launched(self, recipe: str) -> Iterator[Unread]:
+        """Yield the scripts that were not read to their end and that may launch `recipe`, with a batch that nobody knows."""
+        for path, unread in self.unread.items():
+            if _kind(path) != Kind.SCRIPT:
+                continue
+            if path not in self._doubts:
+                self._doubts[path] = self._may_name(path)
+            if recipe in self._doubts[path]:
+                yield unread
+
+    def _may_name(self, path: str) -> frozenset[str]:
+        """Return the configuration files that the script at `path`, or one that it names, may name; all if its text is too large."""
+        problem = self.tree.read(path)
+        texts = self._texts(path) if not isinstance(problem, Unreadable) or problem.source else None
+        if texts is not None:
+            return frozenset(self._named_in("\n".join(texts)))
+        return frozenset() if isinstance(problem, Unreadable) and not problem.matters else frozenset(self._all)
+
+    def _may_launch(self, path: str) -> bool:
+        texts = self._texts(path)
+        if texts is None:
+            return True
+        text = "\n".join(texts)
+        return may_launch(text, lambda: any(has_batch_key(self._text(path)) for path in self._named_in(text, outright=True)))
+
+    def _named_in(self, text: str, *, outright: bool = False) -> list[str]:
+        """Return the configuration files that `text` may name: `outright`, or also without suffix, or with variables."""
+        names = {path: path.rpartition("/")[2] for path in self._all if path.endswith(CONFIGURATIONS)}
+        if outright:
+            found = named(text, names.values())
+            return [path for path, name in names.items() if name in found]
+        bare = {name: name.rpartition(".")[0] for name in names.values()}
+        found = named(text, (*bare, *bare.values())) | fitting(text, bare)
+        return [path for path, name in names.items() if name in found or bare[name] in found]
+
+    def _texts(self, path: str) -> list[str] | None:
+        """Return the text of a script and of those that it names, and that they name; None where they are too many."""
+        scripts = defaultdict[str, list[str]](list)
+        for each in self.paths:
+            if not each.endswith(".md"):
+                scripts[each.rpartition("/")[2]].append(each)
+        seen, pending, texts = {path}, [path], list[str]()
+        while pending:
+            found = self.tree.read(pending.pop())
+            source = found.source if isinstance(found, Unreadable) else found
+            if source is None:
+                continue
+            texts.append(source.text.replace("\0", ""))
+            if sum(map(len, texts)) > _MOST_CHARACTERS:
+                return None
+            others = {each for name in named(texts[-1], scripts) for each in scripts[name]} - seen
+            seen |= others
+            pending += sorted(others)
+        return texts
+
+    def _source(self, path: str) -> Source | None:
+        found = self.tree.read(path)
+        return found if isinstance(found, Source) else None
+
+    def _command(self, command: Command, script: Script, at: Location, within: tuple[str, ...]) -> Iterator[Found]:
+        """Yield what a command launches, itself or by a script; `within` are scripts that start one another, none: follow no script."""
+        start = started(command, self._around(script))
+        if start is not None:
+            yield self._linked(start, command, script, at)
+            return
+        inner = started_script(command) if within else None
+        if inner is None or inner[1] == Invocation():
+            return
+        path = self.find(inner[0], command, script)
+        source = self._source(path) if path is not None and path != script.path else None
+        if source is None or (len(within) > _DEEPEST and source.path in within):
+            return
+        if len(within) > _DEEPEST or self._started <= 0:
+            often = f"more than {_MOST_STARTED} scripts" if len(within) <= _DEEPEST else f"a script within more than {_DEEPEST} others"
+            self._stops.append(Stop(often, at))
+            return
+        self._started -= 1
+        other = read_commands(source, self._source, inner[1])
+        if other.stopped is not None:
+            self._started -= _COSTLY
+            self._stops.append(Stop(f"{source.path}, which it starts, has {other.stopped.reason}", at))
+        for each in other.commands:
+            yield from self._command(each, other, at, (*within, source.path))
+
+    def _around(self, script: Script) -> Surroundings:
+        def launcher_file(word: Word, command: Command) -> LauncherFile | None:
+            return self._launcher_file(word, command, script)
+
+        def document(word: Word, command: Command) -> Document | None:
+            path = self.find(word, command, script)
+            return next(iter(self._documents(path)), None) if path is not None else None
+
+        return Surroundings(script, launcher_file, document)
+
+    def _linked(self, start: Start, command: Command, script: Script, at: Location) -> Found:
+        self._stops += _cut_off(command, script, at)
+        recipes, unknown, missing = self._recipes(start, command, script)
+        template = unknown is not None
+        program = start.program[0] if start.program else None
+        path = self._program(start.program, command, script) if program is not None else None
+        quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
+        kind = Kind.TEMPLATE if template else _kind(at.source)
+        launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
+        candidates = () if unknown is None else tuple(self._candidates(unknown))
+        if unknown is not None and candidates:
+            launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:_MOST_CANDIDATES], script)))
+        return Found(launch, start, script, tuple(recipes), path, template, missing, candidates)
+
+    def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:
+        """Return the path of the Python file that runs, where the tree has it."""
+        if program[0].text == "-m" and len(program) > 1 and program[1].text:
+            return self._existing(Folder(program[1].text.replace(".", "/") + ".py"), command, script)
+        return self.find(program[0], command, script) if (program[0].text or "").endswith(".py") else None
+
+    def _candidates(self, word: Word) -> Iterator[str]:
+        """Yield the files that a path with variables in it may name."""
+        matches = like(tuple(part.text for part in word.parts)).fullmatch
+        yield from (path for path in self._all if path.endswith(CONFIGURATIONS) and matches(path))
+
+    def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
+        """Yield the searches of a script for a batch key in its recipe, each with the recipes in which it goes wrong."""
+        text = self._text(script.path)
+        for match in _grep().finditer(text):
+            if f"${match.group(2)}" != recipe.raw.strip('"').replace("{", "").replace("}", ""):
+                continue
+            lines = {path: sum(match.group(1) in line for line in self._text(path).splitlines()) for path in candidates}
+            at = Location(script.path, match.start(), match.end())
+            without = tuple(path for path, number in lines.items() if number == 0)
+            several = tuple(path for path, number in lines.items() if number > 1)
+            yield Grep(match.group(1), at, without, several, len(lines))
+
+    def _text(self, path: str) -> str:
+        source = self._source(path)
+        return source.text if source is not None else ""
+
+    def _recipes(self, start: Start, command: Command, script: Script) -> tuple[list[tuple[str, Word]], Word | None, bool]:
+        """Return the files that the command names and that may be recipes, one that can't be known, and whether one is missing."""
+        found: list[tuple[str, Word]] = []
+        template: Word | None = None
+        missing = False
+        for word in start.recipes or _may_be_recipes(start.program[1:]):
+            known = word.starts_with
+            value = word.after(known.index("=") + 1) if "=" in known and not known.startswith("=") else word
+            value = value.after(1) if value.starts_with.startswith("@") else value
+            path = self.find(value, command, script) if start.recipes else self._configuration(value, command, script)
+            if path is not None:
+                found.append((path, word))
+            elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(_RECIPES)):
+                template = value
+            elif start.recipes or (value.text or "").endswith(_RECIPES):
+                missing = True
+        return found, template, missing
+
+    def _configuration(self, word: Word, command: Command, script: Script) -> str | None:
+        text = word.text if word.text is not None else word.path.path
+        return self.find(word, command, script) if text is not None and text.endswith(CONFIGURATIONS) else None
+
+    def find(self, word: Word, command: Command, script: Script) -> str | None:
+        """Return the path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""
+        folder = word.path
+        if folder.path is None or folder.path.startswith(("/", "~")):
+            return None
+        return self._existing(folder, command, script) or self._built_in(folder, command, script)
+
+    def _built_in(self, folder: Folder, command: Command, script: Script) -> str | None:
+        """Return the one configuration file that a name without suffix means, as programs know their own (`llama3/8B_full`)."""
+        name = folder.path or ""
+        if "." in name.rpartition("/")[2] or not name or name.startswith("-") or "/" not in name:
+            return None
+        if self._by_name is None:
+            self._by_name = defaultdict(list)
+            for path in self._all:
+                self._by_name[path.rpartition("/")[2]].append(path)
+        ending = f"/{name}.yaml"
+        found = [path for path in self._by_name[ending.rpartition("/")[2]] if path.endswith(ending)]
+        return found[0] if len(found) == 1 else self._existing(Folder(f"{name}.yaml"), command, script)
+
+    def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
+        if self._known is None:
+            self._known = frozenset(self._all)
+        return next((path for path in _candidates(folder, command, script) if path in self._known), None)
+
+    def _launcher_file(self, word: Word, command: Command, script: Script) -> LauncherFile | None:
+        path = self.find(word, command, script)
+        if path is not None and self._source(path) is not None:
+            if path not in self._launcher_files:
+                self._launcher_files[path] = _first_launcher_file(self._documents(path))
+            return self._launcher_files[path]
+        written = _written(word, script)
+        if written is None:
+            return None
+        text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
+        file = _first_launcher_file(each for each in read(Source(script.path, text)) if isinstance(each, Document))
+        return _standing(file, written.at) if file is not None else None
+
+    def _documents(self, path: str) -> tuple[Document, ...]:
+        """Return the documents of the file at `path` that launchers look into, parsed once."""
+        if path not in self._read_documents:
+            source = self._source(path)
+            found = read(source) if source is not None else ()
+            self._read_documents[path] = tuple(document for document in found if isinstance(document, Document))
+        return self._read_documents[path]
+
+
+def _first_launcher_file(documents: Iterable[Document]) -> LauncherFile | None:
+    return next((file for document in documents if (file := read_launcher_file(document)) is not None), None)
+
+
+def _cut_off(command: Command, script: Script, at: Location) -> Iterator[Stop]:
+    """Yield what is not known of a launch because it is too long, or because a loop has too many turns."""
+    loops, before = dict(script.unturned), ""
+    for word in command.words:
+        if TOO_LONG in word.unknowns:
+            yield Stop(f"a word of more than {LONGEST_VALUE:,} characters", at)
+        name, equals, _ = word.starts_with.partition("=")
+        option = name if equals else before
+        turns = [name for name in word.unknowns if name in loops]
+        if turns and (not option or any(part in option or part in option.replace("-", "_") for part in (*_NAMES_RECIPES, *MATTERING))):
+            yield Stop(f"a loop of more than {MOST_TURNS} turns", loops[turns[0]])
+        before = name if name.startswith("-") and not equals else ""
+
+
+def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words of a program that may name a recipe: those by themselves, and behind options that say so.
+
+    Not those that name a Hydra program's primary configuration, nor what else programs read: data in YAML, say.
+    """
+    before = ""
+    for word in words:
+        name, equals, _ = word.starts_with.partition("=")
+        option = before or (name if equals and name.startswith("-") else "")
+        if not {name, before} & _HYDRA and (not option or any(part in option for part in _NAMES_RECIPES)):
+            yield word
+        before = name if name.startswith("-") and not equals else ""
+
+
+def _commented(text: str) -> str | None:
+    """Return `text` with nothing left, each at its place, but the commands that its comments show; None where there are none."""
+    kept: list[str] = []
+    found = goes_on = False
+    for line in text.splitlines(keepends=True):
+        body = line.lstrip().lstrip("#").strip().removeprefix("$ ")
+        own = line.lstrip().startswith("#") and (goes_on or body.startswith(_starts()))
+        sign = line.find(body) if body else 0
+        end = len(line.rstrip("\r\n"))
+        kept.append(" " * sign + line[sign:] if own else " " * end + line[end:])
+        found = found or own
+        goes_on = own and body.endswith("\\")
+    return "".join(kept) if found else None
+
+
+def _is_worth_reading(text: str) -> bool:
+    """Return whether a launcher stands in `text`, or it starts another script, which it names, or it sources a file."""
+    return any(word in text for word in (*command_words(), *SCRIPTS)) or _sourcing().search(text) is not None
+
+
+@cache
+def _sourcing() -> re.Pattern[str]:
+    return re.compile(r"(?m)(?:^|[;&|({])[ \t]*(?:source|\.)[ \t]+\S")
+
+
+@cache
+def _starts() -> tuple[str, ...]:
+    return tuple(word for word in command_words() if word[:1].isalpha())
+
+
+@cache
+def _grep() -> re.Pattern[str]:
+    keys = "gradient_accumulation_steps|per_device_train_batch_size|train_batch_size|micro_batch_size"
+    return re.compile(rf"grep\s+(?:-\w+\s+)*['\"]?((?:{keys}):?)\s*['\"]?\s+\"?\$\{{?(\w+)\}}?\"?")
+
+
+def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[str]:
+    """Yield the paths that a relative path may mean, the likeliest first."""
+    path = folder.path or ""
+    if folder.rooted:
+        yield path
+        return
+    started_in = command.folder
+    if started_in.path is None:
+        return
+    base = script.path.rpartition("/")[0]
+    bases = [""] if started_in.rooted else ["", *upwards(base)]
+    for each in bases:
+        inside = below(each, started_in.path)
+        found = below(inside, path) if inside is not None else None
+        if found is not None:
+            yield found
+
+
+def _written(word: Word, script: Script) -> Written | None:
+    """Return what the script itself writes at the path of `word`, which need not be known whole as long as both say the same."""
+    wanted = [(part.text, part.name) for part in word.parts if part.text != ""]
+    for written in reversed(script.written):
+        if wanted and [(part.text, part.name) for part in written.path.parts if part.text != ""] == wanted:
+            return written
+    return None
+
+
+def _standing(file: LauncherFile, at: Location) -> LauncherFile:
+    """Return `file`, which a script writes, with all of it standing where the script does so."""
+    problems = tuple(problem._replace(at=at, related=()) for problem in file.problems)
+    return file._replace(quantities=tuple(size._replace(at=at) for size in file.quantities), problems=problems)
+
+
+def _kind(path: str) -> str:
+    """Return the kind of the launches in the file at `path`."""
+    if not _TESTS.isdisjoint(path.lower().split("/")[:-1]):
+        return Kind.TEST
+    return Kind.DOCUMENT if path.lower().endswith(".md") else Kind.SCRIPT
+
+
+__all__ = ["Found", "Scripts"]

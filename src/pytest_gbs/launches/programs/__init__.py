@@ -1,0 +1,72 @@
+"""The launchers: one file each, found by listing this folder, loaded when a file or a command may be theirs."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pytest_gbs.files.plugins import module, modules, prebuilt
+from pytest_gbs.model.command import Command
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.launch import Launcher, LauncherFile, Start, Surroundings
+from pytest_gbs.model.typed import NamedTuple
+
+
+class Entry(NamedTuple):
+    """What is told of a launcher without loading it: its module, the word in all of its files, the words in its scripts."""
+
+    module: str
+    hint: str
+    words: tuple[str, ...]
+
+
+@cache
+def launchers() -> tuple[Launcher, ...]:
+    """Return every launcher, loaded, by module name."""
+    return tuple(found.LAUNCHER for found in modules(__name__, __path__))
+
+
+def entries() -> tuple[Entry, ...]:
+    """Return what is told of every launcher, read from the launchers themselves."""
+    found = modules(__name__, __path__)
+    return tuple(Entry(each.__name__.rpartition(".")[2], each.LAUNCHER.hint, each.LAUNCHER.words) for each in found)
+
+
+@cache
+def _told() -> tuple[Entry, ...]:
+    written = prebuilt("launchers", __path__)
+    return entries() if written is None else tuple(map(Entry._make, written))
+
+
+@cache
+def hints() -> tuple[str, ...]:
+    """Return words of which one occurs in the text of each launcher file."""
+    return tuple(entry.hint for entry in _told() if entry.hint)
+
+
+@cache
+def command_words() -> tuple[str, ...]:
+    """Return words of which one occurs in each script that starts training with a launcher of ours."""
+    return tuple(sorted({word for entry in _told() for word in entry.words}))
+
+
+def read_launcher_file(document: Document) -> LauncherFile | None:
+    """Return what `document` gives as a launcher file, or None where it is none."""
+    for entry in _told():
+        if entry.hint and entry.hint in document.source.text:
+            launcher: Launcher = module(f"{__name__}.{entry.module}").LAUNCHER
+            if launcher.owns and launcher.read and launcher.owns(document):
+                return launcher.read(document)
+    return None
+
+
+def started(command: Command, surroundings: Surroundings) -> Start | None:
+    """Return what `command` starts, or None where no launcher of ours takes it for its own.
+
+    Of several that do, the one that gives a size beats those that only run a program (`python`).
+    """
+    found: Start | None = None
+    for launcher in launchers():
+        start = launcher.start(command, surroundings) if launcher.start else None
+        if start is not None and (found is None or (start.sizes and not found.sizes)):
+            found = start
+    return found

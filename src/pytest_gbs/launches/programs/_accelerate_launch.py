@@ -1,0 +1,195 @@
+"""The sizes that `accelerate launch` gives: its own options, which beat those of its configuration file.
+
+ACC is accelerate 1.15.0; `ACC launch.py:1250` is a line of src/accelerate/commands/launch.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.launches.programs._words import Split, fallback, names, number, option, reason, size, uses
+from pytest_gbs.model.command import Command, Word
+from pytest_gbs.model.launch import LauncherFile, Problem, Surroundings
+from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
+from pytest_gbs.model.typed import Final, NamedTuple
+
+# ACC launch.py:156-870, the options with action="store_true"; the last ones are of older versions.
+SWITCHES: Final = names(
+    "h help q quiet cpu multi_gpu tpu enable_cpu_affinity dynamo_use_fullgraph dynamo_use_dynamic dynamo_use_regional_compilation "
+    "use_deepspeed use_fsdp use_parallelism_config use_megatron_lm same_network m module no_python tpu_cluster no_tpu_cluster "
+    "tpu_use_sudo downcast_bf16 fp8_use_autocast_during_eval debug use_xpu use_mps_device mps ipex use_ipex fp16"
+)
+_PROCESSES: Final = ("--num_processes", "--num_process")
+_MACHINES: Final = ("--num_machines", "--num_machine")
+_PARADIGMS: Final = ("--multi_gpu", "--tpu", "--use_deepspeed", "--use_fsdp", "--use_megatron_lm")
+_EXCLUSIVE: Final = ("--cpu", "--multi_gpu", "--tpu", "--use_deepspeed", "--use_fsdp")
+_PARALLEL: Final = {
+    Name.TENSOR_PARALLEL_SIZE: "--parallelism_config_tp_size",
+    Name.CONTEXT_PARALLEL_SIZE: "--parallelism_config_cp_size",
+    Name.SEQUENCE_PARALLEL_SIZE: "--parallelism_config_sp_size",
+}
+_Size = Quantity | Unknown
+
+
+class Given(NamedTuple):
+    """What an `accelerate launch` has to go by: its own words, the file they name, and what may hide more of them.
+
+    `named` is the word that names the file; `file` is None where it can't be read. `key` is how the option for the processes is
+    spelled, where another program hands it on.
+    """
+
+    own: tuple[Word, ...]
+    opaque: Word | None
+    named: Word | None
+    file: LauncherFile | None
+
+    @property
+    def chosen(self) -> bool:
+        """True where an option says how to distribute, so that the file does not (ACC launch.py:1214-1221)."""
+        return uses(self.own, *_PARADIGMS)
+
+    @property
+    def single(self) -> bool:
+        """True where one process starts whatever the numbers say (ACC launch.py:1385-1407)."""
+        return self.file is not None and not self.file.distributed and not self.chosen
+
+    @property
+    def deepspeed(self) -> bool:
+        """True where DeepSpeed is used, to which the accumulation is exported (ACC utils/launch.py:568)."""
+        return uses(self.own, "--use_deepspeed") or (self.file is not None and self.file.kind == "DEEPSPEED" and not self.chosen)
+
+    def of_file(self, name: str) -> Quantity | None:
+        """Return size `name` as the file gives it."""
+        found = self.file.quantities if self.file is not None else ()
+        return next((each for each in found if each.name == name), None)
+
+
+def given(parts: Split, command: Command, surroundings: Surroundings) -> Given:
+    """Return what the options of `accelerate launch` and their file say."""
+    named = option(parts.own, "--config_file")
+    file = surroundings.launcher_file(named[1], command) if named is not None else None
+    return Given(parts.own, parts.opaque, named[1] if named is not None else None, file)
+
+
+def sizes(of: Given) -> tuple[_Size, ...]:
+    """Return the world, machines, processes on each, parallel sizes and the accumulation that is exported."""
+    return (*_hardware(of), *_parallel(of), *_accumulation(of))
+
+
+def _hardware(of: Given) -> Iterator[_Size]:
+    total = _processes(of)
+    if of.single or uses(of.own, "--cpu") or isinstance(total, Unknown):
+        single = of.of_file(Name.WORLD_SIZE) if of.single else None
+        yield single or (total if isinstance(total, Unknown) else Unknown(Name.WORLD_SIZE, Reason.MISSING))
+        return
+    machines = _machines(of)
+    if machines is None:
+        yield total
+        return
+    if isinstance(machines, Unknown):
+        yield Unknown(Name.WORLD_SIZE, machines.reason, machines.at)
+        return
+    each = total.value // machines.value
+    if each == 0:
+        yield Unknown(Name.WORLD_SIZE, Reason.NOT_WHOLE, total.at)
+        return
+    floored = Note(f"{total.value} asked for", Noted.ROUNDED) if total.value % machines.value else NO_NOTE
+    yield total._replace(value=each * machines.value, note=together((floored, total.note)))
+    yield machines
+    note = Note(f"{total.value} processes on {machines.value} machines") if machines.value > 1 else total.note
+    yield total._replace(name=Name.GPUS_PER_NODE, value=each, note=note)
+
+
+def _processes(of: Given) -> _Size:
+    """Return the processes asked for over all machines (ACC launch.py:1250-1299)."""
+    stated = option(of.own, *_PROCESSES)
+    if stated is not None:
+        return size(Name.WORLD_SIZE, stated[1], stated[0])
+    if of.opaque is not None:
+        return Unknown(Name.WORLD_SIZE, reason(of.opaque), of.opaque.at)
+    found = of.of_file(Name.WORLD_SIZE)
+    if found is None:
+        return Unknown(Name.WORLD_SIZE, Reason.AUTO if of.named is None else Reason.MISSING, of.named.at if of.named else None)
+    hidden = of.file is not None and not of.file.distributed  # an option chose otherwise: its number counts again
+    if hidden or (found.note.kind == Noted.ROUNDED and option(of.own, *_MACHINES) is not None):
+        return Unknown(Name.WORLD_SIZE, Reason.MISSING, found.at)  # the file's own number was rounded to its own machines
+    return found
+
+
+def _machines(of: Given) -> _Size | None:
+    """Return the machines, 1 where nothing says otherwise (ACC launch.py:1321); None where a file that is not here may."""
+    stated = option(of.own, *_MACHINES)
+    if stated is not None:
+        if number(stated[1]) == 0:
+            return Quantity(Name.NUM_NODES, 1, Origin.LAUNCH, at=stated[1].value_at, key=stated[0])
+        return size(Name.NUM_NODES, stated[1], stated[0])
+    found = of.of_file(Name.NUM_NODES)
+    if found is not None:
+        return found
+    if (of.named is not None and of.file is None) or of.opaque is not None:
+        return None
+    return fallback(Name.NUM_NODES, 1, "--num_machines", "accelerate", None)
+
+
+def _parallel(of: Given) -> Iterator[_Size]:
+    for name, key in _PARALLEL.items():
+        stated = option(of.own, key)
+        found = of.of_file(name)
+        if stated is not None and (found is not None or uses(of.own, "--use_parallelism_config")):
+            yield size(name, stated[1], key)
+        elif found is not None:
+            yield found
+
+
+def _accumulation(of: Given) -> Iterator[_Size]:
+    """Yield the accumulation that a DeepSpeed launch exports; elsewhere the recipe's own holds (ACC utils/launch.py:568-570)."""
+    stated = option(of.own, "--gradient_accumulation_steps")
+    found = of.of_file(Name.GRADIENT_ACCUMULATION_STEPS)
+    if of.deepspeed and stated is not None:
+        yield size(Name.GRADIENT_ACCUMULATION_STEPS, stated[1], stated[0])
+    elif of.deepspeed and found is not None:
+        yield found
+
+
+def problems(of: Given) -> Iterator[Problem]:
+    """Yield what accelerate refuses, or does otherwise than it was told."""
+    stated, machines = option(of.own, *_PROCESSES), _machines(of)
+    flags = [flag for flag in _EXCLUSIVE if uses(of.own, flag)]
+    first = next((word for word in of.own if flags and word.text == flags[0]), None)
+    if len(flags) > 1 and first is not None:
+        yield Problem(f"{' and '.join(flags)} exclude each other; accelerate launch stops", first.at)  # ACC launch.py:1198
+    elif stated is not None and number(stated[1]) in (0, 1) and "--multi_gpu" in flags:
+        yield Problem("--multi_gpu needs at least 2 processes; accelerate launch stops", stated[1].value_at)  # ACC launch.py:1202
+    elif stated is None and of.file is not None:
+        yield from _left_out(of, of.file)
+    if stated is None or number(stated[1]) is None:
+        return
+    total, at = number(stated[1]) or 0, stated[1].value_at
+    if of.single:
+        if total > 1 and of.file is not None:
+            related = tuple((each.at, "no distribution") for each in of.file.quantities[:1] if each.at)
+            yield Problem(f"accelerate launch starts 1 process, not {total}: distributed_type is NO", at, related, stops=False)
+    elif isinstance(machines, Quantity):
+        yield from _of_machines(total, machines, stated[1])
+
+
+def _left_out(of: Given, file: LauncherFile) -> Iterator[Problem]:
+    """Yield what the file leaves to the options, where they do not say it either."""
+    for problem in file.problems:
+        if problem.unless == _PROCESSES[0] and of.opaque is None and of.named is not None and not of.single:
+            message = "neither --num_processes nor the configuration file gives a number of processes; accelerate launch stops"
+            yield Problem(message, of.named.at, ((problem.at, "configuration"),))
+
+
+def _of_machines(total: int, machines: Quantity, word: Word) -> Iterator[Problem]:
+    at = word.value_at
+    on = ((machines.at, "machines"),) if machines.at is not None and machines.at != at else ()
+    each = total // machines.value
+    if total < 1:
+        yield Problem(f"{total} processes cannot be started; accelerate launch stops", at)
+    elif each == 0:
+        message = f"{total} processes on {machines.value} machines leave none for each; accelerate launch stops"
+        yield Problem(message, at, on, stops=not word.default and machines.note.kind not in (Noted.DEFAULT, Noted.BUILT_IN))
+    elif total % machines.value:
+        started = f"accelerate launch starts {each * machines.value} processes, {each} on each of {machines.value} machines, not {total}"
+        yield Problem(started, at, on, stops=False)

@@ -1,0 +1,77 @@
+"""Which program a command runs: by its name, or as a module of Python."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.command import Command, Word, name_of
+from pytest_gbs.model.typed import Final
+
+# Modules that are launchers themselves, so that plain Python leaves them alone.
+ACCELERATE_MODULES: Final = ("accelerate.commands.launch",)
+ACCELERATE_CLI_MODULES: Final = ("accelerate.commands.accelerate_cli", "accelerate")
+TORCHRUN_MODULES: Final = ("torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic_launch")
+DEEPSPEED_MODULES: Final = ("deepspeed.launcher.runner", "deepspeed")
+SUB_COMMAND_MODULES: Final = {
+    "trl": ("trl.cli", "trl"),
+    "llamafactory-cli": ("llamafactory.cli", "llamafactory"),
+    "axolotl": ("axolotl.cli.main",),
+    "tune": ("torchtune._cli.tune",),
+    "swift": ("swift.cli.main",),
+    "megatron": ("swift.cli._megatron.main",),
+}
+# The same of a file.
+DEEPY: Final = "deepy.py"
+_VALUED: Final = ("-W", "-X", "--check-hash-based-pycs")
+
+
+def is_python(word: Word) -> bool:
+    """Return whether a word names a Python interpreter."""
+    name = name_of(word)
+    return name.startswith("python") and all(sign in "0123456789." for sign in name[6:])
+
+
+def python_program(command: Command) -> int | None:
+    """Return the index of the file or of the `-m` that Python runs; None where it runs neither, or is not Python."""
+    words = command.words
+    if not is_python(words[0]):
+        return None
+    index = 1
+    while index < len(words):
+        text = words[index].text
+        if text == "-m":
+            return index if index + 1 < len(words) else None
+        if text in ("-c", "-", "-V", "--version", "-h", "--help"):
+            return None
+        if not words[index].starts_with.startswith("-"):
+            return index
+        index += 2 if text in _VALUED else 1
+    return None
+
+
+def module_of(command: Command) -> tuple[str, int] | None:
+    """Return the module that `python -m` runs and the index behind it; None where it runs none."""
+    index = python_program(command)
+    if index is None or command.words[index].text != "-m":
+        return None
+    return command.words[index + 1].text or "", index + 2
+
+
+def own_program(command: Command) -> int | None:
+    """Return the index of what Python itself runs; None where it runs nothing, or a module or script that is a launcher."""
+    module, index = module_of(command), python_program(command)
+    if index is None or (module is not None and is_launcher(module[0])) or name_of(command.words[index]) == DEEPY:
+        return None
+    return index
+
+
+def behind(command: Command, names: tuple[str, ...], modules: tuple[str, ...] = ()) -> int | None:
+    """Return the index of the first argument of a program, called by one of its names or as a module; None where it is another."""
+    if name_of(command.words[0]) in names:
+        return 1
+    module = module_of(command)
+    return module[1] if module is not None and module[0] in modules else None
+
+
+def is_launcher(module: str) -> bool:
+    """Return whether a module is a launcher that has a file of its own here."""
+    others = (*ACCELERATE_MODULES, *ACCELERATE_CLI_MODULES, *TORCHRUN_MODULES, *DEEPSPEED_MODULES)
+    return module in others or any(module in names for names in SUB_COMMAND_MODULES.values())

@@ -1,0 +1,148 @@
+"""What a Slurm job has: its nodes, tasks and GPUs, by `#SBATCH` lines, `sbatch` and `srun` options.
+
+sbatch(1) and srun(1), Slurm 24.11: options of `srun` beat those of the job, a job's own beat nothing but `sbatch` options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.launches.programs._words import note
+from pytest_gbs.model.command import Command, Directive, Wrapper, options
+from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.launch import Problem, Start, Surroundings
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
+from pytest_gbs.model.typed import Final, NamedTuple
+
+_OPTIONS: Final = {
+    "--nodes": ("--nodes", "-N"),
+    "--ntasks": ("--ntasks", "-n"),
+    "--ntasks-per-node": ("--ntasks-per-node",),
+    "--gpus": ("--gpus", "-G"),
+    "--gpus-per-node": ("--gpus-per-node",),
+    "--gpus-per-task": ("--gpus-per-task",),
+    "--gres": ("--gres",),
+}
+
+
+class Value(NamedTuple):
+    """The value of an option of Slurm: its text, None where nobody knows it, its place, and what fixed it."""
+
+    text: str | None
+    at: Location
+    note: Note = NO_NOTE
+
+
+def job(command: Command, surroundings: Surroundings) -> dict[str, Value]:
+    """Return the options of the job that `command` runs in, by long name; nothing where no job is stated."""
+    found = _stated(surroundings.script.directives)
+    for wrapper in command.wrappers:
+        if wrapper.name == "sbatch":
+            found.update({**_stated(wrapper.directives), **_given(wrapper)})
+    return found
+
+
+def step(command: Command, surroundings: Surroundings) -> dict[str, Value] | None:
+    """Return the options that hold for the `srun` around a command, the job's included; None where no `srun` is around it."""
+    around = [wrapper for wrapper in command.wrappers if wrapper.name == "srun"]
+    if not around:
+        return None
+    own = _given(around[-1])
+    left = job(command, surroundings)
+    if "--ntasks" in own:
+        left.pop("--ntasks-per-node", None)
+    elif "--ntasks-per-node" in own:
+        left.pop("--ntasks", None)
+    elif "--nodes" in own and count(own["--nodes"]) != count(left.get("--nodes")) and {"--ntasks", "--ntasks-per-node"} & left.keys():
+        own["--ntasks"] = Value(None, own["--nodes"].at)  # `SLURM_NTASKS` of the job may hold on to other nodes
+    return {**left, **own}
+
+
+def _stated(directives: tuple[Directive, ...]) -> dict[str, Value]:
+    return {each.name: Value(each.value, each.at) for each in directives if each.name in _OPTIONS}
+
+
+def _given(wrapper: Wrapper) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for name, spellings in _OPTIONS.items():
+        for each in options(wrapper.words, *spellings, start=1):
+            if each.value is not None:
+                found[name] = Value(each.value.text, each.value.value_at, note(each.value))
+    return found
+
+
+def count(value: Value | None) -> int | None:
+    """Return a plain number; a range of nodes is none."""
+    text = value.text if value is not None else None
+    return whole_number(text) if text else None
+
+
+def _gpus(value: Value | None) -> int | None:
+    """Return the GPUs of `8`, `h100:8`, `gpu:8`, `gpu:h100:8`, `gpu`; None where it is about something else."""
+    text = (value.text if value is not None else None) or ""
+    if value is None or not text or "," in text:
+        return None
+    last = text.partition("(")[0].rpartition(":")[2]
+    number = whole_number(last)
+    return number if number is not None else 1 if text == "gpu" or text.startswith("gpu:") else None
+
+
+def tasks(stated: dict[str, Value]) -> Quantity | Unknown:
+    """Return the processes that `srun` starts over all nodes, unknown where the options of `sbatch` may decide."""
+    total, each, nodes = (stated.get(name) for name in ("--ntasks", "--ntasks-per-node", "--nodes"))
+    one, on = count(each), count(nodes)
+    if total is not None:
+        key, value, at = "--ntasks", count(total), total.at
+    elif each is not None:
+        key, value, at = "--ntasks-per-node", one * on if one is not None and on is not None else None, each.at
+    elif nodes is not None:
+        key, value, at = "--nodes", on, nodes.at
+    else:
+        return Unknown(Name.WORLD_SIZE, Reason.MISSING)
+    if not value:
+        return Unknown(Name.WORLD_SIZE, Reason.INTERPOLATED, at)
+    how = f"{on} nodes x {one}" if key == "--ntasks-per-node" else "one task for each node" if key == "--nodes" else ""
+    used = (total,) if total is not None else (each, nodes)
+    notes = (Note(how), *(part.note for part in used if part is not None))
+    return Quantity(Name.WORLD_SIZE, value, Origin.LAUNCH, at=at, key=key, note=together(notes))
+
+
+def allocated(command: Command, surroundings: Surroundings) -> Quantity | None:
+    """Return the GPUs of the job that a command runs in; None where the script leaves one of the factors open."""
+    stated = job(command, surroundings) or step(command, surroundings)
+    return _allocated(stated) if stated else None
+
+
+def _allocated(stated: dict[str, Value]) -> Quantity | None:
+    nodes = count(stated.get("--nodes"))
+    for name in ("--gpus", "--gpus-per-node", "--gres", "--gpus-per-task"):
+        value = stated.get(name)
+        each = _gpus(value) if name != "--gres" or (value is not None and (value.text or "").startswith("gpu")) else None
+        if value is None or each is None:
+            continue
+        times = 1 if name == "--gpus" else _tasks(stated) if name == "--gpus-per-task" else nodes
+        if times is None or each * times < 1:
+            return None
+        how = "" if name == "--gpus" else f"{times} {'tasks' if name == '--gpus-per-task' else 'nodes'} x {each}"
+        return Quantity(Name.WORLD_SIZE, each * times, Origin.LAUNCH, at=value.at, key=name, note=Note(how))
+    return None
+
+
+def _tasks(stated: dict[str, Value]) -> int | None:
+    found = tasks(stated)
+    return found.value if isinstance(found, Quantity) else None
+
+
+def within(start: Start, command: Command, surroundings: Surroundings) -> Start:
+    """Return `start` with the GPUs of the job around it, and a problem where it starts more processes than there are GPUs."""
+    gpus = allocated(command, surroundings)
+    return start._replace(allocated=gpus, problems=(*start.problems, *_too_many(start, gpus))) if gpus is not None else start
+
+
+def _too_many(start: Start, gpus: Quantity) -> Iterator[Problem]:
+    for size in start.sizes:
+        if size.name == Name.WORLD_SIZE and isinstance(size, Quantity) and size.value > gpus.value and size.at and gpus.at:
+            has = f"{gpus.note.words} = {gpus.value}" if gpus.note.words else str(gpus.value)
+            message = f"{size.value} processes are started where the job has {has} GPUs"
+            yield Problem(message, size.at, ((gpus.at, "GPUs of the job"),), stops=size.note.kind != Noted.DEFAULT)

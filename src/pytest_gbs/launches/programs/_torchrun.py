@@ -1,0 +1,50 @@
+"""The sizes that torchrun's own options give, and those programs that hand the same options on to it.
+
+RUN is torch/distributed/run.py of pytorch 010929f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.launches.programs._words import fallback, number, option, size, world
+from pytest_gbs.model.command import Command, Word
+from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.launch import Problem
+from pytest_gbs.model.quantity import Name, Quantity, Unknown
+from pytest_gbs.model.typed import Final
+
+# RUN get_args_parser: the options without a value; `use_env` is torch/distributed/launch.py's.
+SWITCHES: Final = frozenset(("standalone", "m", "module", "no_python", "run_path", "use_env", "h", "help"))
+_NODES: Final = ("--nnodes", "--nnode")
+_EACH: Final = ("--nproc_per_node", "--nproc_per", "--nproc")
+
+
+def sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, launcher: str = "torchrun") -> tuple[Quantity | Unknown, ...]:
+    """Return the world, the nodes and the processes on each: options, `PET_` variables (RUN action=env), or 1 (RUN defaults)."""
+    nodes = _read(Name.NUM_NODES, option(own, *_NODES), command.variable("PET_NNODES"), opaque, launcher)
+    each = _read(Name.GPUS_PER_NODE, option(own, *_EACH), command.variable("PET_NPROC_PER_NODE"), opaque, launcher)
+    return world(nodes, each), nodes, each
+
+
+def _read(name: str, given: tuple[str, Word] | None, variable: Word | None, opaque: Word | None, launcher: str) -> Quantity | Unknown:
+    default = "--nnodes" if name == Name.NUM_NODES else "--nproc_per_node"
+    if given is None and variable is not None:
+        given = f"PET_{default[2:].upper()}", variable
+    if given is None:
+        return fallback(name, 1, default, launcher, opaque)
+    return size(name, given[1], given[0], _fixed(given[1]) if name == Name.NUM_NODES else None)
+
+
+def _fixed(word: Word) -> int | None:
+    """Return the nodes of `4` and of `4:4`; a real range is elastic (RUN parse_min_max_nnodes)."""
+    least, colon, most = (word.text or "").partition(":")
+    return whole_number(least) if colon and least == most else number(word)
+
+
+def problems(own: tuple[Word, ...]) -> Iterator[Problem]:
+    """Yield what torchrun refuses: no nodes, or no processes on a node (RUN config_from_args; WorkerSpec)."""
+    for names, what in ((_NODES, "nodes"), (_EACH, "processes on a node")):
+        given = option(own, *names)
+        if given is not None and number(given[1]) == 0:
+            yield Problem(f"0 {what}; torchrun stops", given[1].value_at)

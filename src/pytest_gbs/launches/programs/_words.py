@@ -1,0 +1,164 @@
+"""Words of a command line as sizes: what is a number, what nobody can know, and why."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pytest_gbs.model.command import Command, Word, options, positionals, spelled
+from pytest_gbs.model.digits import is_digits, whole_number
+from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
+from pytest_gbs.model.typed import Final, NamedTuple
+
+# What torchrun counts on the machine: torch/distributed/run.py, determine_local_world_size (pytorch 010929f).
+_COUNTED: Final = ("auto", "gpu", "cpu", "xpu", "npu", "all")
+
+
+class Split(NamedTuple):
+    """A command in two: the words that are the launcher's own, and the program with its arguments.
+
+    `opaque` is a word whose text nobody knows and that may hold any of the launcher's options.
+    """
+
+    own: tuple[Word, ...]
+    program: tuple[Word, ...]
+    opaque: Word | None
+
+
+def names(text: str) -> frozenset[str]:
+    """Return the names in a text."""
+    return frozenset(text.split())
+
+
+def split(command: Command, start: int, switches: frozenset[str], module: tuple[str, ...] = ("-m", "--module")) -> Split:
+    """Return the launcher's own words from `start` on, and the program: the first word that is no option and no value of one.
+
+    `switches` are the options without value. Of an option in `module`, a `-m` stands in front of the program.
+    """
+    glued = {spelled(word.starts_with) for word in command.words[start:] if _is_glued(word)}
+    place = _program(command.words, start, switches | glued)
+    own, program = command.words[start:place], command.words[place:]
+    opaque = opaque_word(own)
+    if program and opaque is None and _open(program[0]):
+        opaque = program[0]
+    marks = [word for word in own if word.text in module]
+    return Split(own, (marks[0]._replace(text="-m"), *program) if marks and program else program, opaque)
+
+
+def _is_glued(word: Word) -> bool:
+    """Return whether a word is an option of one letter together with its number: `-n8`."""
+    known = word.starts_with
+    return len(known) > 2 and known[0] == "-" and known[1].isalpha() and is_digits(known[2:])
+
+
+def _program(words: tuple[Word, ...], start: int, switches: frozenset[str]) -> int:
+    """Return the index of the program; a variable in its place may hold options where a Python file follows."""
+    first = None
+    for place, word in positionals(words, start, switches):
+        if not _open(word):
+            return place if first is None or (word.text or word.raw).endswith(".py") or words[place - 1].text == "-m" else first
+        first = place if first is None else first
+    return first if first is not None else len(words)
+
+
+def _open(word: Word) -> bool:
+    """Return whether a word is nothing but an unknown that may be any number of words."""
+    return word.many and all(part.text in (None, "") for part in word.parts)
+
+
+def opaque_word(words: tuple[Word, ...]) -> Word | None:
+    """Return a word among the options that may hold others of them: an unknown that is not nothing where nobody sets it."""
+    if not words:
+        return None
+    return next((word for word in Command(words, words[0].at).open_words if not word.default), None)
+
+
+def option(words: tuple[Word, ...], *names: str) -> tuple[str, Word] | None:
+    """Return the last use of an option that has a value: its name as written, and the value."""
+    found = None
+    for each in options(words, *names):
+        if each.value is not None:
+            found = each.name.starts_with.partition("=")[0], each.value
+    return found
+
+
+def uses(words: tuple[Word, ...], *names: str) -> bool:
+    """Return whether an option is used, with a value or without."""
+    return any(True for _ in options(words, *names))
+
+
+def number(word: Word | None) -> int | None:
+    """Return the whole number that a word is, None where it is none or is not known."""
+    text = word.text if word is not None else None
+    return whole_number(text) if text is not None else None
+
+
+def size(name: str, word: Word, key: str, value: int | None = None) -> Quantity | Unknown:
+    """Return size `name` as a word gives it: `value` where it was already read, a number above 0, or why it is not known."""
+    value = number(word) if value is None else value
+    if value is None or value < 1:
+        return Unknown(name, reason(word), word.at)
+    return Quantity(name, value, Origin.LAUNCH, at=word.value_at, key=key, note=note(word))
+
+
+def reason(word: Word) -> str:
+    """Return why a word is no number."""
+    if word.text is None:
+        return Reason.PLACEHOLDER if any(name[:1] in ("{", "<") for name in word.unknowns) else Reason.INTERPOLATED
+    if word.text in _COUNTED:
+        return Reason.AUTO
+    if "$" in word.text:
+        return Reason.INTERPOLATED
+    if word.text.isupper() or word.text[:1] in (".", "[", "<", "{"):
+        return Reason.PLACEHOLDER  # `N`, `...`, `[GPUS]` in a document
+    return Reason.ELASTIC if ":" in word.text else Reason.NOT_AN_INTEGER
+
+
+def note(word: Word) -> Note:
+    """Return what fixed a value: a directive of Slurm, a default that the environment or an argument can replace."""
+    if word.note:
+        return Note(word.note)
+    if not word.default:
+        return NO_NOTE
+    variable = _variable().search(word.raw)
+    if variable is None:
+        return Note("a default", Noted.DEFAULT)
+    name = variable.group(1)
+    said = f"default of argument {name}" if is_digits(name) else f"default of {name}"
+    return Note(said, Noted.DEFAULT, name if name.isidentifier() else "")
+
+
+@cache
+def _variable() -> re.Pattern[str]:
+    return re.compile(r"\$\{?(\w+)")
+
+
+def fallback(name: str, value: int, key: str, launcher: str, opaque: Word | None) -> Quantity | Unknown:
+    """Return the launcher's own default for size `name`, unknown where an unknown word may say otherwise."""
+    if opaque is not None:
+        return Unknown(name, reason(opaque), opaque.at)
+    return Quantity(name, value, Origin.DEFAULT, key=key, note=Note(f"default of {launcher}", Noted.BUILT_IN))
+
+
+def world(nodes: Quantity | Unknown, each: Quantity | Unknown) -> Quantity | Unknown:
+    """Return the processes of all nodes together, in one place: that of the processes on each, or of the nodes."""
+    for one in (each, nodes):
+        if not isinstance(one, Quantity):
+            return Unknown(Name.WORLD_SIZE, one.reason, one.at)
+    assert isinstance(nodes, Quantity)
+    assert isinstance(each, Quantity)
+    named = each if each.at is not None or nodes.at is None else nodes
+    notes = [Note(f"{nodes.value} nodes x {each.value}")] if nodes.value > 1 else []
+    notes += [one.note for one in (nodes, each) if one.origin != Origin.DEFAULT]
+    return Quantity(Name.WORLD_SIZE, nodes.value * each.value, Origin.LAUNCH, at=named.at, key=named.key, note=together(notes))
+
+
+def devices(command: Command) -> Quantity | Unknown | None:
+    """Return how many GPUs `CUDA_VISIBLE_DEVICES` names; None where the script does not set it."""
+    word = command.variable("CUDA_VISIBLE_DEVICES")
+    if word is None:
+        return None
+    names = (word.text or "").split(",")
+    if word.text is None or not all(name.strip() for name in names) or "-1" in names:
+        return Unknown(Name.GPUS_PER_NODE, reason(word) if word.text is None else Reason.MISSING, word.at)
+    return size(Name.GPUS_PER_NODE, word, "CUDA_VISIBLE_DEVICES", len(names))

@@ -1,0 +1,55 @@
+"""composer: `-n` processes on this node, `--world_size` over all; every visible GPU where neither is given.
+
+CO is composer 006ea7a, composer/cli/launcher.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.launches.programs._programs import behind
+from pytest_gbs.launches.programs._slurm import within
+from pytest_gbs.launches.programs._words import Split, names, option, reason, size, split
+from pytest_gbs.model.command import Command, Word
+from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
+from pytest_gbs.model.typed import Final
+
+_SWITCHES: Final = names("version v verbose m module_mode c command_mode h help")  # CO _get_parser
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """Return what `composer train.py ...` starts; the package manager of PHP has the same name and runs no Python."""
+    index = behind(command, ("composer",), ("composer.cli.launcher", "composer"))
+    parts = split(command, index, _SWITCHES, ("-m", "--module_mode")) if index is not None else None
+    if parts is None or not parts.program:
+        return None
+    first = parts.program[0]
+    if first.text != "-m" and not (first.text or first.raw.strip("\"'")).endswith(".py"):
+        return None
+    return within(Start("composer", command.at, tuple(_sizes(parts, command)), parts.program), command, surroundings)
+
+
+def _sizes(parts: Split, command: Command) -> Iterator[Quantity | Unknown]:
+    """Yield the world, then the processes on each node (CO _parse_args)."""
+    each = _read(Name.GPUS_PER_NODE, option(parts.own, "--nproc", "-n"), command.variable("LOCAL_WORLD_SIZE"), "LOCAL_WORLD_SIZE")
+    world = _read(Name.WORLD_SIZE, option(parts.own, "--world_size"), command.variable("WORLD_SIZE"), "WORLD_SIZE")
+    if parts.opaque is not None and world is None:
+        yield Unknown(Name.WORLD_SIZE, reason(parts.opaque), parts.opaque.at)
+    elif world is not None:
+        yield world
+    elif isinstance(each, Quantity):
+        yield each._replace(name=Name.WORLD_SIZE)
+    else:
+        yield Unknown(Name.WORLD_SIZE, each.reason if each is not None else Reason.AUTO, each.at if each is not None else None)
+    if each is not None:
+        yield each
+
+
+def _read(name: str, given: tuple[str, Word] | None, variable: Word | None, key: str) -> Quantity | Unknown | None:
+    if given is not None:
+        return size(name, given[1], given[0])
+    return size(name, variable, key) if variable is not None else None
+
+
+LAUNCHER = Launcher("composer", "composer train.py", words=("composer ",), start=start)

@@ -1,0 +1,106 @@
+"""deepspeed: `--num_nodes` x `--num_gpus`, or the slots that `--include` lists; what a hostfile holds is not ours to know.
+
+DS is DeepSpeed 2d991ba, deepspeed/launcher/runner.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.launches.programs._programs import DEEPSPEED_MODULES, behind
+from pytest_gbs.launches.programs._slurm import within
+from pytest_gbs.launches.programs._words import devices, fallback, names, note, number, option, reason, size, split, uses, world
+from pytest_gbs.model.command import Command, Word
+from pytest_gbs.model.digits import is_digits
+from pytest_gbs.model.launch import Launcher, Problem, Start, Surroundings
+from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.model.typed import Final
+
+# DS parse_args: the options without a value.
+_SWITCHES: Final = names(
+    "module no_python no_local_rank no_ssh no_ssh_check force_multi save_pid elastic_training bind_cores_to_rank h help"
+)
+_EACH: Final = ("--num_gpus", "--num_accelerators", "--num_gpu")
+_NODES: Final = ("--num_nodes", "--num_node")
+_INCLUDE: Final = ("--include", "-i")
+_EXCLUDE: Final = ("--exclude", "-e")
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """Return what a command of deepspeed starts."""
+    index = behind(command, ("deepspeed",), DEEPSPEED_MODULES)
+    if index is None:
+        return None
+    parts = split(command, index, _SWITCHES, ("--module",))
+    if not parts.program:
+        return None
+    found = tuple(_sizes(parts.own, command, parts.opaque))
+    return within(Start("deepspeed", command.at, found, parts.program, problems=tuple(_problems(parts.own))), command, surroundings)
+
+
+def _sizes(own: tuple[Word, ...], command: Command, opaque: Word | None) -> Iterator[Quantity | Unknown]:
+    include = option(own, *_INCLUDE)
+    if uses(own, "--elastic_training") or uses(own, "--autotuning"):
+        yield Unknown(Name.WORLD_SIZE, Reason.ELASTIC)
+    elif include is not None:
+        yield from _included(*include)
+    elif uses(own, *_EXCLUDE) or opaque is not None:
+        yield Unknown(Name.WORLD_SIZE, Reason.MISSING, opaque.at if opaque else None)
+    else:
+        nodes, each = _nodes(own), _each(own, command)
+        yield from (world(nodes, each), *(one for one in (nodes, each) if isinstance(one, Quantity)))
+
+
+def _nodes(own: tuple[Word, ...]) -> Quantity | Unknown:
+    """Return the nodes: those asked for, all of the hostfile, or this one machine (DS main)."""
+    given = option(own, *_NODES)
+    if given is not None and given[1].text != "-1":
+        return size(Name.NUM_NODES, given[1], given[0])
+    hostfile = option(own, "--hostfile", "-H")
+    if hostfile is not None:
+        return Unknown(Name.NUM_NODES, Reason.MISSING, hostfile[1].at)
+    return fallback(Name.NUM_NODES, 1, "--num_nodes", "deepspeed", None)
+
+
+def _each(own: tuple[Word, ...], command: Command) -> Quantity | Unknown:
+    """Return the processes on each node: those asked for, or the visible devices where no option says anything (DS main)."""
+    given = option(own, *_EACH)
+    if given is not None and given[1].text != "-1":
+        return size(Name.GPUS_PER_NODE, given[1], given[0])
+    visible = devices(command)
+    if visible is None or uses(own, *_NODES) or uses(own, "--hostfile", "-H"):
+        return Unknown(Name.GPUS_PER_NODE, Reason.MISSING)
+    return visible
+
+
+def _included(key: str, word: Word) -> Iterator[Quantity | Unknown]:
+    """Yield the slots of `localhost:0,1@worker-1:0,2`; a host without slots has as many as the hostfile says (DS parse_node_config)."""
+    slots: dict[str, set[str]] = {}
+    for entry in (word.text or "").split("@"):
+        host, colon, named = entry.partition(":")
+        if not colon or not all(is_digits(slot.strip()) for slot in named.split(",")):
+            yield Unknown(Name.WORLD_SIZE, reason(word) if word.text is None else Reason.MISSING, word.at)
+            return
+        slots.setdefault(host, set()).update(slot.strip() for slot in named.split(","))
+    counts = {len(of) for of in slots.values()}
+    total = sum(len(of) for of in slots.values())
+    yield Quantity(Name.WORLD_SIZE, total, Origin.LAUNCH, at=word.value_at, key=key, note=note(word))
+    yield Quantity(Name.NUM_NODES, len(slots), Origin.LAUNCH, at=word.value_at, key=key)
+    if len(counts) == 1:
+        yield Quantity(Name.GPUS_PER_NODE, counts.pop(), Origin.LAUNCH, at=word.value_at, key=key)
+
+
+def _problems(own: tuple[Word, ...]) -> Iterator[Problem]:
+    """Yield what deepspeed refuses (DS main; parse_resource_filter)."""
+    include, exclude = option(own, *_INCLUDE), option(own, *_EXCLUDE)
+    numbers = [given for given in (option(own, *_NODES), option(own, *_EACH)) if given is not None and number(given[1]) is not None]
+    chosen = include or exclude
+    if include is not None and exclude is not None:
+        related = ((exclude[1].value_at, exclude[0]),)
+        yield Problem("--include and --exclude exclude each other; deepspeed stops", include[1].value_at, related)
+    elif chosen is not None and numbers:
+        related = ((chosen[1].value_at, chosen[0]),)
+        yield Problem(f"{numbers[0][0]} and {chosen[0]} exclude each other; deepspeed stops", numbers[0][1].value_at, related)
+
+
+LAUNCHER = Launcher("deepspeed", "deepspeed --num_nodes --num_gpus, --include", words=("deepspeed",), start=start)

@@ -1,0 +1,63 @@
+"""llamafactory-cli train: torchrun by environment variables, one process per visible GPU where they say nothing.
+
+LF is LLaMA-Factory src/llamafactory/launcher.py:44-75 (pinned in hf-family as 0.9.4).
+"""
+
+from __future__ import annotations
+
+from pytest_gbs.launches.programs._slurm import within
+from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
+from pytest_gbs.launches.programs._words import devices, fallback, size, world
+from pytest_gbs.model.command import Command, Word
+from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
+from pytest_gbs.model.typed import Final
+
+_ON: Final = ("true", "y", "1")  # LF extras/misc.py is_env_enabled
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """Return what `llamafactory-cli train X` starts."""
+    index = sub_command(command, ("llamafactory-cli", "lmf"), ("train",))
+    if index is None:
+        return None
+    recipes = tuple(word for word in command.words[index + 1 : index + 2] if is_recipe(word))
+    made = Start("llamafactory-cli train", command.at, _sizes(command), command.words[index:], recipes)
+    return within(made, command, surroundings)
+
+
+def _sizes(command: Command) -> tuple[Quantity | Unknown, ...]:
+    visible = devices(command)
+    for name, why in (("USE_RAY", Reason.MISSING), ("USE_KT", Reason.MISSING), ("RDZV_ID", Reason.ELASTIC)):
+        word = command.variable(name)
+        if word is not None and (name == "RDZV_ID" or _is_on(word) is not False):
+            return (Unknown(Name.WORLD_SIZE, why, word.at),)
+    forced = [_is_on(command.variable(name)) for name in ("FORCE_TORCHRUN", "USE_MCA")]
+    several = isinstance(visible, Quantity) and visible.value > 1
+    if True in forced or several:
+        return _torchrun(command, visible)
+    if None in forced or not isinstance(visible, Quantity):
+        at = visible.at if isinstance(visible, Unknown) else None
+        return (Unknown(Name.WORLD_SIZE, Reason.AUTO, at),)
+    return (visible._replace(name=Name.WORLD_SIZE), visible)
+
+
+def _is_on(word: Word | None) -> bool | None:
+    """Return whether a variable is switched on, None where nobody knows; one that the script does not set is off."""
+    if word is None:
+        return False
+    return word.text.lower() in _ON if word.text is not None else None
+
+
+def _torchrun(command: Command, visible: Quantity | Unknown | None) -> tuple[Quantity | Unknown, ...]:
+    """Return `NNODES` (1) x `NPROC_PER_NODE` (the visible GPUs), as LF hands them to torchrun."""
+    nodes, each = command.variable("NNODES"), command.variable("NPROC_PER_NODE")
+    number = size(Name.NUM_NODES, nodes, "NNODES") if nodes is not None else fallback(Name.NUM_NODES, 1, "NNODES", "LLaMA-Factory", None)
+    if each is not None:
+        processes: Quantity | Unknown = size(Name.GPUS_PER_NODE, each, "NPROC_PER_NODE")
+    else:
+        processes = visible or Unknown(Name.GPUS_PER_NODE, Reason.AUTO)
+    return world(number, processes), number, processes
+
+
+LAUNCHER = Launcher("llamafactory", "llamafactory-cli train", words=("llamafactory", "lmf "), start=start)

@@ -1,0 +1,28 @@
+"""prime-rl's own commands: `rl @ run.toml` and `sft @ run.toml` start as many processes as the recipe says."""
+
+from __future__ import annotations
+
+from pytest_gbs.launches.programs._slurm import within
+from pytest_gbs.model.command import Command
+from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.quantity import Name, Reason, Unknown
+from pytest_gbs.model.typed import Final
+
+# The scripts of prime-rl 559b4477 (pyproject.toml, [project.scripts]).
+_COMMANDS: Final = ("rl", "sft", "trainer", "orchestrator")
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """Return what a command of prime-rl starts: its recipes stand behind `@`, and how many GPUs it takes stands in them."""
+    words = command.words
+    if words[0].text not in _COMMANDS or not any(word.starts_with.startswith("@") for word in words[1:]):
+        return None
+    recipes = tuple(words[index + 1] for index, word in enumerate(words[:-1]) if word.text == "@")
+    attached = tuple(word.after(1) for word in words[1:] if word.starts_with.startswith("@") and word.text != "@")
+    world = Unknown(Name.WORLD_SIZE, Reason.MISSING)
+    return within(Start(words[0].text, command.at, (world,), words, (*recipes, *attached)), command, surroundings)
+
+
+LAUNCHER = Launcher(
+    "prime-rl", "prime-rl's rl @ run.toml and sft @ run.toml", words=("rl @", "sft @", "trainer @", "orchestrator @"), start=start
+)

@@ -1,0 +1,24 @@
+"""ray job submit: a program on a cluster, of which only the cluster knows how many processes will train."""
+
+from __future__ import annotations
+
+from pytest_gbs.launches.programs._programs import python_program
+from pytest_gbs.model.command import Command, name_of
+from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.quantity import Name, Reason, Unknown
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:  # noqa: ARG001
+    """Return what `ray job submit ... -- python ...` starts."""
+    words = command.words
+    if name_of(words[0]) != "ray" or tuple(word.text for word in words[1:3]) != ("job", "submit"):
+        return None
+    place = next((place for place, word in enumerate(words) if word.text == "--"), len(words))
+    inside = words[place + 1 :]
+    index = python_program(command._replace(words=inside)) if inside else None
+    if not inside:
+        return None
+    return Start("ray job submit", command.at, (Unknown(Name.WORLD_SIZE, Reason.MISSING),), inside[index or 0 :])
+
+
+LAUNCHER = Launcher("ray", "ray job submit -- python script.py", words=("ray job",), start=start)

@@ -1,0 +1,34 @@
+"""srun without another launcher: each task of the step is a process that trains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.launches.programs._programs import own_program
+from pytest_gbs.launches.programs._slurm import Value, count, step, tasks, within
+from pytest_gbs.launches.programs.python import one_process
+from pytest_gbs.model.command import Command
+from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.quantity import Name, Origin, Quantity, Unknown
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """Return what `srun python ...` starts."""
+    index, stated = own_program(command), step(command, surroundings)
+    if index is None or stated is None:
+        return None
+    found = tasks(stated)
+    if isinstance(found, Quantity) and found.value == 1:
+        found = one_process(command)  # one process for all GPUs of the job: it may start others itself
+    sizes = (found, *_others(stated))
+    return within(Start("srun python", command.at, sizes, command.words[index:]), command, surroundings)
+
+
+def _others(stated: dict[str, Value]) -> Iterator[Quantity | Unknown]:
+    for name, key in ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--ntasks-per-node")):
+        value = count(stated.get(key))
+        if value and not (key == "--ntasks-per-node" and value == 1):
+            yield Quantity(name, value, Origin.LAUNCH, at=stated[key].at, key=key, note=stated[key].note)
+
+
+LAUNCHER = Launcher("srun", "srun python script.py: as many processes as tasks", words=("srun",), start=start)

@@ -1,0 +1,53 @@
+"""swift sft, megatron sft: torchrun where the environment has `NPROC_PER_NODE` or `NNODES`, else one process.
+
+SW is ms-swift 3602360, swift/cli/main.py.
+"""
+
+from __future__ import annotations
+
+from pytest_gbs.launches.programs._in_recipe import document_of, word_at
+from pytest_gbs.launches.programs._slurm import within
+from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
+from pytest_gbs.launches.programs._words import fallback, size, world
+from pytest_gbs.launches.programs.python import one_process
+from pytest_gbs.model.command import Command, Word
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
+from pytest_gbs.model.typed import Final
+
+_TRAINERS: Final = ("pt", "sft", "rlhf")
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """Return what `swift sft ...` and `megatron sft ...` start."""
+    for name in ("swift", "megatron"):
+        index = sub_command(command, (name,), _TRAINERS)
+        if index is not None:
+            recipes = tuple(word for word in command.words[index + 1 : index + 2] if is_recipe(word))
+            sizes = _sizes(command, surroundings, recipes[0] if recipes else None)
+            made = Start(f"{name} {command.words[index].text}", command.at, sizes, command.words[index:], recipes)
+            return within(made, command, surroundings)
+    return None
+
+
+def _sizes(command: Command, surroundings: Surroundings, recipe: Word | None) -> tuple[Quantity | Unknown, ...]:
+    """Return `NNODES` x `NPROC_PER_NODE`, 1 for one that is not set (SW get_torchrun_args)."""
+    document = document_of(recipe, command, surroundings)
+    nodes, each = (_variable(command, document, name) for name in ("NNODES", "NPROC_PER_NODE"))
+    if recipe is not None and document is None and (nodes is None or each is None):
+        return (Unknown(Name.WORLD_SIZE, Reason.MISSING, recipe.at),)
+    if nodes is None and each is None:
+        return (one_process(command),)
+    number = size(Name.NUM_NODES, nodes, "NNODES") if nodes else fallback(Name.NUM_NODES, 1, "NNODES", "torchrun", None)
+    one = size(Name.GPUS_PER_NODE, each, "NPROC_PER_NODE") if each else fallback(Name.GPUS_PER_NODE, 1, "NPROC_PER_NODE", "torchrun", None)
+    return world(number, one), number, one
+
+
+def _variable(command: Command, document: Document | None, name: str) -> Word | None:
+    """Return a variable of the environment, or of the recipe's `ENV`, which sets what is not set (SW parse_yaml_args)."""
+    stated = command.variable(name)
+    return word_at(document, ("ENV", name)) if stated is None and document is not None else stated
+
+
+LAUNCHER = Launcher("swift", "swift sft, rlhf, pt; megatron sft, rlhf, pt", words=("swift ", "megatron "), start=start)

@@ -1,0 +1,25 @@
+"""torchrun, and `python -m torch.distributed.run` and `launch`: so many processes on each of so many nodes."""
+
+from __future__ import annotations
+
+from pytest_gbs.launches.programs._programs import TORCHRUN_MODULES, behind
+from pytest_gbs.launches.programs._slurm import within
+from pytest_gbs.launches.programs._torchrun import SWITCHES, problems, sizes
+from pytest_gbs.launches.programs._words import split
+from pytest_gbs.model.command import Command
+from pytest_gbs.model.launch import Launcher, Start, Surroundings
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """Return what a command of torchrun starts."""
+    index = behind(command, ("torchrun",), TORCHRUN_MODULES)
+    if index is None:
+        return None
+    parts = split(command, index, SWITCHES)
+    if not parts.program:
+        return None
+    found = sizes(parts.own, command, parts.opaque)
+    return within(Start("torchrun", command.at, found, parts.program, problems=tuple(problems(parts.own))), command, surroundings)
+
+
+LAUNCHER = Launcher("torchrun", "torchrun, python -m torch.distributed.run", words=("torchrun", "torch.distributed"), start=start)

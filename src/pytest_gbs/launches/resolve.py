@@ -1,0 +1,443 @@
+"""What a launch really runs: the recipe with the settings of the command line in it, a Hydra tree, or the command line alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembered, Resolvers, combine, compose, inherit, with_settings
+from pytest_gbs.composition.command_settings import Setting, settings
+from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
+from pytest_gbs.frameworks import recognise
+from pytest_gbs.launches.find import Found
+from pytest_gbs.model.command import Word, below
+from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
+from pytest_gbs.model.framework import Arguments, Framework, Loader
+from pytest_gbs.model.identity import by_identity
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Size, Unknown
+from pytest_gbs.model.typed import Final, NamedTuple
+
+_MOST_CANDIDATES: Final = 200
+_COMMON_UNITS: Final = ("samples", "pairs")
+_STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
+
+
+class Running(NamedTuple):
+    """A launch with what it runs: the recipe's path (the script's, where there is none), its document, and its table.
+
+    `alone` is true where no file of the tree is the recipe. `document` is made up where the command line or several files have
+    a part in it; `places` maps its key paths to real places then. `sources` are the files that were composed.
+    """
+
+    found: Found
+    recipe: str
+    document: Document
+    framework: Framework
+    alone: bool = False
+    places: dict[KeyPath, Location] | None = None
+    sources: tuple[str, ...] = ()
+
+    def locate(self, at: Location) -> Location:
+        """Return the place in a real file of `at`, a place in the document."""
+        return locate(at, self.document, self.places)
+
+    def size(self, size: Size) -> Size:
+        """Return `size`, read from the document, with real places; what the command line gives says so."""
+        size = really(size, self.document, self.places)
+        if not isinstance(size, Quantity) or size.at is None or size.origin != Origin.FILE:
+            return size
+        given = size.at.source in (self.found.launch.at.source, self.found.script.path)
+        return size._replace(origin=Origin.LAUNCH) if given else size
+
+
+def locate(at: Location, document: Document, places: dict[KeyPath, Location] | None) -> Location:
+    """Return the place in a real file of `at`, a place in `document`, which is made up where there are `places`."""
+    if places is None or at.path is None or at.source != document.source.path:
+        return at
+    return places.get(at.path, at)
+
+
+def really(size: Size, document: Document, places: dict[KeyPath, Location] | None) -> Size:
+    """Return `size`, read from `document`, and all it was computed from at real places."""
+    if isinstance(size, Conflict) or places is None:
+        return size
+    at = locate(size.at, document, places) if size.at is not None else None
+    if isinstance(size, Unknown):
+        return size._replace(at=at)
+    because = tuple(each for part in size.because if isinstance(each := really(part, document, places), Quantity))
+    return size._replace(at=at, because=because)
+
+
+class Whole(NamedTuple):
+    """A recipe with what it takes in from other files: a document that is made up, and where its values really stand.
+
+    With a `limit` it is the recipe by itself: what it takes in is more than is read.
+    """
+
+    document: Document
+    places: dict[KeyPath, Location] | None
+    sources: tuple[str, ...]
+    limit: ComposeProblem | None = None
+
+
+def whole(document: Document, tree: Remembered, framework: Framework | None = None) -> Whole | None:
+    """Return `document` with its parents, the files of its defaults list, and its interpolations; None where it has none of them.
+
+    Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
+    where some file can't be found or must be chosen by whoever launches: then nobody knows the whole.
+    """
+    if _lacks_parents(document, tree):
+        return None
+    composed = _composed(document, tree, framework)
+    if composed is None and framework is not None and _interpolates(document, framework):
+        followed = _followed(document, framework)
+        if followed is not None:
+            return Whole(followed, None, ())
+        resolvers = _resolvers(framework)
+        composed = with_settings(document, document.source.path, (), Arguments.NONE, Loader.OMEGACONF, resolvers=resolvers)
+    if composed is None:
+        return None
+    if composed.problems:
+        limit = next((problem for problem in composed.problems if problem.kind == ProblemKind.LIMIT), None)
+        return Whole(document, None, (), limit) if limit is not None else None
+    made_up = composed.document._replace(source=document.source, number=document.number, comments=document.comments)
+    return Whole(made_up, _places(composed), composed.sources)
+
+
+def _interpolates(document: Document, framework: Framework) -> bool:
+    """Return whether a value that the table looks at is an interpolation."""
+    if framework.loader != Loader.OMEGACONF or "${" not in document.source.text:
+        return False
+    for key in _looked_at(framework):
+        node = document.get(*key)
+        if isinstance(node, Scalar) and "${" in node.text:
+            return True
+    # A mapping may be taken in whole: `model: ${base_model}`.
+    return any(isinstance(node := document.get(*key), Scalar) and "${" in node.text for key in _above(framework))
+
+
+_MOST_FOLLOWED: Final = 8
+
+
+def _followed(document: Document, framework: Framework) -> Document | None:
+    """Return `document` with the values in the place of interpolations of a whole value (`${model.batch}`), at their own places.
+
+    None where one of those that the table looks at is of another kind, or stands behind an alias, which takes composing.
+    """
+    keyed = dict(document.keyed)
+    for key in _looked_at(framework):
+        entry, followed = keyed.get(key), 0
+        while entry is not None and isinstance(entry[1], Scalar) and "${" in entry[1].text:
+            match = _reference().fullmatch(entry[1].text)
+            target = document.keyed.get(tuple(match.group(1).split("."))) if match else None
+            followed += 1
+            if target is None or not isinstance(target[1], Scalar) or followed > _MOST_FOLLOWED:
+                return None
+            entry = (entry[0], target[1])
+        if followed and entry is not None:
+            keyed[key] = entry
+    at_end = document._replace(keyed=keyed)
+    return None if _interpolates(at_end, framework) else at_end
+
+
+@cache
+def _reference() -> re.Pattern[str]:
+    return re.compile(r"\$\{([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\}")
+
+
+@by_identity
+def _above(framework: Framework) -> frozenset[KeyPath]:
+    """Return the keys of the mappings that hold what a table looks at."""
+    return frozenset(key[:depth] for key in _looked_at(framework) for depth in range(1, len(key)))
+
+
+@by_identity
+def _looked_at(framework: Framework) -> frozenset[KeyPath]:
+    """Return the keys whose values a table looks at."""
+    conditions = [
+        *(condition for row in framework.rows for condition in row.when),
+        *(condition for constraint in framework.constraints for condition in constraint.when),
+        *(condition for requirement in framework.requirements for condition in requirement.when),
+        *(condition for exclusion in framework.exclusions for condition in exclusion.when),
+        *(switch.condition for switch in framework.switches),
+        *(each for each in (framework.packing, framework.reserves, framework.shares) if each is not None),
+    ]
+    rows = (row.key for row in framework.rows)
+    return frozenset((*rows, *(condition.key for condition in conditions), *(text.key for text in framework.texts)))
+
+
+def _composed(document: Document, tree: Remembered, framework: Framework | None) -> Composed | None:
+    path = document.source.path
+    if ("_base_",) in document.keyed:
+        return inherit(tree, tree.documents, path, style=MMENGINE, whole=True)
+    defaults = document.get("defaults")
+    if defaults is None:
+        return None
+    if _names_files(defaults):
+        return inherit(tree, tree.documents, path, style=NEMO_RL, resolvers=NEMO_RL_RESOLVERS, whole=True)
+    # A Hydra file that is nothing to any table by itself is a part of a tree, or one that only its launches make whole.
+    if framework is None or not isinstance(defaults, Sequence):
+        return None
+    folder, _, name = path.rpartition("/")
+    return compose(tree, tree.documents, folder, name.rpartition(".")[0], whole=True)
+
+
+def _lacks_parents(document: Document, tree: Remembered) -> bool:
+    """Return whether one of the parents is not there that `document` names."""
+    named = document.get("_base_") or document.get("defaults")
+    if named is None or not _names_files(named):
+        return False
+    folder = document.source.path.rpartition("/")[0]
+    texts = [node.text for node in (named.items if isinstance(named, Sequence) else (named,)) if isinstance(node, Scalar)]
+    return any((path := below(folder, text)) is None or isinstance(tree.read(path), Unreadable) for text in texts)
+
+
+def _resolvers(framework: Framework | None) -> Resolvers:
+    """Return what the program registers with OmegaConf (`${mul:2,${.micro}}`), as far as it is known."""
+    return NEMO_RL_RESOLVERS if framework is not None and framework.name == "nemo-rl" else {}
+
+
+def _names_files(node: Node) -> bool:
+    """Return whether `node`, of a key that takes in others, is a text, or a list of paths rather than of Hydra's groups."""
+    if isinstance(node, Sequence):
+        return all(isinstance(item, Scalar) and item.text.endswith((".yaml", ".yml")) for item in node.items)
+    return isinstance(node, Scalar)
+
+
+class Runner:
+    """Finds what launches run; `documents` gives the documents of a file of the tree, `recognise` the table of one."""
+
+    def __init__(
+        self,
+        tree: Remembered,
+        documents: Callable[[str], tuple[Document, ...]],
+        recognise: Callable[[Document, str], Framework | None] = recognise,
+    ) -> None:
+        self._tree = tree
+        self._documents = documents
+        self._recognise = recognise
+
+    def running(self, found: Found) -> Running | None:
+        """Return what `found` runs; None where nothing that any table knows."""
+        if found.start.together and not found.template:
+            return self._together(found)
+        for path, word in found.recipes:
+            running = self._file(found, path, word)
+            if running is not None:
+                return running
+        return self._template(found) if found.template else self._hydra(found) or self._alone(found)
+
+    def _together(self, found: Found) -> Running | None:
+        """Return what a program runs that reads its files as one configuration; None where it stops, or one of them is missing."""
+        if found.missing or not found.recipes:
+            return None
+        composed = combine(self._tree, self._tree.documents, [path for path, _ in found.recipes])
+        framework = self._recognise(composed.document, "") if not composed.problems else None
+        if framework is None or framework.companion:
+            return None
+        path = composed.sources[0]
+        return Running(found, path, composed.document, framework, places=_places(composed), sources=composed.sources)
+
+    def _file(self, found: Found, path: str, word: Word) -> Running | None:
+        for document in self._documents(path):
+            base, program = document, _program_name(found)
+            framework = self._recognise(document, program)
+            parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, framework)
+            if parts is not None and parts.limit is not None:
+                parts = None
+            if parts is not None:
+                base, framework = parts.document, self._recognise(parts.document, program)
+            if framework is not None and not framework.companion:
+                found = self._reading(found, word)
+                return _with_settings((found, path, word), base, framework, parts)
+        return None
+
+    def _reading(self, found: Found, word: Word) -> Found:
+        """Return `found`, its launch knowing whether the program reads the recipe at all."""
+        source = self._tree.read(found.program) if found.program is not None else None
+        program = found.start.program
+        index = next((number for number, each in enumerate(program) if each is word), 0)
+        behind_option = index > 1 and program[index - 1].starts_with.startswith("-")
+        if not isinstance(source, Source) or not index or word.starts_with.startswith("-") or behind_option:
+            return found
+        only_by_option = "TrlParser(" in source.text and "H4ArgumentParser" not in source.text and "parse_yaml_file" not in source.text
+        return found._replace(launch=found.launch._replace(unread=True, named=word.at)) if only_by_option else found
+
+    def _template(self, found: Found) -> Running | None:
+        """Return what is known of a launch whose recipe is a variable: what its command line gives, if all that it may name are alike."""
+        tables = [table for path in found.candidates[:_MOST_CANDIDATES] for d in self._documents(path) if (table := self._recognise(d, ""))]
+        if not tables or len({table.name for table in tables}) > 1:
+            return None
+        path = found.launch.at.source
+        framework = tables[0]._replace(rows=tuple(row._replace(default=None) for row in tables[0].rows))
+        given = list(settings(found.start.program[1:], framework.arguments))
+        composed = with_settings(None, path, given, framework.arguments, framework.loader)
+        return Running(found, path, composed.document, framework, alone=True, places=_places(composed)) if composed else None
+
+    def _hydra(self, found: Found) -> Running | None:
+        """Return what a Hydra program composes, its folder and file as `@hydra.main` or the command line names them."""
+        if found.program is None:
+            return None
+        where = self._main(found.program, found.start.program)
+        if where is None:
+            return None
+        overrides = [_override(word) for word in _hydra_words(found)]
+        composed = compose(self._tree, self._tree.documents, where[0], where[1], overrides)
+        if not composed.sources:
+            return None
+        framework = self._recognise(composed.document, "")
+        if framework is None:
+            return None
+        return Running(found, composed.sources[0], composed.document, framework, places=_places(composed), sources=composed.sources)
+
+    def _main(self, program: str, words: tuple[Word, ...]) -> tuple[str, str] | None:
+        """Return folder and name of a Hydra program's primary configuration."""
+        source = self._tree.read(program)
+        if not isinstance(source, Source) or "hydra" not in source.text:
+            return None
+        match = _hydra_main().search(source.text)
+        if match is None:
+            return None
+        given = dict(_named(match.group(1)))
+        for name, value in _hydra_flags(words):
+            if value is None:
+                return None
+            given[name] = value
+        folder = below(program.rpartition("/")[0], given.get("config_path", "."))
+        return (folder, given["config_name"].removesuffix(".yaml")) if folder is not None and "config_name" in given else None
+
+    def _alone(self, found: Found) -> Running | None:
+        if found.missing:
+            return None
+        path = found.launch.at.source
+        for style in _STYLES:
+            given = list(settings(found.start.program[1:], style))
+            composed = with_settings(None, path, given, style, "pyyaml") if given else None
+            framework = self._recognise(composed.document, _program_name(found)) if composed is not None else None
+            if framework is not None and framework.imports and not self._imports(found, framework):
+                framework = _bare(framework)
+            if framework is not None and _splits_otherwise(framework, given):
+                return None
+            if framework is not None and framework.loader != Loader.PYYAML:
+                composed = with_settings(None, path, given, framework.arguments, framework.loader)
+            if composed is not None and framework is not None and _same(framework.arguments, style):
+                return Running(found, path, composed.document, framework, alone=True, places=_places(composed))
+        return None
+
+    def _imports(self, found: Found, framework: Framework) -> bool:
+        """Return whether the program that `found` runs is known to be the framework's: it is part of it, or imports it.
+
+        What counts completions is so much a trainer's own that importing the framework says nothing of it.
+        """
+        module = framework.imports
+        words = [word.text or "" for word in found.start.program[:2]]
+        if found.program is None or framework.unit not in _COMMON_UNITS or found.program.startswith(f"{module}/"):
+            places = (f"{module}.", f"{module}/", f"examples/scripts/{module}")
+            return any(word == module or word.startswith(places) for word in words)
+        source = self._tree.read(found.program)
+        return isinstance(source, Source) and re.search(rf"(?m)^\s*(?:from|import)\s+{module}\b", source.text) is not None
+
+
+# Parts of keys by which programs split a model among processes.
+_SPLITS: Final = ("tensor", "pipeline", "context_parallel", "sequence_parallel", "tp_size", "pp_size", "cp_size", "sp_size", "ulysses")
+
+
+def _splits_otherwise(framework: Framework, given: list[Setting]) -> bool:
+    """Return whether a command line splits the model by a key that the table does not know: the program has its own arithmetic.
+
+    Programs on the Trainer of transformers, which takes a DeepSpeed configuration, do so with flags that are no arguments of it.
+    """
+    if not framework.companions:
+        return False
+    known = {row.key for row in framework.rows}
+    keys = (".".join(map(str, setting.path)) for setting in given if setting.path not in known and setting.text not in ("1", "false", None))
+    return any("parallel" in key or key.endswith(_SPLITS) for key in keys if any(part in key for part in _SPLITS))
+
+
+def _bare(framework: Framework) -> Framework | None:
+    """Return the batch equation of a table alone, for programs that take its flags and may check nothing of what it does."""
+    if framework.unit not in _COMMON_UNITS:
+        return None
+    bare = framework._replace(constraints=(), exclusions=(), requirements=(), switches=(), texts=())
+    return bare._replace(reserves=None, shares=None, derive=None, settle=None)
+
+
+def _same(arguments: str, style: str) -> bool:
+    return arguments == style or (style == Arguments.HYDRA and arguments == Arguments.PAIRS)
+
+
+def _with_settings(named: tuple[Found, str, Word], document: Document, framework: Framework, parts: Whole | None) -> Running:
+    """Return what a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
+    found, path, word = named
+    given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
+    if parts is None and _interpolates(document, framework):
+        document = _followed(document, framework) or document
+    interpolates = _interpolates(document, framework)
+    how = (framework.arguments, framework.loader)
+    composed = with_settings(document, path, given, *how, resolvers=_resolvers(framework)) if given or interpolates else None
+    sources = parts.sources if parts else ()
+    if composed is None:
+        return Running(found, path, document, framework, places=parts.places if parts else None, sources=sources)
+    made_up = composed.document._replace(number=document.number)
+    places = {at_key: locate(at, document, parts.places if parts else None) for at_key, at in _places(composed).items()}
+    return Running(found, path, made_up, framework, places=places, sources=sources)
+
+
+def _matters(setting: Setting) -> bool:
+    return setting.path != ("config",)
+
+
+def _places(composed: Composed) -> dict[KeyPath, Location]:
+    return {path: value.at for path, value in composed.values.items()}
+
+
+def _program_name(found: Found) -> str:
+    """Return the name of the program that runs, for what its path says of it: `trl/scripts/dpo.py`."""
+    words = (word.text or "" for word in found.start.program[:2])
+    return next((word for word in words if word and not word.startswith("-")), "")
+
+
+def _override(word: Word) -> Override:
+    """Return a word as an override at the place of its value, which is text that no number is where nobody can know it."""
+    name, _, _ = word.starts_with.partition("=")
+    value = word.after(len(name) + 1) if len(name) < len(word.starts_with) else word
+    if word.text is not None:
+        return Override(word.text, value.value_at)
+    return Override(f"{name}='$({', '.join(value.unknowns)})'".replace("\\", ""), value.at)
+
+
+def _hydra_words(found: Found) -> Iterator[Word]:
+    for word in found.start.program[1:]:
+        known = word.starts_with
+        if known and known[0] not in "-'\"" and ("=" in known or known[0] == "~"):
+            yield word
+
+
+def _hydra_flags(words: tuple[Word, ...]) -> Iterator[tuple[str, str | None]]:
+    """Yield what a command line says of the primary configuration; None for what nobody can know."""
+    names = {"--config-path": "config_path", "-cp": "config_path", "--config-name": "config_name", "-cn": "config_name"}
+    for index, word in enumerate(words):
+        name, equals, _ = word.starts_with.partition("=")
+        if name in names:
+            value = word.after(len(name) + 1) if equals else words[index + 1] if index + 1 < len(words) else None
+            yield names[name], value.text if value is not None else None
+
+
+def _named(arguments: str) -> Iterator[tuple[str, str]]:
+    for match in _keyword().finditer(arguments):
+        yield match.group(1), match.group(2)
+
+
+@cache
+def _hydra_main() -> re.Pattern[str]:
+    return re.compile(r"@(?:hydra\.main|hydra_runner|main)\(([^)]{0,400})\)")
+
+
+@cache
+def _keyword() -> re.Pattern[str]:
+    return re.compile(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
+
+
+__all__ = ["Runner", "Running"]

@@ -1,0 +1,340 @@
+"""A command line as a script gives it: words that know where each of their characters came from, and what nobody can know."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import Final, NamedTuple
+
+
+class Part(NamedTuple):
+    """A run of characters of a word, or something unknown in their place.
+
+    `text` is None where it depends on the machine, the environment or the arguments; `name` says on what (`NNODES`, `1`, `@`,
+    `$(nproc)`). `at` is where the characters were given, an assignment or a directive, say; `use` is where the word takes
+    them (`$NNODES`). `default` is true where a user can set another value without editing the script (`${NNODES:-1}`).
+    An unknown that is a default is nothing when nobody sets it: an argument, a variable of the environment. `many` is true
+    where an unknown may be any number of words (`"$@"`, an unquoted `$OPTIONS`). `path` is the path in the tree that an
+    unknown names (`$(dirname "$0")`), and `pattern` a pattern of file names that stands here (`*.yaml`).
+    `note` is what fixed the value where it is no assignment (`#SBATCH --nodes`).
+    """
+
+    text: str | None
+    at: Location
+    use: Location
+    name: str = ""
+    default: bool = False
+    many: bool = False
+    path: str | None = None
+    pattern: str = ""
+    note: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """True where each character of the text is the character at the same distance in `at`."""
+        return self.text is not None and self.at.stop - self.at.start == len(self.text)
+
+    def cut(self, start: int, stop: int) -> Part:
+        """Return the characters `start` to `stop` of a part that is known."""
+        if self.text is None or (start <= 0 and stop >= len(self.text)):
+            return self
+        return self._replace(
+            text=self.text[start:stop], at=_cut(self.at, len(self.text), start, stop), use=_cut(self.use, len(self.text), start, stop)
+        )
+
+
+def _cut(at: Location, length: int, start: int, stop: int) -> Location:
+    """Return the place of a run of characters, which is the whole place where it is not as long as they are."""
+    return Location(at.source, at.start + start, at.start + stop) if at.stop - at.start == length else at
+
+
+class Word(NamedTuple):
+    """One word of a command: its text where all of it is known, its raw text, and where it stands."""
+
+    text: str | None
+    raw: str
+    at: Location
+    parts: tuple[Part, ...]
+
+    @property
+    def value_at(self) -> Location:
+        """The place to change for another value: where its only part was given, or the word itself."""
+        parts = [part for part in self.parts if part.text != ""]
+        return parts[0].at if len(parts) == 1 else self.at
+
+    @property
+    def default(self) -> bool:
+        """True where a user can set another value without editing the script."""
+        return any(part.default for part in self.parts)
+
+    @property
+    def many(self) -> bool:
+        """True where it may be any number of words."""
+        return any(part.many for part in self.parts)
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """The names of what keeps it from being known."""
+        return tuple(part.name for part in self.parts if part.text is None)
+
+    @property
+    def note(self) -> str:
+        """What fixed the value where it is no assignment: `#SBATCH --nodes`."""
+        return next((part.note for part in self.parts if part.note), "")
+
+    @property
+    def starts_with(self) -> str:
+        """The known text at its start: all of it, or what stands before the first unknown."""
+        if self.text is not None:
+            return self.text
+        known: list[str] = []
+        for part in self.parts:
+            if part.text is None:
+                break
+            known.append(part.text)
+        return "".join(known)
+
+    @property
+    def path(self) -> Folder:
+        """The path that it names: from the root of the tree, or from the folder where the command runs; None where unknown."""
+        if self.text is not None:
+            return Folder(self.text)
+        parts = [part for part in self.parts if part.text != ""]
+        rest = [part.text for part in parts[1:]]
+        start = parts[0].path
+        if start is None or None in rest:
+            return Folder(None)
+        return Folder(below(start, "".join(text or "" for text in rest).lstrip("/")), rooted=True)
+
+    def after(self, count: int) -> Word:
+        """Return the word without its first `count` characters, which must be known."""
+        left, kept = count, list[Part]()
+        for part in self.parts:
+            length = len(part.text or "")
+            if part.text is not None and length <= left:
+                left -= length
+                continue
+            kept.append(part.cut(left, length) if part.text is not None and left else part)
+            left = 0
+        at = hull([part.use for part in kept]) or Location(self.at.source, self.at.stop, self.at.stop)
+        return Word(self.text[count:] if self.text is not None else None, self.raw, at, tuple(kept))
+
+
+def upwards(folder: str) -> Iterator[str]:
+    """Yield `folder` and each folder above it, but for the root."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+
+
+def below(folder: str, path: str) -> str | None:
+    """Return `path` as seen from the folder above `folder`, without `.` and `..`; None where it is not below it."""
+    steps: list[str] = []
+    for step in [*folder.split("/"), *path.split("/")]:
+        if step == "..":
+            if not steps:
+                return None
+            steps.pop()
+        elif step not in ("", "."):
+            steps.append(step)
+    return "/".join(steps)
+
+
+def hull(places: list[Location]) -> Location | None:
+    """Return the span from the first to the last of `places`, all in the file of the first; None where there are none."""
+    if not places:
+        return None
+    if len(places) == 1 and places[0].path is None:
+        return places[0]
+    same = [place for place in places if place.source == places[0].source]
+    return Location(places[0].source, min(place.start for place in same), max(place.stop for place in same))
+
+
+class Assignment(NamedTuple):
+    """A variable that a command finds in its environment."""
+
+    name: str
+    value: Word
+
+
+class Directive(NamedTuple):
+    """An option of `sbatch` that a script states itself; `value` is None for a switch, `at` the place of the value."""
+
+    name: str
+    value: str | None
+    at: Location
+
+
+class Folder(NamedTuple):
+    """Where a command runs: `path` below the root of the tree where `rooted`, else below the folder it was started in.
+
+    `path` is None where a script went somewhere that nobody can know.
+    """
+
+    path: str | None = ""
+    rooted: bool = False
+
+
+class Wrapper(NamedTuple):
+    """A command that runs another one (`srun`, `bash -c`, `nohup`): its own words, and the directives of a script it was given."""
+
+    name: str
+    words: tuple[Word, ...]
+    at: Location
+    directives: tuple[Directive, ...] = ()
+
+
+class Command(NamedTuple):
+    """One command that a script runs.
+
+    `environment` holds the variables it gets: those before it and the exported ones, as far as the script sets them.
+    `conditional` is true where it may not run at all: in a branch, a loop or a function of which nobody knows. `wrappers` are
+    the commands around it, the outermost first. `context` says where in the file: a target of a Makefile, a code block.
+    `meant` is true where no shell runs it, because quotes around it are broken, but whoever wrote them means it.
+    """
+
+    words: tuple[Word, ...]
+    at: Location
+    environment: tuple[Assignment, ...] = ()
+    conditional: bool = False
+    wrappers: tuple[Wrapper, ...] = ()
+    folder: Folder = Folder()
+    context: str = ""
+    meant: bool = False
+
+    @property
+    def ends_with_args(self) -> bool:
+        """True where whoever runs the script can add words: `"$@"`, or an unknown that is the value of no option."""
+        return any(True for _ in self.open_words)
+
+    @property
+    def open_words(self) -> Iterator[Word]:
+        """The words that may be any number of words, beside an unknown value behind an option."""
+        before = ""
+        for word in self.words:
+            value = before.startswith("-") and "=" not in before and not {"@", "*"} & set(word.unknowns)
+            if word.many and len([part for part in word.parts if part.text != ""]) == 1 and not value:
+                yield word
+            before = word.text or ""
+
+    def variable(self, name: str) -> Word | None:
+        """Return the value of `name` in the command's environment; None where the script does not set it."""
+        return next((entry.value for entry in reversed(self.environment) if entry.name == name), None)
+
+
+class Written(NamedTuple):
+    """A file that a script writes itself: its path, and its text as one word."""
+
+    path: Word
+    text: Word
+    at: Location
+    folder: Folder = Folder()
+
+
+class Stop(NamedTuple):
+    """Where a part of a script was not read, and why: "more than 2,000 commands". It may stand in a file that the script sources."""
+
+    reason: str
+    at: Location
+
+
+class Script(NamedTuple):
+    """What a file runs: its commands in order, the options of `sbatch` that it states, its comments, the files it writes.
+
+    `stopped` is the first part that was not read, so that there may be more commands; None if all was read. `doubtful` are the
+    places whose syntax is broken, `unsourced` the paths at which it looks for files to source that could not be had, and where.
+    `unturned` are the variables of loops of more turns than are read one by one, and the places of the loops.
+    """
+
+    path: str
+    commands: tuple[Command, ...]
+    directives: tuple[Directive, ...] = ()
+    comments: tuple[CommentBlock, ...] = ()
+    written: tuple[Written, ...] = ()
+    stopped: Stop | None = None
+    doubtful: tuple[Location, ...] = ()
+    unsourced: tuple[tuple[str, Location], ...] = ()
+    unturned: tuple[tuple[str, Location], ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of it was read."""
+        return self.stopped is None
+
+
+class Invocation(NamedTuple):
+    """How a script is started: its arguments, the variables it is given, and the options of `sbatch` that beat its own."""
+
+    arguments: tuple[Word, ...] = ()
+    environment: tuple[Assignment, ...] = ()
+    directives: tuple[Directive, ...] = ()
+
+
+class Option(NamedTuple):
+    """An option of a command and its value; `value` is None where none follows. `place` is the index of the word that names it."""
+
+    name: Word
+    value: Word | None
+    place: int
+
+
+NO_SWITCHES: Final[frozenset[str]] = frozenset()
+
+
+def name_of(word: Word) -> str:
+    """Return the program that a word names, without its folder; "" where nobody knows it."""
+    if word.text is not None:
+        return word.text.rpartition("/")[2]
+    last = word.parts[-1].text if word.parts else None
+    return last.rpartition("/")[2] if last and "/" in last else ""
+
+
+def spelled(name: str) -> str:
+    """Return an option's name as we compare it: without dashes in front, underscores for the others."""
+    return name.lstrip("-").replace("-", "_")
+
+
+def options(words: tuple[Word, ...], *names: str, start: int = 0) -> Iterator[Option]:
+    """Yield each use of an option among `words`: `--a b`, `--a=b`, `-n b`, and `-n8` for a name of one letter.
+
+    Dashes and underscores within a name are the same. A word that begins with a dash is no value, unless it is a number.
+    """
+    wanted = {spelled(name) for name in names}
+    short = tuple(name for name in names if len(name) == 2 and name[0] == "-")
+    for index in range(start, len(words)):
+        known = words[index].starts_with
+        if not known.startswith("-"):
+            continue
+        name, equals, _ = known.partition("=")
+        if spelled(name) in wanted and (equals or words[index].text is not None):
+            value = words[index].after(len(name) + 1) if equals else _value(words, index + 1)
+            yield Option(words[index], value, index)
+        elif short and known[:2] in short and len(known) > 2 and not known.startswith("--"):
+            yield Option(words[index], words[index].after(2), index)
+
+
+def _value(words: tuple[Word, ...], index: int) -> Word | None:
+    if index >= len(words):
+        return None
+    known = words[index].starts_with
+    return None if known.startswith("-") and not known[1:2].isdigit() else words[index]
+
+
+def positionals(words: tuple[Word, ...], start: int = 1, switches: Container[str] = NO_SWITCHES) -> Iterator[tuple[int, Word]]:
+    """Yield the words from `start` on that are neither options nor values of options, each with its index.
+
+    `switches` are the options without value, by name as `spelled` gives it; `--` ends the options.
+    """
+    index = start
+    while index < len(words):
+        known = words[index].starts_with
+        if words[index].text == "--":
+            yield from enumerate(words[index + 1 :], index + 1)
+            return
+        if not known.startswith("-"):
+            yield index, words[index]
+        elif "=" not in known and spelled(known) not in switches and _value(words, index + 1) is not None:
+            index += 1
+        index += 1

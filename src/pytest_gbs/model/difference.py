@@ -1,0 +1,93 @@
+"""What two states of a repository do to the batch of each recipe and launch: plain values, ready to be written down."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.typed import Final, NamedTuple
+
+
+class Status:
+    """What became of one recipe or launch."""
+
+    ADDED: Final = "added"
+    REMOVED: Final = "removed"
+    CHANGED: Final = "changed"  # another batch
+    UNKNOWN: Final = "unknown"  # a batch that was known and is not any more, or the other way round; maybe the same
+    SAME: Final = "same"  # the same batch of other operands
+    RENAMED: Final = "renamed"  # the same in all, under another name
+
+
+class Batch(NamedTuple):
+    """The batch on one side: its number where it is known, its law for people ("128", "16 x GPUs"), and the same of its tokens.
+
+    `tokens_text` is "" where nothing says how long a sequence is.
+    """
+
+    value: int | None
+    text: str
+    unit: str
+    tokens: int | None = None
+    tokens_text: str = ""
+
+
+class Operand(NamedTuple):
+    """A size that the batch is made of and that is another one: what it is called, and where it stands now (before, if it is gone).
+
+    `path` and `line` are "" and 0 where it stands in no file.
+    """
+
+    name: str
+    called: str
+    before: int | None
+    after: int | None
+    path: str = ""
+    line: int = 0
+    key: str = ""
+
+
+class Topic:
+    """What a setting is about that belongs together with the batch."""
+
+    LEARNING_RATE: Final = "learning rate"
+    WARMUP: Final = "warmup"
+    LENGTH: Final = "length of training"
+
+
+class Setting(NamedTuple):
+    """A setting on both sides, as written; None where it is not there."""
+
+    topic: str
+    key: str
+    before: str | None
+    after: str | None
+    same: bool
+
+
+class Change(NamedTuple):
+    """What became of one recipe (`launch` "") or one launch of it.
+
+    `path` is the recipe's at the later side (the earlier one, where it is removed), `renamed_from` what it was called before, ""
+    where that is the same. `notes` are sentences for people.
+    """
+
+    path: str
+    launch: str
+    status: str
+    before: Batch | None
+    after: Batch | None
+    operands: tuple[Operand, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    renamed_from: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class Differences(NamedTuple):
+    """All changes between two states, in path order; `base` and `head` are what the states are called.
+
+    `recipes` is how many recipes were compared. `notes` hold for several changes.
+    """
+
+    base: str
+    head: str
+    changes: tuple[Change, ...]
+    recipes: int
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,119 @@
+"""A configuration file as a tree of nodes that know their spans, with its comments and the keys they belong to."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from operator import itemgetter
+
+from pytest_gbs.model.location import KeyPath, Location, Source
+from pytest_gbs.model.typed import Final, NamedTuple, TypeAlias
+
+CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
+"""What the name of a configuration file ends with."""
+SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")
+"""What the name of a shell script ends with."""
+MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
+"""The names that make looks for."""
+TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))
+"""Keys by which a file takes in others."""
+
+
+class Scalar(NamedTuple):
+    """A scalar as written: `text` is its content without quotes; `plain` is false where quotes or a block make it a string.
+
+    `tag` is the explicit tag (`!!int`, `!include`) or None. The span covers the quotes but neither anchor nor tag.
+    """
+
+    start: int
+    stop: int
+    text: str
+    plain: bool
+    tag: str | None = None
+
+
+class Mapping(NamedTuple):
+    """A mapping with every entry in order, repeated keys included."""
+
+    start: int
+    stop: int
+    entries: tuple[tuple[Node, Node], ...]
+    tag: str | None = None
+
+
+class Sequence(NamedTuple):
+    """A sequence of nodes."""
+
+    start: int
+    stop: int
+    items: tuple[Node, ...]
+    tag: str | None = None
+
+
+class Alias(NamedTuple):
+    """`*name`: the node that the anchor named, never a copy of it; None where it would contain itself or is not defined."""
+
+    start: int
+    stop: int
+    name: str
+    target: Node | None
+
+
+Node: TypeAlias = Scalar | Mapping | Sequence | Alias
+
+
+class CommentBlock(NamedTuple):
+    """Neighbouring comment lines read as one text, and the key they belong to.
+
+    `text` has the comment signs and the indentation taken off, lines joined by a line break. `pieces` tells where each
+    part came from: (offset in `text`, offset in the file), one pair per line, ascending. `owner` is the key path of the
+    entry that the block stands behind (`trailing`) or above (`above`), or None in a `header` (before the first key) and
+    at the `end`.
+    """
+
+    text: str
+    pieces: tuple[tuple[int, int], ...]
+    owner: KeyPath | None
+    placement: str
+
+    def locate(self, source: str, start: int, stop: int) -> Location:
+        """Return the place in file `source` of the characters `start` to `stop` of this block's text."""
+        base, origin = self.pieces[max(0, bisect_right(self.pieces, start, key=itemgetter(0)) - 1)]
+        return Location(source, start - base + origin, stop - base + origin, self.owner)
+
+
+class Duplicate(NamedTuple):
+    """A key that one mapping holds twice: where both stand, and its path."""
+
+    path: KeyPath
+    first: Location
+    second: Location
+
+
+class Document(NamedTuple):
+    """One document of a file.
+
+    `number` counts documents of the file from 1. `syntax` is `yaml`, `json` or `toml`. `keyed` maps the key path of
+    every entry reached through mappings alone to (key node, value node), after merge keys, the last of repeated keys winning,
+    as the loaders have it.
+    """
+
+    source: Source
+    number: int
+    syntax: str
+    root: Node | None
+    keyed: dict[KeyPath, tuple[Node, Node]]
+    comments: tuple[CommentBlock, ...]
+    duplicates: tuple[Duplicate, ...]
+
+    def get(self, *path: str | int) -> Node | None:
+        """Return the value at key path `path`, aliases followed, or None where there is none."""
+        entry = self.keyed.get(path)
+        if entry is None:
+            return None
+        value = entry[1]
+        return value.target if type(value) is Alias else value
+
+    def locate(self, path: KeyPath) -> Location | None:
+        """Return the span of the value at `path` as written (an alias where there is an alias), or None."""
+        entry = self.keyed.get(path)
+        return None if entry is None else Location(self.source.path, entry[1].start, entry[1].stop, path)

@@ -1,0 +1,56 @@
+"""The batch equation: products of sizes, solved for whichever is missing."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+
+class Rounding:
+    """What a division that leaves a remainder comes to."""
+
+    EXACT: Final = "exact"  # it has no whole result
+    FLOOR: Final = "floor"  # the framework rounds down and says nothing
+    CEIL: Final = "ceil"  # a rest takes one more: the last micro batch of a step is a smaller one
+
+
+class Enforcement:
+    """What the framework does where a relation does not hold."""
+
+    STOPS: Final = "stops"
+    STOPS_LATE: Final = "stops-late"
+    CORRECTS: Final = "corrects"
+    IGNORES: Final = "ignores"
+
+
+class Equation(NamedTuple):
+    """`result` x all `divisors` = all of `product`, every one a size by name, in whole numbers.
+
+    `mismatch` is what the framework does when all are given and disagree. `since` and `until` bound the versions of the
+    framework (`until` excluded) for which it holds. `source` cites file, function and version it was read from.
+    """
+
+    result: str
+    product: tuple[str, ...]
+    divisors: tuple[str, ...] = ()
+    rounding: str = Rounding.EXACT
+    mismatch: str = Enforcement.STOPS
+    unit: str = ""
+    since: str | None = None
+    until: str | None = None
+    source: str = ""
+
+
+def world(source: str) -> Equation:
+    """Return the number of processes that train as nodes times GPUs of each."""
+    return Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=source)
+
+
+class Monomial(NamedTuple):
+    """`coefficient` times the product of the sizes in `free`, one entry per factor; the law of a size that is not known."""
+
+    coefficient: Fraction
+    free: tuple[str, ...]

@@ -1,0 +1,294 @@
+"""What a training framework does with a configuration: a table of plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.equation import Enforcement, Equation
+from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.quantity import Size
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.model.pins import Pin
+
+
+class SameAs(NamedTuple):
+    """A default that is the value of another size; not taken where size `unless` is given."""
+
+    name: str
+    unless: str = ""
+
+
+class Treatment:
+    """What a framework does with a value for a size, by what the value is."""
+
+    ACCEPTS: Final = "accepts"  # taken as the whole number that it denotes
+    STOPS: Final = "stops"  # an error at start, before the first step
+    STOPS_LATE: Final = "stops-late"  # an error once training runs
+    NO_STEPS: Final = "no-steps"  # training ends without an optimizer step, and no error
+    GOES_ON: Final = "goes-on"  # training goes on, on a batch that is none, and no error
+    UNSET: Final = "unset"  # as if the key were not there
+    AUTO: Final = "auto"  # filled in at run time
+    ELASTIC: Final = "elastic"  # chosen at run time for the number of processes
+    TEMPLATE: Final = "template"  # a placeholder that something fills in before the framework reads the file
+    SCHEDULE: Final = "schedule"  # several values, one after the other while training runs
+
+
+class Reading(NamedTuple):
+    """What the framework does with values for a size that are no plain positive whole number.
+
+    Each field is a `Treatment`: for a number in quotes (`"8"`), other text, a float without a fraction (`8.0`), one with
+    (`8.5`), true or false, null, zero, a negative number, and a list or mapping. `words` are texts and numbers below 1 with a treatment of
+    their own ("auto", -1). `why` says in the framework's words or in ours what happens, for the message.
+    """
+
+    quoted: str = Treatment.STOPS
+    text: str = Treatment.STOPS
+    whole_float: str = Treatment.STOPS
+    fraction: str = Treatment.STOPS
+    boolean: str = Treatment.STOPS
+    null: str = Treatment.STOPS
+    zero: str = Treatment.STOPS
+    negative: str = Treatment.STOPS
+    collection: str = Treatment.STOPS
+    words: tuple[tuple[str | int, str], ...] = ()
+    why: str = ""
+
+
+# A value that says nothing about the batch whatever it is: never judged, taken only where it is a whole number.
+LENIENT: Final = Reading(*(Treatment.AUTO,) * 9)
+
+
+class Row(NamedTuple):
+    """One key that holds a size: where it stands, which size it is, its default, and what happens with odd values.
+
+    `default` is a number, another size, or None where the framework has none. `source` cites file, line and version.
+    `minimum` is the least number that is taken as it is. A `ratio` row takes a number between 0 and 1 as a share of the run, which
+    makes the size unknown and is no mistake. The framework looks at the key only while all conditions of `when` hold.
+
+    Several rows may give one size: the first whose key is there wins. `since` and `until` bound the versions of the framework's
+    package that have the key (`until` excluded).
+    """
+
+    key: KeyPath
+    name: str
+    default: int | SameAs | None = None
+    reading: Reading = Reading()
+    source: str = ""
+    unit: str = ""
+    minimum: int = 1
+    ratio: bool = False
+    when: tuple[Condition, ...] = ()
+    since: str | None = None
+    until: str | None = None
+
+
+class Condition(NamedTuple):
+    """True where the value at `key` is one of `values` (as resolved by the loader), or none of them if `negated`.
+
+    An absent key counts as `default`. It is true as well where a comment of the document has the text `said`, as for a variable
+    of the environment that nothing else in the file tells (`USE_MCA=1`).
+    """
+
+    key: KeyPath
+    values: tuple[object, ...]
+    negated: bool = False
+    default: object = None
+    said: str = ""
+
+
+class Constraint(NamedTuple):
+    """A relation that the framework checks: `dividend` product is a multiple of the `divisor` product, or `at_least` holds.
+
+    With `at_least` it is the quotient of both, or the `dividend` alone, that must be so large; with `either` it is enough that one of
+    the two is a multiple of the other, and nothing is said where one of them is not known.
+
+    `rule` is the name of the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
+    stated in the file (rather than follow). `label` names the relation for people, `source` cites it. `since` and `until` bound the
+    versions that check it. With `fixed` nothing is checked where one of the sizes changes while training runs. With `local` the GPUs
+    per node are those of one process: it holds wherever a launcher starts a process for each GPU.
+    """
+
+    rule: str
+    dividend: tuple[str, ...]
+    divisor: tuple[str, ...] = ()
+    at_least: int | None = None
+    enforcement: str = Enforcement.STOPS
+    when: tuple[Condition, ...] = ()
+    needs: tuple[str, ...] = ()
+    label: str = ""
+    source: str = ""
+    since: str | None = None
+    until: str | None = None
+    fixed: bool = False
+    either: bool = False
+    local: bool = False
+
+
+class Exclusion(NamedTuple):
+    """Keys of which the framework accepts at most one while all conditions of `when` hold. `label` says what it does otherwise."""
+
+    keys: tuple[KeyPath, ...]
+    label: str = ""
+    source: str = ""
+    when: tuple[Condition, ...] = ()
+
+
+class Requirement(NamedTuple):
+    """Keys of which the framework needs at least one. `label` says what it does otherwise.
+
+    Where programs compose configurations (`Arguments.HYDRA`) a file by itself need not be whole, and only its launches are held to
+    it; with `whole` the framework's files are.
+    """
+
+    keys: tuple[KeyPath, ...]
+    label: str
+    when: tuple[Condition, ...] = ()
+    source: str = ""
+    whole: bool = False
+
+
+class Arguments:
+    """How the framework takes settings from a command line that names the recipe or stands in its place."""
+
+    FLAGS: Final = "flags"  # --key value, --key=value; dashes within a key are underscores; dots nest
+    PAIRS: Final = "pairs"  # key=value, dots nest; a value is YAML
+    HYDRA: Final = "hydra"  # key=value, +key=value, ++key=value, ~key in Hydra's grammar
+    NONE: Final = "none"  # nothing on the command line changes a setting
+
+
+class Switch(NamedTuple):
+    """A key that makes sizes vary while training runs, when it is on; `label` says how.
+
+    `enforcement` is `stops` where the framework refuses to start with it.
+    """
+
+    condition: Condition
+    sizes: tuple[str, ...]
+    label: str
+    source: str = ""
+    enforcement: str = Enforcement.IGNORES
+
+
+class Recognition(NamedTuple):
+    """How a configuration of this framework is told from others, by its keys first and its path second.
+
+    A document belongs to the table if it has every key of `all_of`, at least one of each group in `one_of` and none of
+    `none_of`. Of several such tables the one with more of its `marks` present wins (keys that are strong signs), then the one
+    of whose `paths` one stands nearest to the end of the file's path (lower-case words between `/ . _ -`, such as `dpo`), then
+    the higher `weight`. Every document of the table holds one of the keys in the first group: keep that group short.
+    Variants with the same keys are told apart by values: one of the conditions in `when`, if there are any, must hold.
+    With `header`, programs that the comments above the first key name (`full_finetune_distributed.py`) are nearer than the path.
+    `syntax` is the one that its files have (`json`), "" where any will do. `files` are globs, one of which the file's path must
+    match; only the tables of a user's own settings have them.
+    """
+
+    all_of: tuple[KeyPath, ...] = ()
+    one_of: tuple[tuple[KeyPath, ...], ...] = ()
+    none_of: tuple[KeyPath, ...] = ()
+    marks: tuple[KeyPath, ...] = ()
+    paths: tuple[str, ...] = ()
+    weight: int = 0
+    when: tuple[Condition, ...] = ()
+    header: bool = False
+    syntax: str = ""
+    files: tuple[str, ...] = ()
+
+
+class Removal(NamedTuple):
+    """A key of the batch that `package` has no more from version `since` on, what it does then, and what to write in its place.
+
+    `instead` is "" where nothing has taken its place. `pin` is what the repository says of its version of the package, where that
+    is a single one that has the key no more; nobody reports a removal without.
+    """
+
+    key: KeyPath
+    package: str
+    since: str
+    label: str
+    source: str
+    instead: str = ""
+    pin: Pin | None = None
+
+
+class Loader:
+    """Which YAML the framework's own loader reads."""
+
+    PYYAML: Final = "pyyaml"  # YAML 1.1 as PyYAML resolves it
+    OMEGACONF: Final = "omegaconf"  # PyYAML with floats as YAML 1.2 has them
+    OMEGACONF_AS_READ: Final = "omegaconf-as-read"  # the same, but nobody resolves the interpolations: they stay text
+    YAML12: Final = "yaml12"
+
+
+class Text(NamedTuple):
+    """A key that holds a number the framework would choke on if its loader read it as text (`2e-5`)."""
+
+    key: KeyPath
+    label: str
+    source: str
+
+
+class Framework(NamedTuple):
+    """One table: pure data, but for at most one named `derive` hook, which a test counts.
+
+    `unit` is what one unit of the global batch is: samples, pairs, prompts, completions, tokens, rows. `rows` are the keys that
+    hold sizes, `also` the other keys the table knows (so that a near miss is told from a key of its own); it may load them
+    when it is first asked. `assumed` are
+    sizes the framework takes as given where nothing says otherwise, such as a tensor parallel size of 1. `intervals` are
+    keys that count in optimizer steps. `names` are keys whose text may name a size (a run's name). `derive` gets
+    the document and the sizes solved so far and returns those that really hold where the framework rounds or corrects.
+
+    GPUs may be taken by something else than training, and nobody says how many, where `reserves` holds and `shares` (the
+    same GPUs do both) does not.
+
+    `settle` gets the document and the sizes solved so far, and returns sizes that the framework puts in their place or fills in by
+    other means than a product ("one micro batch per step unless a global batch is given"); the equations are solved again with them.
+
+    `arguments` says how a command line changes what a file says (one of `Arguments`). `companions` are keys whose text names a
+    DeepSpeed configuration that the framework reads beside the recipe. A `companion` is such a file itself: it has sizes and no
+    verdict. `imports` is the Python module that every program of the framework imports, where other programs take the same flags.
+
+    `package` is the name under which the framework is installed, whose versions `since` and `until` of its rows and equations
+    speak of. `removals` are keys that a newer version has no more, and `eras` what the framework was before versions that changed it,
+    oldest first (made by `core.versions.in_eras`).
+    """
+
+    name: str
+    title: str
+    recognition: Recognition
+    unit: str
+    rows: tuple[Row, ...]
+    equations: tuple[Equation, ...]
+    constraints: tuple[Constraint, ...] = ()
+    exclusions: tuple[Exclusion, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    switches: tuple[Switch, ...] = ()
+    texts: tuple[Text, ...] = ()
+    assumed: tuple[tuple[str, int], ...] = ()
+    also: Container[str] = frozenset()
+    names: tuple[KeyPath, ...] = ()
+    packing: Condition | None = None
+    sequences_per_sample: int = 1
+    loader: str = Loader.PYYAML
+    version: str = ""
+    source: str = ""
+    derive: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
+    reserves: Condition | None = None
+    shares: Condition | None = None
+    arguments: str = Arguments.FLAGS
+    companions: tuple[KeyPath, ...] = ()
+    settle: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
+    companion: bool = False
+    imports: str = ""
+    package: str = ""
+    removals: tuple[Removal, ...] = ()
+    eras: tuple[Era, ...] = ()
+
+
+class Era(NamedTuple):
+    """What a framework was before version `until` of its package."""
+
+    until: str
+    table: Framework

@@ -1,0 +1,151 @@
+"""What starts training: a launcher file or a command, and the hardware it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_gbs.model.command import Command, Script, Word
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.quantity import Quantity, Unknown
+from pytest_gbs.model.typed import Final, NamedTuple
+
+
+class Kind:
+    """What kind of text a launch was read from, which decides how much it may judge."""
+
+    SCRIPT: Final = "script"
+    DOCUMENT: Final = "document"
+    TEST: Final = "test"
+    TEMPLATE: Final = "template"
+
+
+# Launches of these kinds judge nothing and are held to nothing: nobody means their batch to be that of the recipe.
+JUDGES_NOTHING: Final = (Kind.TEST, Kind.TEMPLATE)
+
+
+class Unread(NamedTuple):
+    """A script, document or folder that was not read to its end, so that it may hold launches that nobody knows, and why.
+
+    `at` is where reading stopped, in whichever file; the start where nothing was read (`whole`). The path of a folder ends in `/`.
+    `recipe` is a place in a recipe that it may launch, whose check it leaves open; None for the file itself.
+    """
+
+    path: str
+    reason: str
+    at: Location
+    whole: bool = False
+    recipe: Location | None = None
+
+
+class Problem(NamedTuple):
+    """Something wrong inside one launcher file: what its launcher would do, where, and the places it is about.
+
+    `unless` is the option of a command line that mends it (`--num_processes`), so that the file by itself may be in order.
+    """
+
+    message: str
+    at: Location
+    related: tuple[tuple[Location, str], ...] = ()
+    stops: bool = True
+    unless: str = ""
+
+
+class LauncherFile(NamedTuple):
+    """A launcher's own configuration file, an accelerate YAML say, and what it gives.
+
+    `quantities` are the sizes it states (`world_size`, `num_nodes`, `gpus_per_node`, parallel sizes). `distributed` is false
+    where it starts a single process whatever the numbers say. `problems` are contradictions within the file. `kind` is how it
+    distributes, in its own word (`DEEPSPEED`).
+    """
+
+    path: str
+    launcher: str
+    quantities: tuple[Quantity, ...]
+    distributed: bool
+    problems: tuple[Problem, ...] = ()
+    kind: str = ""
+
+
+class Start(NamedTuple):
+    """What a launcher makes of one command line: the processes that it starts, and the program that runs in each.
+
+    `name` is the launcher as people type it ("accelerate launch"). `sizes` are those that it gives (`world_size`, `num_nodes`,
+    `gpus_per_node`, parallel sizes, the accumulation that it exports), each with its place; one that it would give and that
+    nobody can know is `Unknown`. `program` is the program and its arguments (`train.py --config sft.yaml`), `-m` in front of a
+    module. `recipes` are the recipes that the launcher's own grammar names, at whatever place (`llamafactory-cli train X`).
+    `files` are the launcher files that it reads. `allocated` is the number of GPUs of the job that it runs in, training or not.
+    With `together` the program reads its recipes as one configuration, in their order.
+    """
+
+    name: str
+    at: Location
+    sizes: tuple[Quantity | Unknown, ...]
+    program: tuple[Word, ...]
+    recipes: tuple[Word, ...] = ()
+    files: tuple[LauncherFile, ...] = ()
+    allocated: Quantity | None = None
+    problems: tuple[Problem, ...] = ()
+    together: bool = False
+
+
+class Surroundings(NamedTuple):
+    """What a launcher may ask while it reads a command: `launcher_file` gives the launcher file at the path a word names.
+
+    `script` is the script that the command stands in. `launcher_file` returns None where there is no such file, or it is none.
+    `document` gives the recipe at the path a word names, in which a launcher may look for options of its own.
+    """
+
+    script: Script
+    launcher_file: Callable[[Word, Command], LauncherFile | None]
+    document: Callable[[Word, Command], Document | None] | None = None
+
+
+class Launcher(NamedTuple):
+    """One launcher: which documents are its files and how to read them, and which commands are its own.
+
+    `hint` is a word that occurs in the bytes of each of its files, so that others need not be parsed; "" where it has none.
+    `words` are texts of which one occurs in each script that holds such a command. `start` returns what a command starts, or
+    None where the command is another's.
+    """
+
+    name: str
+    summary: str
+    hint: str = ""
+    owns: Callable[[Document], bool] | None = None
+    read: Callable[[Document], LauncherFile] | None = None
+    words: tuple[str, ...] = ()
+    start: Callable[[Command, Surroundings], Start | None] | None = None
+
+
+class Grep(NamedTuple):
+    """A search for a key in whatever recipe a script runs: which of the recipes that it can run have no such line, or several."""
+
+    key: str
+    at: Location
+    without: tuple[str, ...]
+    several: tuple[str, ...]
+    of: int
+
+
+class Launch(NamedTuple):
+    """A command that launches a recipe: where it stands, of which kind, and the sizes it gives.
+
+    `command` names it for people ("accelerate launch"). `recipe` is the path of the recipe, "" where the command line is all
+    there is. `at` is the command, `named` the word that names the recipe. `open` is true where whoever runs the script can add
+    arguments (`"$@"`). `unread` is true where the program takes its recipe behind an option alone, and none stands before it.
+    `meant` is true where a bare quote ends the text before the command, and people mean it all the same.
+    `start` is what the launcher made of the command; None for a launch context of the settings.
+    """
+
+    at: Location
+    kind: str
+    command: str
+    quantities: tuple[Quantity, ...]
+    recipe: str = ""
+    named: Location | None = None
+    open: bool = False
+    unread: bool = False
+    start: Start | None = None
+    greps: tuple[Grep, ...] = ()
+    meant: bool = False

@@ -1,0 +1,83 @@
+"""How much of anything is read. Every bound on what a file may ask of a check is a constant here, and a row of `docs/limits.md`.
+
+A comment on a line of its own starts a table of that page. The comment behind a constant is its row: what is counted, and after the
+semicolon what happens beyond it; UNREADABLE and UNREAD stand for the codes of the rules about files and scripts that were not read.
+`python -m tools.generate_docs` writes the page. The limits of shell scripts are in `parsing/shell/limits.py`, in the same notation.
+"""
+
+from __future__ import annotations
+
+from pytest_gbs.model.typed import Final
+
+# Any file
+MOST_FILE_BYTES: Final = 5_000_000  # bytes of a file; a larger one is UNREADABLE, and `max-file-size` in the settings raises the limit
+MOST_LINES: Final = 200_000  # lines of a YAML, JSON or TOML file; a longer one is UNREADABLE
+
+# YAML, JSON and TOML
+DEEPEST_DOCUMENT: Final = 200  # levels of mappings and lists, parts of a dotted key; a deeper one is UNREADABLE
+MOST_NODES: Final = 200_000  # keys and values of a file (in YAML: parser events); a larger one is UNREADABLE
+MOST_DOCUMENTS: Final = 500  # YAML documents in one file; UNREADABLE stands where the next one starts
+MOST_MERGED_KEYS: Final = 10_000  # keys that merge keys (`<<`) bring in; more are UNREADABLE
+MOST_FOLLOWED_KEYS: Final = 20_000  # keys reached through aliases; those nested most deeply are not read
+LONGEST_NUMBER: Final = 32  # characters of a number; a longer one is read as text
+LONGEST_BARE_VALUE: Final = 1_000  # characters of a TOML value without quotes; a longer one is UNREADABLE
+MOST_STAGES: Final = 100  # stages of a batch size schedule; the batch of a longer one is unknown
+LONGEST_SCHEDULE: Final = 2_000  # characters of a schedule written as text; the rest is not read
+
+# Comments
+MOST_STATEMENTS: Final = 2_000  # batch and hardware sizes that the comments of a file state; UNREADABLE stands where reading them ends
+MOST_COMMENT_CHARACTERS: Final = 200_000  # characters of a file's comments that hold a number; UNREADABLE stands where reading them ends
+LONGEST_COMMENT: Final = 20_000  # characters of one comment; a claim behind them is not read
+MOST_WORDS: Final = 400  # words, numbers and signs of a sentence; a claim behind them is not read
+MOST_DIGITS: Final = 15  # digits of a number; a longer one is not a size
+LARGEST_PRODUCT: Final = 10**18  # a product, and each step on the way to it; arithmetic beyond that is not checked
+DEEPEST_BRACKETS: Final = 4  # brackets within each other in arithmetic; deeper arithmetic is not checked
+MOST_SUPPRESSIONS: Final = 500  # `gbs: ignore` comments of a file; those behind them silence nothing
+MOST_SUPPRESSIONS_ON_A_LINE: Final = 20  # `gbs: ignore` comments on one line; those behind them silence nothing
+
+# Configurations made of several files, and interpolation
+MOST_COMPOSED: Final = 50_000  # values of a composed configuration, copies counted; a larger one is UNREADABLE
+DEEPEST_COMPOSED: Final = 100  # levels of a composed configuration; a deeper one is UNREADABLE
+MOST_COMPOSED_TEXT: Final = 2_000_000  # characters of its values; a larger one is UNREADABLE
+MOST_DEFAULTS: Final = 500  # entries of Hydra defaults lists; a configuration with more is UNREADABLE
+DEEPEST_DEFAULTS: Final = 50  # defaults lists that name each other; a deeper configuration is UNREADABLE
+MOST_PARENTS: Final = 200  # files that a file inherits from; the rest is not taken in
+DEEPEST_PARENTS: Final = 40  # files that inherit from each other; the rest is not taken in
+LONGEST_INTERPOLATION: Final = 10_000  # characters of a value with `${...}`, before and after; the value of a longer one is unknown
+MOST_INTERPOLATED: Final = 100_000  # characters of all values with `${...}` in a configuration; one with more is UNREADABLE
+DEEPEST_INTERPOLATION: Final = 30  # interpolations within each other; the value of a deeper one is unknown
+DEEPEST_CHAIN: Final = 40  # interpolations that lead to interpolations; the value of a longer chain is unknown
+MOST_EXPANDED: Final = 10_000  # values that one interpolation takes in; the value of a larger one is unknown
+LONGEST_OVERRIDE: Final = 20_000  # characters of a Hydra override; a longer one is not understood
+DEEPEST_OVERRIDE: Final = 50  # brackets within each other in a Hydra override; a deeper one is not understood
+
+# Settings, and the tool's own files
+MOST_SETTINGS_BYTES: Final = 200_000  # bytes of a settings file; a larger one is a usage error
+MOST_OWN_FRAMEWORKS: Final = 100  # frameworks that settings describe or name files of; more are a usage error
+DEEPEST_SETTINGS: Final = 50  # levels of tables and lists; deeper settings are a usage error
+MOST_PATTERNS: Final = 1_000  # path patterns in all settings, each spelling of `{a,b}` counted; more are a usage error
+MOST_PATTERN_CHARACTERS: Final = 100_000  # characters of those patterns; more are a usage error
+MOST_SPELLINGS: Final = 64  # spellings that the braces of one pattern make; more are a usage error
+MOST_IGNORE_BYTES: Final = 500_000  # bytes of a `.gitignore`; a larger one is not read
+MOST_WILD_PATTERNS: Final = 500  # lines with `*`, `?`, `[` or a backslash in a `.gitignore`; later ones leave nothing out
+MOST_WILD_CHARACTERS: Final = 50_000  # characters of those lines; later ones leave nothing out
+LARGEST_LOCKED: Final = 10**12  # a number in `gbs.lock`; a larger one is a usage error
+LONGEST_LOCK_LINE: Final = 10_000  # characters of a line of `gbs.lock`; a longer one is a usage error
+
+# Git revisions
+MOST_TREE_ENTRIES: Final = 500_000  # files and folders of a commit; a larger one is a usage error
+MOST_TREE_BYTES: Final = 100_000_000  # bytes of what git lists of a commit; a larger one is a usage error
+DEEPEST_FOLDER: Final = 200  # folders within each other; files deeper than that are left out
+MOST_COMMITS: Final = 1_000  # commits whose messages are searched for a declared change of the batch; older ones are not read
+MOST_MESSAGE_BYTES: Final = 5_000_000  # bytes of those messages; the rest is not read
+MOST_GIT_SECONDS: Final = 120  # seconds that one git command may take; a longer one is a usage error
+
+# What a script may launch that was not read to its end
+MOST_SEARCHED_BYTES: Final = 50_000_000  # bytes of a too large script that are searched for programs; a larger one may launch training
+MOST_NAME_PATTERNS: Final = 200  # file names with variables in them; a script with more may launch every recipe
+LONGEST_NAME_PATTERN: Final = 1_000  # characters of such a name; of a longer one only the end is looked at
+
+# Comparing and fixing
+MOST_COMPARED: Final = 40_000  # pairs of a deleted and a new file that are compared to find renames; beyond it only equal names are
+MOST_FIX_ROUNDS: Final = 200  # rounds of `--fix`; what is left is reported and not fixed
+MOST_REREAD_CHARACTERS: Final = 1_000_000  # characters of a file that a fix is read again with; a longer file is not fixed

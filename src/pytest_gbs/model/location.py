@@ -1,0 +1,95 @@
+"""Where something stands: a file's text, a span of it, and the line and column a person sees."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+
+from pytest_gbs.model.typed import NamedTuple
+
+# A key path is the route of mapping keys and sequence indices from a document's root to a value.
+KeyPath = tuple[str | int, ...]
+
+
+class Source(NamedTuple):
+    """The decoded text of one file.
+
+    `path` is relative to the tree's root, with `/`. Offsets everywhere are code points of `text`, which has no byte
+    order mark. `digest` is the BLAKE2 hash of the bytes as read, so that a fix can tell whether the file changed.
+    """
+
+    path: str
+    text: str
+    encoding: str = "utf-8"
+    bom: bool = False
+    digest: bytes = b""
+
+
+class Unreadable(NamedTuple):
+    """A file, or a part of it, that could not be read, and why.
+
+    `offset` is the code point where reading failed, or None where the whole file is concerned (missing, too large, not
+    text). `source` is the text, where there is any. `matters` is true where its bytes hold batch or launch keys, so that
+    a reader must be told even if nobody named the file.
+    """
+
+    path: str
+    reason: str
+    offset: int | None = None
+    source: Source | None = None
+    matters: bool = False
+
+
+class Location(NamedTuple):
+    """A span of code points of one file: `start` included, `stop` excluded; `path` is the key path it belongs to."""
+
+    source: str
+    start: int
+    stop: int
+    path: KeyPath | None = None
+
+
+class Position(NamedTuple):
+    """A location as people count: lines and columns from 1, in code points; the end column is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@cache
+def _line_break() -> re.Pattern[str]:
+    return re.compile(r"\r\n|\n|\r")
+
+
+class Lines:
+    """The lines of a text, which break at LF, CRLF and CR only, as YAML 1.1 and editors agree."""
+
+    __slots__ = ("starts", "text")
+
+    def __init__(self, text: str) -> None:
+        from array import array  # a list of as many numbers takes five times the memory
+
+        self.text = text
+        self.starts = array("L", [0])
+        self.starts.extend(match.end() for match in _line_break().finditer(text))
+
+    def line_of(self, offset: int) -> int:
+        """Return the number of the line, from 1, that holds the code point at `offset`."""
+        return bisect_right(self.starts, offset)
+
+    def line(self, number: int) -> str:
+        """Return the text of line `number` without its line break, or nothing if there is no such line."""
+        if not 1 <= number <= len(self.starts):
+            return ""
+        stop = self.starts[number] if number < len(self.starts) else len(self.text)
+        return self.text[self.starts[number - 1] : stop].rstrip("\r\n")
+
+    def position(self, location: Location) -> Position:
+        """Return where `location` starts and ends, in lines and columns from 1."""
+        start = min(location.start, len(self.text))
+        stop = max(start, min(location.stop, len(self.text)))
+        line, end_line = self.line_of(start), self.line_of(stop)
+        return Position(line, start - self.starts[line - 1] + 1, end_line, stop - self.starts[end_line - 1] + 1)

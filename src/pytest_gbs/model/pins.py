@@ -1,0 +1,23 @@
+"""Which versions of a package a repository may mean."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import NamedTuple, TypeAlias
+
+Version: TypeAlias = tuple[int, ...]
+
+
+class Pin(NamedTuple):
+    """The versions of a package that a repository may mean: from `low` on, and before `high`; None where that is open.
+
+    `exact` is true where it is one version, `low`. `text` says so as it stands at `at`, or in the settings that `origin` names.
+    """
+
+    package: str
+    text: str
+    low: Version | None = None
+    high: Version | None = None
+    exact: bool = False
+    at: Location | None = None
+    origin: str = ""

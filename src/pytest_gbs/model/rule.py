@@ -1,0 +1,93 @@
+"""What a rule is: metadata, and a generator over frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pytest_gbs.model.outcome import Outcome, Severity
+from pytest_gbs.model.typed import Any, Final, NamedTuple
+
+
+class Scope:
+    """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`, LAUNCH one of a launch,
+    RECIPE all runs of a recipe, REPOSITORY all `Judged` claims, UNREAD a script that was not read to its end (`Unread`)."""
+
+    FILE: Final = "file"
+    UNREADABLE: Final = "unreadable"
+    UNREAD: Final = "unread"
+    LAUNCHER: Final = "launcher"
+    RUN: Final = "run"
+    LAUNCH: Final = "launch"
+    RECIPE: Final = "recipe"
+    REPOSITORY: Final = "repository"
+    SUPPRESSIONS: Final = "suppressions"
+
+
+class Needs:
+    """What a run must have for a rule to have anything to say, so that it is not asked, nor loaded, in vain."""
+
+    CLAIMS: Final = "claims"
+    DECLARATIONS: Final = "declarations"
+    POLICIES: Final = "policies"
+    LOCKED: Final = "locked"
+    BASE: Final = "base"
+    COMPANIONS: Final = "companions"
+    CHECKED: Final = "checked"  # a constraint of its framework that names the rule
+    CONSTRAINTS: Final = "constraints"
+    SWITCHES: Final = "switches"
+    REQUIREMENTS: Final = "requirements"
+
+
+class About:
+    """What a rule judges, where that decides who else is asked and what becomes of its findings."""
+
+    HARDWARE: Final = "hardware"  # sizes against the number of GPUs: on other hardware there may be nothing to find
+    VALUE: Final = "value"  # single values, which a command line can get wrong as well as a file
+
+
+class Example(NamedTuple):
+    """A recipe for the manual and the tests: file contents by name, and the flags it is checked with ("--world-size 8").
+
+    `base` are the files at the earlier revision that it is compared with, where it is.
+    """
+
+    files: tuple[tuple[str, str], ...]
+    flags: tuple[str, ...] = ()
+    base: tuple[tuple[str, str], ...] = ()
+
+
+class Rule(NamedTuple):
+    """One rule. Its module's docstring is its manual page; `bad` fires it, `good` does not, both are executed by tests.
+
+    `needs` is one of `Needs`, for rules about runs; "" where every run is of interest. `about` is one of `About`, or "".
+
+    The rest says what becomes of what the rule finds; other rules are named, never numbered.
+
+    `explained_by` are rules of which a finding about the same run makes all that this rule says a repeat.
+    `decided_by` is the rule that, by deciding something in a launch, closes what this rule leaves open of the recipe.
+    `in_any_part` is true of a rule about what is missing: of files that a launch reads together any may have it.
+    `certain_in_launch` is true where nothing that somebody may set elsewhere changes what it finds in a script.
+    `meant_by_scaling` is true of what changes with the hardware on purpose, and of what other launches of a recipe run into.
+    `of_unclaimed` is true of the rule that `--strict=all` reports a recipe under about which nobody claims anything.
+    """
+
+    code: str
+    name: str
+    scope: str
+    summary: str
+    bad: tuple[Example, ...]
+    good: tuple[Example, ...]
+    check: Callable[[Any], Iterator[Outcome]]
+    severity: str = Severity.ERROR
+    default: bool = True
+    since: str = "0.1"
+    frameworks: tuple[str, ...] = ()
+    manual: str = ""
+    needs: str = ""
+    about: str = ""
+    explained_by: tuple[str, ...] = ()
+    decided_by: str = ""
+    in_any_part: bool = False
+    certain_in_launch: bool = False
+    meant_by_scaling: bool = False
+    of_unclaimed: bool = False

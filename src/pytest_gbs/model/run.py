@@ -1,0 +1,182 @@
+"""A recipe together with what launches it: the thing that rules judge."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.assumption import Assumption
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.launch import Launch
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.outcome import Finding, Outcome, Undetermined, Verified
+from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.model.locked import Held
+
+
+class Geometry(NamedTuple):
+    """The sizes of one run in one world: as stated, and as they really are where the framework rounds or corrects."""
+
+    stated: dict[str, Size]
+    realised: dict[str, Size]
+
+    def get(self, name: str) -> Size:
+        """Return size `name` as stated, `Unknown(missing)` where nothing gives it."""
+        return self.stated.get(name) or Unknown(name, Reason.MISSING)
+
+    def value(self, name: str) -> int | None:
+        """Return the number of size `name`, or None where it is not known."""
+        size = self.stated.get(name)
+        return size.value if type(size) is Quantity else None
+
+    @property
+    def global_batch_size(self) -> int | None:
+        """Samples (or whatever the framework's unit is) per optimizer step over all ranks."""
+        return self.value(Name.GLOBAL_BATCH_SIZE)
+
+
+class World(NamedTuple):
+    """One admissible reading of a claim: the hardware it is judged on, and what that assumes.
+
+    `weak` is true where a framework default or another weaker assumption carries it, so that a violation only warns.
+    `doubt` says which evidence did not count since it contradicts itself.
+    """
+
+    geometry: Geometry
+    assumptions: tuple[Assumption, ...] = ()
+    weak: bool = False
+    doubt: str = ""
+
+
+class Reading(NamedTuple):
+    """How a claim fares in one world: `True` holds, `False` fails, `None` open; with the values for which it would hold."""
+
+    holds: bool | None
+    size: Quantity | None  # what the settings give, where it is known
+    free: tuple[str, ...] = ()
+    values: tuple[int, ...] = ()
+
+
+class Cause:
+    """What is wrong with a claim, in the order in which causes are looked for."""
+
+    ARITHMETIC: Final = "arithmetic"  # it is wrong in itself
+    FACTOR: Final = "factor"  # a factor of it is set to something else
+    PRODUCT: Final = "product"  # the settings give another number, or nobody can tell
+
+
+class Judgement(NamedTuple):
+    """What became of a claim: how it fares in each of its worlds, what that comes to, and the cause that is looked at for it."""
+
+    readings: tuple[Reading, ...]
+    cause: str
+    outcome: Outcome
+
+    @property
+    def verified(self) -> bool:
+        """True where it holds."""
+        return isinstance(self.outcome, Verified)
+
+    @property
+    def finding(self) -> Finding | None:
+        """What is wrong with it, if anything is."""
+        return self.outcome if isinstance(self.outcome, Finding) else None
+
+    @property
+    def open(self) -> Undetermined | None:
+        """Why nobody can tell, if nobody can."""
+        return self.outcome if isinstance(self.outcome, Undetermined) else None
+
+
+class Claim(NamedTuple):
+    """A declared size with the worlds in which it may be meant, the preferred reading first, and its one judgement."""
+
+    declaration: Declaration
+    worlds: tuple[World, ...]
+    judgement: Judgement
+
+
+class Policy(NamedTuple):
+    """What a team's settings expect of this recipe: a size and the values it may have, and where the settings say so.
+
+    `shared` is the path of another recipe that must have the same value, with that value.
+    """
+
+    name: str
+    low: int | None
+    high: int | None
+    values: tuple[int, ...]
+    origin: str  # "[[tool.gbs.expect]] in pyproject.toml"
+    text: str  # "global-batch-size = 128"
+
+
+class Companion(NamedTuple):
+    """A DeepSpeed configuration that a run reads beside its recipe: its document, and the place that names it.
+
+    `of_launcher` is true where the launcher file names it, rather than the recipe.
+    """
+
+    document: Document
+    named: Location
+    of_launcher: bool = False
+
+
+class Run(NamedTuple):
+    """One recipe as one launch runs it (`launch` None: by itself).
+
+    `geometry` is what is shown: the sizes in the best world known. `claims` are judged in worlds of their own.
+    `declarations` are all that the file's comments and names state, of whatever force.
+    `companions` are DeepSpeed configurations that the recipe or its launch names.
+
+    A `document` that is made up of several files, or of a file and a command line, has `places`: where the value at each key path
+    really stands. The `document` of a launch has the settings of the command line in it. Its `claims` compare
+    numbers: each has one world, that of the launch.
+
+    `locked` is the entry of `gbs.lock` that speaks of the run, `base` its batch at the earlier revision that the check is against.
+    `unread` is the code point where reading the comments ended since they state more than is read, None where all were read.
+    """
+
+    document: Document
+    framework: Framework
+    launch: Launch | None
+    geometry: Geometry
+    claims: tuple[Claim, ...]
+    declarations: tuple[Declaration, ...]
+    policies: tuple[Policy, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    companions: tuple[Companion, ...] = ()
+    places: dict[KeyPath, Location] | None = None
+    locked: Held | None = None
+    base: Held | None = None
+    unread: int | None = None
+
+    def real(self, at: Location) -> Location:
+        """Return the place in a real file of `at`, which may be a place in a document that is made up."""
+        if self.places is None or at.path is None or at.source != self.document.source.path:
+            return at
+        return self.places.get(at.path, at)
+
+    @property
+    def path(self) -> str:
+        """The recipe's path in its tree."""
+        return self.document.source.path
+
+    def at(self, name: str) -> Location | None:
+        """Return the place of size `name` in a file, or None where it stands nowhere."""
+        size = self.geometry.stated.get(name)
+        return size.at if isinstance(size, (Quantity, Unknown)) else None
+
+
+class Judged(NamedTuple):
+    """What is kept of a claim for rules that compare recipes: where it is, and the GPUs per node it would need.
+
+    `gpus_per_node` is None where the claim names no node count or needs no whole number of GPUs.
+    """
+
+    path: str
+    declaration: Declaration
+    num_nodes: int
+    gpus_per_node: int | None
+    needed: str  # for people: "64 = 2 x 4 nodes x 8 GPUs"

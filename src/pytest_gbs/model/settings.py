@@ -1,0 +1,82 @@
+"""The settings of a check, merged from `[tool.gbs]`, the pytest ini file and the command line."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.limits import MOST_FILE_BYTES
+from pytest_gbs.model.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.model.framework import Framework
+    from pytest_gbs.model.rule import Rule
+
+
+class Hardware(NamedTuple):
+    """Hardware stated for the recipes that match one of `paths` (globs relative to the root; ("**",) is all of them).
+
+    `origin` says where the settings state it, for people: "gpus-per-node in [tool.gbs] of pyproject.toml".
+    """
+
+    paths: tuple[str, ...]
+    num_nodes: int | None = None
+    gpus_per_node: int | None = None
+    world_size: int | None = None
+    origin: str = ""
+
+
+class LaunchContext(NamedTuple):
+    """A launch that no script holds: recipes matching `paths` run on this hardware, as an entry of its own called `name`."""
+
+    paths: tuple[str, ...]
+    name: str
+    num_nodes: int | None = None
+    gpus_per_node: int | None = None
+    world_size: int | None = None
+    origin: str = ""
+
+
+class Expectation(NamedTuple):
+    """What a team expects of the recipes matching `paths`.
+
+    `name` is a size (`global_batch_size`, `tokens_per_step`, ...). It must be one of `values` where there are any, and lie
+    between `low` and `high` (both included, None: open). With `shared` all matching recipes must have the same value.
+    """
+
+    paths: tuple[str, ...]
+    name: str
+    values: tuple[int, ...] = ()
+    low: int | None = None
+    high: int | None = None
+    shared: bool = False
+    origin: str = ""
+    text: str = ""
+
+
+class Settings(NamedTuple):
+    """Everything a user can set, merged; codes and names of rules are already resolved to codes.
+
+    `select` empty means the rules that are on by default; `extend_select` adds to them. `max_file_size` is in bytes.
+    `strict` makes an undetermined claim an error; `strict_all` an unclaimed recipe too. `versions` are those of the libraries that
+    the recipes are for, as ("transformers", "4.57.1"); `plugins` are packages whose rules and tables are to be loaded. `source` is
+    the file the settings were read from, relative to the root, or "".
+
+    `frameworks` are the tables of the user's own frameworks, and `rules` rules that are not built in; both with those of the plugins.
+    """
+
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: tuple[tuple[str, str], ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    exclude: tuple[str, ...] = ()
+    hardware: tuple[Hardware, ...] = ()
+    launches: tuple[LaunchContext, ...] = ()
+    expect: tuple[Expectation, ...] = ()
+    max_file_size: int = MOST_FILE_BYTES
+    strict: bool = False
+    strict_all: bool = False
+    require_ignore_reason: bool = False
+    source: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
+    plugins: tuple[str, ...] = ()
+    frameworks: tuple[Framework, ...] = ()
+    rules: tuple[Rule, ...] = ()

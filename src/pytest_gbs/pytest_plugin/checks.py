@@ -1,0 +1,236 @@
+"""What pytest asks of gbs: one check of all recipe folders, looked up by file, its findings in the words of `gbs check`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_gbs import formats
+from pytest_gbs.cli._strict import tighten
+from pytest_gbs.formats._escape import escape, neutralize
+from pytest_gbs.formats._places import Places
+from pytest_gbs.formats._problems import open_claim
+from pytest_gbs.formats.text import render_finding
+from pytest_gbs.model.errors import GbsError
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.outcome import Finding, Undetermined
+from pytest_gbs.model.report import Bug, FileReport, Report
+from pytest_gbs.model.settings import Settings
+from pytest_gbs.pytest_plugin.imports import imports_from
+
+
+class Options(NamedTuple):
+    """What pytest says about a check: its root, the folder that paths are shown relative to, and its command line.
+
+    `import_path` are the folders that gbs may import from; without any it imports from where Python does.
+    """
+
+    root: Path
+    folder: Path
+    given: Given = Given()
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    strict: bool | None = None
+    changed_since: str | None = None
+    local_rules: tuple[str, ...] | None = None
+    import_path: tuple[str, ...] = ()
+
+
+class Repository(NamedTuple):
+    """A tree, with the settings that hold in it."""
+
+    root: Path
+    settings: Settings
+    options: Options
+
+    def inside(self, path: Path) -> str:
+        """Return `path` as the tree calls it: relative, with `/`, one more at the end of a folder, "" for the root."""
+        inner = os.path.relpath(path, self.root).replace(os.sep, "/")
+        return "" if inner == "." else f"{inner}/" if path.is_dir() else inner
+
+    def must_be_sound(self) -> None:
+        """Raise for what would fail with every file alike: a broken lock file, a revision that is not there.
+
+        Raises:
+            GbsError: one clear line.
+        """
+        from pytest_gbs.files.worktree import WorkTree
+
+        lock = WorkTree(self.root).read("gbs.lock")
+        if isinstance(lock, Source):
+            from pytest_gbs.history.lockfile import read_lock
+
+            read_lock(lock)
+        if self.options.changed_since is not None:
+            from pytest_gbs.files.git import GitRepository
+
+            GitRepository(self.root).commit(self.options.changed_since)
+
+    def check(self, targets: Sequence[str], *, keep_runs: bool = False) -> Report:
+        """Return the report on `targets`."""
+        with imports_from(self.options.import_path):
+            return self._check(targets, keep_runs=keep_runs)
+
+    def _check(self, targets: Sequence[str], *, keep_runs: bool) -> Report:
+        from pytest_gbs.api import check
+        from pytest_gbs.files.worktree import WorkTree
+
+        named = frozenset(target for target in targets if target and not target.endswith("/"))
+        tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named)
+        given, since = self.options.given, self.options.changed_since
+        if since is None or keep_runs:
+            return tighten(check(tree, targets, self.settings, given, keep_runs=keep_runs), self.settings)
+        from pytest_gbs.check.changed import check_changed
+
+        return tighten(check_changed(tree, targets, self.settings, given, root=self.root, revision=since), self.settings)
+
+
+def open_repository(start: Path, options: Options) -> Repository:
+    """Return the repository that `start` lies in: where nothing marks one, the folder that pytest takes as its root.
+
+    Raises:
+        GbsError: its settings, or what the command line adds to them, are broken.
+    """
+    with imports_from(options.import_path):
+        return _open_repository(start, options)
+
+
+def _open_repository(start: Path, options: Options) -> Repository:
+    from pytest_gbs.files.root import find_root
+    from pytest_gbs.rules import rules
+    from pytest_gbs.settings import Overrides, load_settings
+
+    root = find_root(start)
+    marked = any((root / name).exists() for name in (".git", "gbs.toml", "pyproject.toml"))
+    if not marked and start.is_relative_to(options.root):
+        root = find_root(options.root)
+    overrides = Overrides(select=options.select, ignore=options.ignore, strict=options.strict, local_rules=options.local_rules)
+    found = Repository(root, load_settings(root, None, overrides, rules={rule.code: rule.name for rule in rules()}), options)
+    found.must_be_sound()
+    return found
+
+
+class View:
+    """A report as people see it: the words of `gbs check`, paths relative to the folder they are in, all safe to print."""
+
+    def __init__(self, report: Report, repository: Repository) -> None:
+        self.report = report
+        self._import_path = repository.options.import_path
+        self._options = formats.Options(root=repository.root.as_posix(), folder=repository.options.folder.as_posix())
+        self._places = Places(report, self._options)
+
+    def path(self, path: str) -> str:
+        """Return a path of the tree relative to the folder that pytest was started in."""
+        return neutralize(escape(self._places.path(path)))
+
+    def line(self, at: Location) -> int:
+        """Return the line of `at`, the first where the text was not kept."""
+        position = self._places.position(at)
+        return position.line if position else 1
+
+    def title(self, code: str) -> str:
+        """Return a rule's code and name."""
+        rule = self.report.rules.get(code)
+        return f"{code} {rule.name}" if rule else code
+
+    def one_line(self, finding: Finding) -> str:
+        """Return a finding in one line, for short summaries, where pytest itself puts path and code in front and cuts the end."""
+        return neutralize(f"{escape(finding.message)} ({self._places.where(finding.at)})")
+
+    def finding(self, finding: Finding) -> str:
+        """Return the text of `gbs check` for one finding."""
+        with imports_from(self._import_path):
+            return neutralize(render_finding(finding, self.report, self._options))
+
+    def claim(self, outcome: Undetermined) -> str:
+        """Return the line of `gbs check` for a claim that can't be decided, with what would decide it."""
+        return neutralize(f"undetermined: {self._places.where(outcome.at)}  {open_claim(outcome)}")
+
+
+class Checked(NamedTuple):
+    """What was found out about one file; `bugs` are errors of ours that were met on the way."""
+
+    path: str
+    files: tuple[FileReport, ...]
+    bugs: tuple[Bug, ...]
+    view: View
+
+    @property
+    def silent(self) -> bool:
+        """True where nothing applies to the file."""
+        return not self.bugs and not any(file.rules for file in self.files)
+
+
+class Checks:
+    """The memo of one session: each repository is checked once, when the first of its files is asked for."""
+
+    def __init__(self, roots: Sequence[Path], options: Options) -> None:
+        self._roots = [(root, real := root.resolve(), open_repository(real, options)) for root in roots]
+        self._found: dict[Path, dict[str, Checked] | None] = {}
+
+    def of(self, path: Path, *, named: bool) -> Checked:
+        """Return what is true of a file below one of the roots; one that was `named` is checked even where its folder leaves it out."""
+        root, real, repository = next(entry for entry in self._roots if path.is_relative_to(entry[0]))
+        inner = repository.inside(real / path.relative_to(root))
+        if repository.root not in self._found:
+            self._found[repository.root] = self._check_roots(repository)
+        found = self._found[repository.root]
+        if found is None:
+            return _check_one(repository, inner)
+        checked = found.get(inner) or Checked(inner, (), (), View(_NOTHING, repository))
+        return _check_one(repository, inner) if named and checked.silent else checked
+
+    def _check_roots(self, repository: Repository) -> dict[str, Checked] | None:
+        """Return what is true of each file of a repository, by path; None where a bug of ours ends the check."""
+        targets = [repository.inside(real) for _, real, other in self._roots if other.root == repository.root]
+        try:
+            report = repository.check(targets)
+        except Exception:  # each file is checked by itself then, so that only the guilty one fails
+            return None
+        return _by_path(report, repository)
+
+
+def in_words(error: GbsError) -> str:
+    """What pytest prints of an error that ends the session."""
+    return "\n".join(neutralize(f"gbs: {escape(line)}") for line in str(error).splitlines())
+
+
+_NOTHING = Report((), {}, {})
+
+
+def _check_one(repository: Repository, path: str) -> Checked:
+    """Return what is true of one file by itself. Whatever happens is told by its item: it must not end a pytest session."""
+    try:
+        report = repository.check([path])
+    except GbsError as error:
+        report = _NOTHING._replace(internal=(Bug(str(error)),))
+    except Exception as error:
+        report = _NOTHING._replace(internal=(Bug(f"{type(error).__name__}: {error}", path),))
+    nothing = Checked(path, (), report.internal, View(report, repository))
+    return _by_path(report, repository).get(path, nothing)
+
+
+def _by_path(report: Report, repository: Repository) -> dict[str, Checked]:
+    """Return what is true of each file. A bug of ours that belongs to no single file fails the first."""
+    files: dict[str, list[FileReport]] = {}
+    for file in report.files:
+        files.setdefault(file.path, []).append(file)
+    bugs: dict[str, list[Bug]] = {}
+    for bug in report.internal:
+        bugs.setdefault(bug.path if bug.path in files else next(iter(files), ""), []).append(bug)
+    view = View(report, repository)
+    told = {finding for file in report.files for finding in file.elsewhere}
+    return {path: Checked(path, tuple(_own(file, told) for file in each), tuple(bugs.get(path, ())), view) for path, each in files.items()}
+
+
+def _own(file: FileReport, told: set[Finding]) -> FileReport:
+    """Return what a launching file has to say beside what fails the recipes that it launches; items of those tell the rest."""
+    if not file.launches:
+        return file
+    findings = tuple(finding for finding in file.findings if finding not in told)
+    codes = {finding.code for finding in findings}
+    rules = tuple(entry for entry in file.rules if entry[0] in codes or (file.framework is not None and entry[1] != "violated"))
+    return file._replace(findings=findings, rules=rules)

@@ -1,0 +1,75 @@
+"""What pytest's terminal summary says of recipes; plain values, so that a worker of pytest-xdist can send it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypedDict
+
+import pytest
+
+from pytest_gbs.formats._escape import escape
+from pytest_gbs.model.report import VERDICTS, FileReport, Role
+from pytest_gbs.pytest_plugin.items import RecipeFile, RecipeItem
+
+
+class Summary(TypedDict):
+    """`counts` are the words of the first line; `recipes` and `items` are numbers before any item was deselected.
+
+    `warnings` are findings below error as `gbs check` prints them, `claims` a line for each claim that can't be decided.
+    """
+
+    counts: list[str]
+    recipes: int
+    items: int
+    warnings: list[str]
+    claims: list[str]
+    advice: str
+
+
+def summarise(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Summary:
+    """Return the sum of what was found in `files`, as far as their items were `selected`; a file without items always counts."""
+    collected = {file.path: file for file in files}
+    ordered = sorted(selected, key=lambda item: (item.path, item.name))
+    claims = [claim for item in ordered for claim in item.claims()]
+    return Summary(
+        counts=list(_counts(collected.values(), ordered)),
+        recipes=sum(each.role == Role.RECIPE for file in collected.values() for each in file.checked.files),
+        items=sum(len(file.items) for file in collected.values()),
+        warnings=[item.text() for item in ordered if item.judged.findings and not item.fails],
+        claims=claims,
+        advice=next((escape(advice) for file in collected.values() if (advice := file.checked.view.report.advice)), "") if claims else "",
+    )
+
+
+def _counts(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Iterator[str]:
+    """Yield `3 verified`, `19 unclaimed` and so on; nothing for what is zero."""
+    chosen = {item.path for item in selected}
+    found = Counter[str]()
+    for file in files:
+        run = not file.items or file.path in chosen
+        found.update(_word(each) if run else "deselected" for each in file.checked.files if each.verdict or each.findings)
+    found["internal error"] = sum(len(item.judged.bugs) for item in selected)
+    for word in (*VERDICTS, _UNREADABLE, _LAUNCHER, "deselected", "internal error"):
+        if found[word]:
+            yield f"{found[word]:,} {word}"
+
+
+def _word(file: FileReport) -> str:
+    return file.verdict or (_UNREADABLE if file.role == Role.UNREADABLE else _LAUNCHER)
+
+
+_UNREADABLE: Final = "unreadable"
+_LAUNCHER: Final = "launcher with findings"
+
+
+def write_summary(summary: Summary, terminal: pytest.TerminalReporter, *, counts_only: bool) -> None:
+    """Write the section of warnings, the line of counts, and a line for each claim that can't be decided."""
+    if summary["warnings"] and not counts_only:
+        terminal.section("gbs warnings", sep="=", yellow=True, bold=True)
+        terminal.write_line("\n\n".join(summary["warnings"]))
+    terminal.ensure_newline()
+    terminal.write_line(f"\ngbs: {', '.join(summary['counts']) or 'no recipe found'}")
+    if not counts_only:
+        for line in filter(None, (*summary["claims"], summary["advice"])):
+            terminal.write_line(f"  {line}")

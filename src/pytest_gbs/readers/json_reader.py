@@ -1,0 +1,186 @@
+"""A JSON text as a document of the same nodes as YAML, or why Python's json would not read it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined] # typeshed leaves it out
+
+from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_NODES
+from pytest_gbs.model.location import KeyPath, Source, Unreadable
+from pytest_gbs.model.typed import Final
+from pytest_gbs.readers.index import Entry, Index, duplicates, follow
+from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, Refused, unreadable
+
+# The tag of a word without quotes (`"train_batch_size": CONFIG_BATCH_SIZE`), which only hjson takes for text.
+UNQUOTED: Final = "!unquoted"
+# Blanks and comments matched at once: each repeat of a pattern takes memory until the whole has matched.
+_AT_ONCE: Final = 1_000
+
+
+def read_json(source: Source, *, tolerant: bool = False) -> tuple[Document | Unreadable, ...]:
+    """Return the one document of `source`, or where and why Python's json stops.
+
+    Every scalar that is no string is plain. `tolerant` reads what DeepSpeed's hjson reads: comments (`//`, `#`, `/* */`),
+    trailing commas, a line break instead of a comma, keys and words without quotes. Such a word stands for text that a script
+    puts there: it has the tag `UNQUOTED`.
+    """
+    reader = _Reader(source.text, tolerant)
+    try:
+        root = reader.document()
+    except Refused as refusal:
+        return (unreadable(source, refusal.offset, refusal.reason),)
+    repeated = reader.written != len(reader.keyed) + len(reader.inner)
+    if not repeated:
+        return (Document(source, 1, "json", root, reader.keyed, (), ()),)
+    keyed = follow(root, reader.written)
+    return (Document(source, 1, "json", root, keyed, (), duplicates(source.path, root)),)
+
+
+class _Reader:
+    """A reader at work: `place` is where the next token starts, the index fills as values are read."""
+
+    __slots__ = ("gap", "inner", "keyed", "left", "place", "text", "tolerant", "written")
+
+    def __init__(self, text: str, tolerant: bool) -> None:
+        self.text = text
+        self.tolerant = tolerant
+        self.gap = _gap(tolerant)
+        self.place = 0
+        self.left = MOST_NODES
+        self.keyed: Index = {}
+        self.inner: Index = {}
+        self.written = 0
+
+    def document(self) -> Node:
+        """Return the one value of the text."""
+        self.skip()
+        root = self.value((), self.keyed, 0)
+        self.skip()
+        if self.place < len(self.text):
+            raise Refused(self.place, "extra data behind the document")
+        return root
+
+    def count(self) -> None:
+        """Stop where a text holds more keys and values than any recipe."""
+        self.left -= 1
+        if self.left < 0:
+            raise Refused(self.place, TOO_MANY)
+
+    def skip(self) -> None:
+        """Go on to the next token."""
+        before = self.place
+        while match := self.gap.match(self.text, self.place):
+            self.place = match.end()
+            if self.place - before < _AT_ONCE:
+                return
+            before = self.place
+
+    def value(self, path: KeyPath, into: Index, depth: int) -> Node:
+        """Return the value that starts here and stop behind it; `into` takes the entries of an object."""
+        self.count()
+        start = self.place
+        first = self.text[start : start + 1]
+        if first == '"':
+            return self.string()
+        if first in ("{", "["):
+            if depth >= DEEPEST_DOCUMENT:
+                raise Refused(start, TOO_DEEP)
+            self.place += 1
+            self.skip()
+            return self.object(start, path, into, depth + 1) if first == "{" else self.array(start, path, depth + 1)
+        match = _plain(self.tolerant).match(self.text, start)
+        if match is not None:
+            self.place = match.end()
+            return Scalar(start, self.place, match.group(), True)
+        match = _unquoted().match(self.text, start) if self.tolerant else None
+        if match is None:
+            raise Refused(start, "expected a value")
+        self.place = match.end()
+        return Scalar(start, self.place, match.group(), False, UNQUOTED)
+
+    def string(self) -> Scalar:
+        """Return the string that starts here, its escapes decoded by Python's own scanner."""
+        start = self.place
+        try:
+            text, self.place = scanstring(self.text, start + 1, True)
+        except JSONDecodeError as error:
+            raise Refused(error.pos, error.msg[:1].lower() + error.msg[1:]) from error
+        return Scalar(start, self.place, text, False)
+
+    def object(self, start: int, path: KeyPath, into: Index, depth: int) -> Mapping:
+        """Return the object that was opened at `start`."""
+        entries: list[Entry] = []
+        while not self.closes("}", bool(entries)):
+            self.count()
+            key = self.key()
+            self.skip()
+            if self.text[self.place : self.place + 1] != ":":
+                raise Refused(self.place, "expected ':'")
+            self.place += 1
+            self.skip()
+            place = (*path, key.text)
+            into[place] = (key, key)  # keeps its rank before the keys within
+            into[place] = entry = (key, self.value(place, into, depth))
+            entries.append(entry)
+        self.written += len(entries)
+        return Mapping(start, self.place, tuple(entries))
+
+    def key(self) -> Scalar:
+        """Return the property name that starts here."""
+        start = self.place
+        if self.text[start : start + 1] == '"':
+            return self.string()
+        match = _name().match(self.text, start) if self.tolerant else None
+        if match is None:
+            raise Refused(start, "expected a property name in double quotes")
+        self.place = match.end()
+        return Scalar(start, self.place, match.group(), False)
+
+    def array(self, start: int, path: KeyPath, depth: int) -> Sequence:
+        """Return the array that was opened at `start`."""
+        items: list[Node] = []
+        while not self.closes("]", bool(items)):
+            items.append(self.value((*path, len(items)), self.inner, depth))
+        return Sequence(start, self.place, tuple(items))
+
+    def closes(self, bracket: str, begun: bool) -> bool:
+        """Return whether `bracket` ends the collection here, else stop at its next member, past the comma before it."""
+        before = self.place
+        if begun:
+            self.skip()
+        mark = self.text[self.place : self.place + 1]
+        if begun and mark == ",":
+            self.place += 1
+            self.skip()
+            if not self.tolerant or self.text[self.place : self.place + 1] != bracket:
+                return False
+        elif begun and mark != bracket and not (mark and self.tolerant and "\n" in self.text[before : self.place]):
+            raise Refused(self.place, f"expected ',' or '{bracket}'")
+        elif mark != bracket:
+            return False
+        self.place += 1
+        return True
+
+
+@cache
+def _gap(tolerant: bool) -> re.Pattern[str]:
+    comment = r"(?://|#)[^\n\r]*|/\*(?s:.*?)\*/"
+    return re.compile(rf"(?:[ \t\n\r]+|{comment}){{0,{_AT_ONCE}}}" if tolerant else r"[ \t\n\r]*")
+
+
+@cache
+def _plain(tolerant: bool) -> re.Pattern[str]:
+    number = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|-?Infinity|NaN|true|false|null"
+    return re.compile(rf"(?:{number})(?![^\s,\]}}#/])" if tolerant else number)
+
+
+@cache
+def _unquoted() -> re.Pattern[str]:
+    return re.compile(r"[^\s,:{}\[\]\"#/](?:[^,{}\[\]\"#\n\r]*[^\s,{}\[\]\"#])?")
+
+
+@cache
+def _name() -> re.Pattern[str]:
+    return re.compile(r"[^\s,:{}\[\]\"#/]+")

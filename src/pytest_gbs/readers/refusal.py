@@ -1,0 +1,28 @@
+"""Why a text cannot be read: an exception inside a reader, a value to everyone else."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_BARE_VALUE, MOST_NODES
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.typed import Final
+
+TOO_DEEP: Final = f"nested deeper than {DEEPEST_DOCUMENT} levels"
+TOO_LONG: Final = f"a value without quotes of more than {LONGEST_BARE_VALUE:,} characters"
+TOO_MANY: Final = f"more than {MOST_NODES:,} nodes"
+
+
+class Refused(Exception):
+    """A reader gives up at code point `offset`."""
+
+    def __init__(self, offset: int, reason: str) -> None:
+        super().__init__(reason)
+        self.offset = offset
+        self.reason = reason
+
+
+def unreadable(source: Source, offset: int, reason: str) -> Unreadable:
+    """Return the value that says why, and where, `source` cannot be read any further."""
+    from pytest_gbs.files.words import MATTERING
+
+    text = source.text
+    return Unreadable(source.path, reason, min(offset, len(text)), source, any(word in text for word in MATTERING))

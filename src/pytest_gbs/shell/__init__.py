@@ -1,0 +1,51 @@
+"""Scripts, Makefiles and code blocks as command lines: read with a shell grammar, never run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_gbs.model.command import Invocation, Script, Stop
+from pytest_gbs.model.document import SCRIPTS
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.shell.limits import MOST_CHARACTERS
+
+__all__ = ["read_commands", "reads"]
+
+
+def reads(path: str) -> bool:
+    """Return whether the name of a file says that it may hold command lines."""
+    name = path.rpartition("/")[2].lower()
+    return name.endswith((*SCRIPTS, ".md", ".mk")) or name in ("makefile", "gnumakefile")
+
+
+def read_commands(source: Source, read: Callable[[str], Source | None] | None = None, started: Invocation | None = None) -> Script:
+    """Return what `source` runs, by its name a script, a Makefile or Markdown.
+
+    `read` gives other files of the tree by path, for `source FILE` and `grep KEY RECIPE`; without it what they hold is unknown.
+    `started` tells how a script is started, where that is known: a README may say so.
+    What depends on the machine, the environment or the arguments is unknown; what holds while nobody sets anything
+    (`${NNODES:-1}`) is known and marked as a default. Branches that are certainly not taken, code behind `exit` and
+    functions that are not called give no commands.
+    """
+    name = source.path.rpartition("/")[2].lower()
+    if name.endswith(".md"):
+        from pytest_gbs.shell.markdown import read_markdown
+
+        return read_markdown(source, read)
+    if len(source.text) > MOST_CHARACTERS:
+        return _beginning(source, read, started)
+    if name.endswith(".mk") or name in ("makefile", "gnumakefile"):
+        from pytest_gbs.shell.makefile import read_makefile
+
+        return read_makefile(source, read)
+    from pytest_gbs.shell.script import read_script
+
+    return read_script(source, read, started)
+
+
+def _beginning(source: Source, read: Callable[[str], Source | None] | None, started: Invocation | None) -> Script:
+    """Return what the lines at the beginning of a text that is too long run."""
+    cut = source.text.rfind("\n", 0, MOST_CHARACTERS) + 1
+    script = read_commands(source._replace(text=source.text[:cut]), read, started)
+    behind = Stop(f"more than {MOST_CHARACTERS:,} characters", Location(source.path, cut, cut))
+    return script if script.stopped else script._replace(stopped=behind)

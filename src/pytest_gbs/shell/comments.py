@@ -1,0 +1,54 @@
+"""The comments of a script as blocks, so that what they claim can be read."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.typed import TYPE_CHECKING
+from pytest_gbs.readers.owners import ABOVE, END, HEADER, TRAILING
+from pytest_gbs.shell.text import Text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def read_comments(text: Text, root: Node) -> tuple[CommentBlock, ...]:
+    """Return the comments of a script in order, without `#!` and `#SBATCH` lines; neighbouring lines make one block."""
+    spans = [text.span(node) for node in _nodes(root)]
+    first = next((text.span(child)[0] for child in root.children if child.type != "comment"), len(text.string))
+    last = text.span(root.children[-1])[1] if root.children else 0
+    code = max((text.span(child)[1] for child in root.children if child.type != "comment"), default=0)
+    blocks: list[tuple[str, list[str], list[tuple[int, int]]]] = []
+    previous = -1
+    length = 0  # of the block at hand
+    for start, stop in spans:
+        raw = text.string[start:stop].rstrip()
+        if raw.startswith(("#!", "#SBATCH")):
+            continue
+        body = raw.lstrip("#").lstrip()
+        origin = text.location(start + len(raw) - len(body), stop).start
+        line = text.string.rfind("\n", 0, start) + 1
+        alone = not text.string[line:start].strip()
+        if alone and blocks and line == previous and blocks[-1][0] != TRAILING:
+            _, lines, pieces = blocks[-1]
+            pieces.append((length, origin))
+            lines.append(body)
+            length += len(body) + 1
+        else:
+            placement = TRAILING if not alone else HEADER if start < first else END if start >= code and last >= code else ABOVE
+            blocks.append((placement, [body], [(0, origin)]))
+            length = len(body) + 1
+        previous = stop + 1
+    return tuple(CommentBlock("\n".join(lines), tuple(pieces), None, placement) for placement, lines, pieces in blocks)
+
+
+def _nodes(root: Node) -> list[Node]:
+    """Return all comments of a tree in the order of the text, without recursion."""
+    found: list[Node] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.type == "comment":
+            found.append(node)
+        elif node.child_count:
+            pending.extend(reversed(node.children))
+    return found

@@ -1,0 +1,109 @@
+"""How much of a script is read before we stop: hostile scripts loop, nest and double.
+
+Each constant is a row of `docs/limits.md`, in the notation of `core/limits.py`; the rule UNREAD says where reading stopped.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import Final
+
+MOST_CHARACTERS: Final = 1_000_000  # characters of a script or Makefile, or of the code blocks of a document; the rest is UNREAD
+MOST_TOKENS: Final = 50_000  # words, signs and line ends of the same; UNREAD instead of a script with more
+MOST_PIPES: Final = 2_000  # pipes (`|`) of the same; UNREAD instead of a script with more
+MOST_PIECES: Final = 50_000  # placeholders of a template, lines of a code block; UNREAD instead of a script with more
+MOST_LOOKS: Final = 16  # times that the parser may look at each character, on average; syntax broken so badly is UNREAD
+MOST_STEPS: Final = 40_000  # statements and words, each turn of a loop and each call counted; UNREAD stands where the rest begins
+MOST_COMMANDS: Final = 2_000  # commands; UNREAD stands where the rest begins
+MOST_TURNS: Final = 64  # turns of a loop; a longer one is read once for all turns
+LONGEST_VALUE: Final = 20_000  # characters of a variable or word; a longer one is unknown
+LONGEST_PATH: Final = 4_096  # characters of the folder that a script went to; a longer one is unknown
+TOO_LONG: Final = "too long"  # the name of what is unknown since it is longer
+MOST_TEXT: Final = 1_000_000  # characters of all expansions together; UNREAD stands where the rest begins
+DEEPEST: Final = 40  # statements or words within each other; what is deeper is UNREAD
+DEEPEST_CALL: Final = 8  # functions and shells within each other; what is deeper is UNREAD
+_STEPS_OF_TREE: Final = 4  # what a syntax tree costs, however small
+_FEW_LOOKS: Final = 100_000  # characters that the parser may look at besides
+
+
+class Exhausted(Exception):
+    """A script asks for more than we are ready to read; its text says of what: "more than 2,000 commands".
+
+    `at` is the statement that asked, once that is known.
+    """
+
+    at: Location | None = None
+
+
+class Budget:
+    """What is left to spend on one file."""
+
+    __slots__ = ("again", "looks", "parsed", "steps", "text", "tokens")
+
+    def __init__(self) -> None:
+        self.steps = MOST_STEPS
+        self.text = MOST_TEXT
+        self.tokens = self.again = MOST_TOKENS
+        self.parsed = 0  # characters
+        self.looks = _FEW_LOOKS
+
+    def step(self, count: int = 1) -> None:
+        """Pay for one statement or word.
+
+        Raises: Exhausted: nothing is left.
+        """
+        self.steps -= count
+        if self.steps < 0:
+            raise Exhausted(f"more than {MOST_STEPS:,} statements and words")
+
+    def write(self, length: int) -> None:
+        """Pay for so many characters of an expansion.
+
+        Raises: Exhausted: nothing is left.
+        """
+        self.text -= length
+        if self.text < 0:
+            raise Exhausted(f"more than {MOST_TEXT:,} characters in its expansions")
+
+    def parse(self, text: str) -> None:
+        """Pay for the syntax tree of `text`, before it is made.
+
+        Raises: Exhausted: it would be too large.
+        """
+        self.step(_STEPS_OF_TREE)
+        self.parsed += len(text)
+        self.looks += MOST_LOOKS * len(text)
+        if self.parsed > MOST_TOKENS:  # no text has more tokens than characters
+            self.tokens -= _tokens(text)
+        if self.tokens < 0:
+            raise Exhausted(f"more than {MOST_TOKENS:,} words and signs")
+        if text.count("|") > MOST_PIPES:  # the parser's memory grows with the square of those of one pipeline
+            raise Exhausted(f"more than {MOST_PIPES:,} pipes")
+
+    def parse_again(self, text: str) -> None:
+        """Pay for another syntax tree of `text`, of which a few signs were replaced.
+
+        Raises: Exhausted: too much was parsed again.
+        """
+        self.looks += MOST_LOOKS * len(text)
+        self.again -= _tokens(text)
+        if self.again < 0:
+            raise Exhausted(f"more than {MOST_TOKENS:,} words and signs around assignments on one line")
+
+    def look(self, length: int) -> bool:
+        """Pay for so many bytes that the parser looks at; return whether there was enough left."""
+        self.looks -= length
+        return self.looks >= 0
+
+
+def _tokens(text: str) -> int:
+    """Return about how many nodes the syntax tree of a text has at its lowest level."""
+    return sum(1 for _ in _token().finditer(text))
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    return re.compile(r"\w+(?:[-./=]\w+)*|\n|\S")

@@ -1,0 +1,154 @@
+"""`#SBATCH` lines: the options a job states itself, and the variables that Slurm makes of them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pytest_gbs.model.command import Directive, Part, Word
+from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import TYPE_CHECKING, Final
+from pytest_gbs.shell.state import State, Variable
+from pytest_gbs.shell.text import Text
+from pytest_gbs.shell.wrappers import SWITCHES
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_LONG: Final = {
+    "-N": "--nodes", "-n": "--ntasks", "-c": "--cpus-per-task", "-G": "--gpus", "-J": "--job-name", "-p": "--partition",
+    "-t": "--time", "-o": "--output", "-e": "--error", "-A": "--account", "-C": "--constraint", "-w": "--nodelist",
+    "-D": "--chdir", "-a": "--array", "-q": "--qos", "-d": "--dependency", "-x": "--exclude", "-S": "--core-spec",
+}  # fmt: skip
+_VARIABLES: Final = {
+    "--nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
+    "--ntasks": ("SLURM_NTASKS", "SLURM_NPROCS"),
+    "--ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
+    "--gpus": ("SLURM_GPUS",),
+    "--gpus-per-node": ("SLURM_GPUS_PER_NODE",),
+    "--gpus-per-task": ("SLURM_GPUS_PER_TASK",),
+    "--cpus-per-task": ("SLURM_CPUS_PER_TASK",),
+    "--job-name": ("SLURM_JOB_NAME",),
+}
+
+
+@cache
+def _option() -> re.Pattern[str]:
+    return re.compile(r"(--[A-Za-z][\w-]*|-[A-Za-z])(?:=|[ \t]*(?=[^\s-])|(?=\s|$|-))(\"[^\"\n]*\"|'[^'\n]*'|[^\s#-][^\s]*)?")
+
+
+def read_directives(text: Text, root: Node) -> tuple[Directive, ...]:
+    """Return the options on the `#SBATCH` lines before the first command, as sbatch reads them."""
+    found: list[Directive] = []
+    for child in root.children:
+        if child.type != "comment":
+            if child.is_named:
+                break
+            continue
+        start, stop = text.span(child)
+        if text.string.startswith("#SBATCH", start) and text.string[start + 7 : start + 8] in (" ", "\t"):
+            found += _line(text, start + 7, stop)
+    return tuple(found)
+
+
+def _line(text: Text, start: int, stop: int) -> list[Directive]:
+    found: list[Directive] = []
+    end = next((m.start() for m in re.finditer(r"\s#", text.string[start:stop])), stop - start) + start
+    for match in _option().finditer(text.string, start, end):
+        name = _LONG.get(match.group(1), match.group(1))
+        value = match.group(2)
+        if value is None:
+            found.append(Directive(name, None, text.location(*match.span(1))))
+            continue
+        first, last = match.span(2)
+        if value[0] in "\"'":
+            first, last = first + 1, last - 1
+        hidden = text.hidden(first, last)
+        found.append(Directive(name, None if hidden or "{" in value else text.string[first:last], text.location(first, last)))
+    return found
+
+
+def set_variables(state: State, directives: tuple[Directive, ...]) -> None:
+    """Set the variables that sbatch exports for these options."""
+    stated = {directive.name: directive for directive in directives}  # the last one wins
+    for name, variables in _VARIABLES.items():
+        directive = stated.get(name)
+        value = _number(directive) if name not in ("--gpus-per-node", "--job-name") else directive and directive.value
+        if directive is not None and value:
+            for variable in variables:
+                _set(state, variable, value, directive)
+    _set_devices(state, stated)
+    _set_tasks(state, stated)
+
+
+def read_options(words: tuple[Word, ...]) -> tuple[tuple[Directive, ...], int]:
+    """Return the options of an `sbatch` or `srun` command, and the index of the script or command behind them."""
+    found: list[Directive] = []
+    index = 1
+    while index < len(words) and words[index].starts_with.startswith("-"):
+        known = words[index].starts_with
+        name, equals, _ = known.partition("=")
+        if not known.startswith("--") and len(known) > 2:
+            name, value = known[:2], words[index].after(2)
+        elif equals:
+            value = words[index].after(len(name) + 1)
+        elif name in SWITCHES or index + 1 >= len(words):
+            found.append(Directive(_LONG.get(name, name), None, words[index].at))
+            index += 1
+            continue
+        else:
+            index += 1
+            value = words[index]
+        found.append(Directive(_LONG.get(name, name), value.text, value.value_at))
+        index += 1
+    return tuple(found), index
+
+
+def _set(state: State, name: str, value: str, directive: Directive) -> None:
+    part = Part(value, directive.at, directive.at, name, note=f"sbatch {directive.name}")
+    state.variables[name] = Variable((part,), exported=True)
+
+
+def _number(directive: Directive | None) -> str | None:
+    """Return the value where it is one number; `2-4` nodes is none."""
+    value = directive.value if directive is not None else None
+    return value if value is not None and whole_number(value) is not None else None
+
+
+def devices(value: str) -> str | None:
+    """Return the number of GPUs in `8`, `h100:8`, `gpu:8` or `gpu:h100:8`; None where there is none."""
+    if "," in value:
+        return None
+    last = value.split("(", maxsplit=1)[0].rsplit(":", maxsplit=1)[-1]
+    return last if whole_number(last) is not None else "1" if value == "gpu" or value.startswith("gpu:") else None
+
+
+def _set_devices(state: State, stated: dict[str, Directive]) -> None:
+    directive = stated.get("--gpus-per-node") or stated.get("--gres")
+    if directive is None or directive.value is None or (directive.name == "--gres" and not directive.value.startswith("gpu")):
+        return
+    count = devices(directive.value)
+    if count is not None:
+        _set(state, "SLURM_GPUS_ON_NODE", count, directive)
+
+
+def _set_tasks(state: State, stated: dict[str, Directive]) -> None:
+    """Set the number of tasks where it follows: nodes x tasks on each."""
+    each, nodes = stated.get("--ntasks-per-node"), stated.get("--nodes")
+    if "--ntasks" in stated or each is None or nodes is None:
+        return
+    one, other = _number(each), _number(nodes)
+    if one and other:
+        for name in ("SLURM_NTASKS", "SLURM_NPROCS"):
+            _set(state, name, str(int(one) * int(other)), each)
+
+
+def surprising(state: State, at: Location, words: tuple[str, ...]) -> None:
+    """Make unknown what `srun` sets anew for its step, where its own options differ from the job's."""
+    for option, names in (("--nodes", ("SLURM_NNODES", "SLURM_JOB_NUM_NODES")), ("--ntasks", ("SLURM_NTASKS", "SLURM_NPROCS"))):
+        short = next(key for key, long in _LONG.items() if long == option)
+        if any(word.startswith((option, short)) for word in words):
+            for name in (*names, "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"):
+                if name in state.variables:
+                    state.forget(name, at)

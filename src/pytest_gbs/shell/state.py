@@ -1,0 +1,223 @@
+"""What a shell knows at one point of a script: its variables, arguments, folder; how two such states become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_gbs.model.command import Folder, Part
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import Final, NamedTuple
+from pytest_gbs.shell.text import Parts
+
+# How a shell comes to its end, or a run of a loop to its own.
+EXIT: Final = "exit"
+RETURN: Final = "return"
+BREAK: Final = "break"
+CONTINUE: Final = "continue"
+
+
+class Variable(NamedTuple):
+    """A variable that the script has touched: its value, or the items of an array by subscript, `unset` where it took it away."""
+
+    parts: Parts = ()
+    items: tuple[tuple[str, Parts], ...] | None = None
+    exported: bool = False
+    unset: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """The value where all of it is known; the first item of an array."""
+        return text_of(self.scalar)
+
+    @property
+    def scalar(self) -> Parts:
+        """The parts of the value; of an array those of its item 0."""
+        if self.items is None:
+            return self.parts
+        return next((parts for key, parts in self.items if key == "0"), ())
+
+    def same(self, other: Variable | None) -> bool:
+        """Return whether both are the same to a script, wherever their characters came from."""
+        if other is None or self.exported != other.exported or self.unset != other.unset:
+            return False
+        if (self.items is None) != (other.items is None):
+            return False
+        return _shape(self) == _shape(other)
+
+    def lowered(self, at: Location) -> Variable:
+        """Return it as one that a user can set otherwise."""
+        items = None if self.items is None else tuple((key, lowered(parts, at)) for key, parts in self.items)
+        return self._replace(parts=lowered(self.parts, at), items=items)
+
+
+def _shape(variable: Variable) -> object:
+    if variable.items is None:
+        return shape(variable.parts)
+    return tuple((key, shape(parts)) for key, parts in variable.items)
+
+
+def shape(parts: Parts) -> tuple[object, ...]:
+    """Return what is known of `parts`: their text, and whether it is a default, or the known ones and the names of the others."""
+    text = text_of(parts)
+    if text is not None:
+        return (text, any(part.default for part in parts))
+    return tuple(part.text if part.text is not None else (part.name, part.path, part.default) for part in parts if part.text != "")
+
+
+def lowered(parts: Parts, at: Location) -> Parts:
+    """Return `parts` as ones that a user can set otherwise; what is nothing becomes an empty part at `at`."""
+    return tuple(part._replace(default=True) for part in parts) or (Part("", at, at, default=True),)
+
+
+def text_of(parts: Iterable[Part]) -> str | None:
+    """Return the text of `parts`, None where one is unknown."""
+    found: list[str] = []
+    for part in parts:
+        if part.text is None:
+            return None
+        found.append(part.text)
+    return "".join(found)
+
+
+def unknown(name: str, at: Location, *, many: bool = False, default: bool = False) -> Part:
+    """Return a part of which only the name is known; a default where it is nothing when nobody sets it."""
+    return Part(None, at, at, name, default, many)
+
+
+def emptiness(parts: Parts) -> tuple[bool | None, bool]:
+    """Return whether `parts` are nothing (None: unknown), and whether a user can change that."""
+    if any(part.text for part in parts):
+        return False, all(part.default for part in parts if part.text)
+    holes = [part for part in parts if part.text is None]
+    if not holes:
+        return True, any(part.default for part in parts)
+    return (True, True) if all(part.default for part in holes) else (None, False)
+
+
+class State:
+    """The variables, the arguments (None: unknown), the folder of a shell, and how it ended, if it did."""
+
+    __slots__ = ("arguments", "exporting", "folder", "forgotten", "over", "unlikely", "variables")
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Variable] = {}
+        self.arguments: tuple[Parts, ...] | None = None
+        self.folder = Folder()
+        self.over = ""
+        self.exporting = False
+        self.unlikely = False  # a branch that did something ended the script, if it was taken
+        self.forgotten = False  # something unknown may have set any variable
+
+    def copy(self) -> State:
+        """Return a state that goes its own way from here on."""
+        other = State()
+        other.variables = dict(self.variables)
+        other.arguments, other.folder, other.over = self.arguments, self.folder, self.over
+        other.exporting, other.forgotten, other.unlikely = self.exporting, self.forgotten, self.unlikely
+        return other
+
+    def ended(self) -> bool:
+        """Return whether the shell came to an end, or left the loop at hand."""
+        return bool(self.over)
+
+    def become(self, other: State) -> None:
+        """Go on as `other`."""
+        for name in State.__slots__:
+            setattr(self, name, getattr(other, name))
+
+    def assign(self, name: str, variable: Variable) -> None:
+        """Give `name` a value; a variable stays exported."""
+        old = self.variables.get(name)
+        exported = variable.exported or self.exporting or (old is not None and old.exported)
+        self.variables[name] = variable._replace(exported=exported)
+
+    def forget(self, name: str, at: Location) -> None:
+        """Make the value of `name` unknown."""
+        self.assign(name, Variable((unknown(name, at),)))
+
+    def forget_all(self, at: Location) -> None:
+        """Make everything unknown."""
+        for name in self.variables:
+            self.forget(name, at)
+        self.arguments, self.folder, self.forgotten = None, Folder(None), True
+
+    def changed(self, other: State) -> list[str]:
+        """Return the variables that are not the same in both."""
+        mine, others = self.variables, other.variables
+        names = [name for name, variable in mine.items() if not _same(variable, others.get(name))]
+        return sorted([*names, *(name for name in others if name not in mine)])
+
+    def child(self) -> State:
+        """Return the state in which a new shell starts: what is exported, everything else unknown; no arguments."""
+        other = State()
+        for name, variable in self.variables.items():
+            if variable.unset or (variable.exported and variable.items is None):
+                other.variables[name] = variable
+            elif hidden := _hidden(name, variable):
+                other.variables[name] = Variable((hidden,))
+        other.folder, other.forgotten, other.arguments = self.folder, self.forgotten, ()
+        other.unlikely = self.unlikely
+        return other
+
+
+def _hidden(name: str, variable: Variable) -> Part | None:
+    """Return what a new shell sees of a variable that is not exported: what the environment had, which nobody knows."""
+    parts = variable.scalar or next((parts for _, parts in variable.items or () if parts), ())
+    return unknown(name, parts[0].at) if parts else None
+
+
+def _same(one: Variable | None, other: Variable | None) -> bool:
+    return one is other or (one is not None and one.same(other))
+
+
+def join(state: State, branches: list[tuple[State, bool]], at: Location) -> None:
+    """Let `state` go on where any of `branches` may have ended: what they disagree on is unknown.
+
+    A branch that is marked is the one that a script takes when nobody sets anything: its values win, as defaults.
+    """
+    alive = [(branch, marked) for branch, marked in branches if not branch.over]
+    if not alive:
+        state.become(branches[0][0])
+        return
+    chosen = next((branch for branch, marked in alive if marked), None)
+    result = (chosen or alive[0][0]).copy()
+    for branch, _ in alive:
+        if branch is chosen or (chosen is None and branch is alive[0][0]):
+            continue
+        for name in result.changed(branch):
+            mine, other = result.variables.get(name), branch.variables.get(name)
+            if chosen is not None:
+                if mine is not None:
+                    result.variables[name] = mine.lowered(at)
+            else:
+                kept = _kept(mine, other, at)
+                result.variables[name] = kept or _maybe(name, at, exported=bool((mine and mine.exported) or (other and other.exported)))
+        _join_rest(result, branch, chosen is not None)
+    state.become(result)
+
+
+def _kept(mine: Variable | None, other: Variable | None, at: Location) -> Variable | None:
+    """Return the value that both have where they differ in nothing but being exported, or a default."""
+    if mine is None or other is None:
+        return None
+    exported = mine.exported or other.exported
+    for one in (mine, mine.lowered(at)):
+        for two in (other, other.lowered(at)):
+            if one._replace(exported=exported).same(two._replace(exported=exported)):
+                return one._replace(exported=exported)
+    return None
+
+
+def _maybe(name: str, at: Location, *, exported: bool = False) -> Variable:
+    return Variable((unknown(name, at),), exported=exported)
+
+
+def _join_rest(result: State, branch: State, chosen: bool) -> None:
+    if chosen:
+        return
+    result.unlikely = result.unlikely and branch.unlikely
+    if result.arguments != branch.arguments:
+        result.arguments = None
+    if result.folder != branch.folder:
+        result.folder = Folder(None)
+    result.forgotten = result.forgotten or branch.forgotten

@@ -1,0 +1,223 @@
+"""A shell text whose characters know where they came from, and the syntax tree over it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from itertools import pairwise
+
+from pytest_gbs.model.command import Part, Word, hull
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.typed import TYPE_CHECKING, Final, TypeAlias
+from pytest_gbs.shell.limits import Budget, Exhausted
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+Parts: TypeAlias = tuple[Part, ...]
+
+# Stands in a text for what is not known: a character that is part of a word, a name and an expression alike.
+HOLE: Final = "_"
+_EXPANSIONS: Final = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
+_MOST_REPAIRS: Final = 5
+_PIECE: Final = 256  # bytes that the parser is given at a time
+_ESCAPABLE: Final = '$`"\\\n'
+
+
+class Text:
+    """Parts one behind the other, read as one text; an unknown part is one hole in it."""
+
+    __slots__ = ("_bytes", "_exact", "parts", "starts", "string", "words")
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.words: dict[tuple[int, int], Word | None] = {}  # those that are the same however often they are read, by their bytes
+        self.starts: list[int] = []
+        self._exact: list[bool] = [part.exact and part == Part(part.text, part.at, part.at) for part in parts]
+        pieces: list[str] = []
+        length = 0
+        for part in parts:
+            piece = HOLE if part.text is None else part.text
+            self.starts.append(length)
+            pieces.append(piece)
+            length += len(piece)
+        self.string = "".join(pieces)
+        self._bytes: list[int] | None = None if self.string.isascii() else _byte_offsets(self.string)
+
+    def span(self, node: Node) -> tuple[int, int]:
+        """Return where `node` starts and stops, in characters of this text."""
+        start, stop = node.start_byte, node.end_byte
+        if self._bytes is not None:
+            start, stop = self.offset(start), self.offset(stop)
+        if node.type in _EXPANSIONS:  # the grammar counts blanks and continued lines before them in
+            while start < stop and (self.string[start].isspace() or self.string.startswith("\\\n", start)):
+                start += 1
+        return start, stop
+
+    def offset(self, byte: int) -> int:
+        """Return the character that starts at `byte` of the text in UTF-8."""
+        return byte if self._bytes is None else bisect_right(self._bytes, byte) - 1
+
+    def slice(self, start: int, stop: int) -> Parts:
+        """Return the parts between two offsets."""
+        at = self._within(start, stop)
+        if at is not None:
+            return (Part(self.string[start:stop], at, at),)
+        found: list[Part] = []
+        index = max(0, bisect_right(self.starts, start) - 1)
+        while index < len(self.parts) and self.starts[index] < stop:
+            part, base = self.parts[index], self.starts[index]
+            length = 1 if part.text is None else len(part.text)
+            if length and base + length > start:
+                found.append(part if part.text is None else part.cut(max(0, start - base), min(length, stop - base)))
+            index += 1
+        return tuple(found)
+
+    def _within(self, start: int, stop: int) -> Location | None:
+        """Return where the characters between two offsets are written if they are all from one exact part, as most are."""
+        index = bisect_right(self.starts, start) - 1
+        if index < 0 or start >= stop or not self._exact[index]:
+            return None
+        at, base = self.parts[index].at, self.starts[index]
+        if stop - base > at.stop - at.start:
+            return None
+        return Location(at.source, at.start + start - base, at.start + stop - base)
+
+    def hidden(self, start: int, stop: int) -> bool:
+        """Return whether there is a hole between two offsets."""
+        return (
+            HOLE in self.string[start:stop]
+            and self._within(start, stop) is None
+            and any(part.text is None for part in self.slice(start, stop))
+        )
+
+    def location(self, start: int, stop: int) -> Location:
+        """Return where the characters between two offsets are written."""
+        within = self._within(start, stop)
+        if within is not None:
+            return within
+        place = hull([part.use for part in self.slice(start, stop)])
+        if place is not None:
+            return place
+        before = self.slice(max(0, start - 1), start)
+        end = before[-1].use if before else self.parts[0].use if self.parts else Location("", 0, 0)
+        return Location(end.source, end.stop, end.stop) if before else Location(end.source, end.start, end.start)
+
+    def literal(self, start: int, stop: int, quoted: bool) -> Parts:
+        """Return the parts between two offsets with their backslashes obeyed, as between double quotes or outside of quotes."""
+        if "\\" not in self.string[start:stop]:
+            return self.slice(start, stop)
+        found: list[Part] = []
+        place = start
+        while place < stop:
+            mark = self.string.find("\\", place, stop)
+            if mark < 0 or mark + 1 >= stop:
+                break
+            following = self.string[mark + 1]
+            if following == "\n":
+                found += self.slice(place, mark)
+                place = mark + 2
+            elif quoted and following not in _ESCAPABLE:
+                found += self.slice(place, mark + 2)
+                place = mark + 2
+            else:
+                found += [*self.slice(place, mark), *self.slice(mark + 1, mark + 2)]
+                place = mark + 2
+        return (*found, *self.slice(place, stop))
+
+
+def _byte_offsets(text: str) -> list[int]:
+    """Return the offset in UTF-8 at which each character of `text` starts, and its end."""
+    offsets, total = [], 0
+    for character in text:
+        offsets.append(total)
+        code = ord(character)
+        total += 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+    return [*offsets, total]
+
+
+def whole(path: str, text: str, start: int = 0, stop: int | None = None) -> Part:
+    """Return a part that is the text of a file between two offsets."""
+    at = Location(path, start, len(text) if stop is None else stop)
+    return Part(text[at.start : at.stop], at, at)
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def parse(text: Text, budget: Budget) -> Node:
+    """Return the root of the syntax tree of `text`, which may have error nodes anywhere.
+
+    Raises: Exhausted: it is too large, or so broken that the parser seeks the end of it again and again.
+    """
+    budget.parse(text.string)
+    source = bytearray(_in_utf_8(text.string))
+    root = _tree(bytes(source), budget)
+    if _two_assignments().search(text.string) is None:
+        return root
+    for _ in range(_MOST_REPAIRS):
+        places = _swallowed(root, source)
+        if not places:
+            break
+        for place in places:
+            source[place] = ord(";")
+        budget.parse_again(text.string)
+        root = _tree(bytes(source), budget)
+    return root
+
+
+def _tree(source: bytes, budget: Budget) -> Node:
+    """Return the syntax tree of `source`, handed to the parser piece by piece, so that what it looks at is counted.
+
+    Behind an opening bracket that nothing closes its scanner looks ahead to the end at each token: the square of the length.
+    """
+    if len(source) <= _PIECE:
+        return _parser().parse(source).root_node
+
+    def piece(start: int, _point: object) -> bytes:
+        stop = start + _PIECE
+        while source[stop : stop + 1] and source[stop] & 0xC0 == 0x80:  # behind half a character an end would crash the parser
+            stop += 1
+        return source[start:stop] if budget.look(min(stop, len(source)) - start) else b""
+
+    root = _parser().parse(piece).root_node
+    if budget.looks < 0:
+        raise Exhausted("syntax so broken that it takes too long to read")
+    return root
+
+
+def _in_utf_8(text: str) -> bytes:
+    """Return `text` in UTF-8; a byte of the file that was none is a sign of as many bytes as its lone surrogate counts for."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= sign <= "\udfff" else sign for sign in text).encode()
+
+
+@cache
+def _two_assignments() -> re.Pattern[str]:
+    return re.compile(r"(?<!\S)(?=\S*[A-Za-z0-9_\]]\+?=)\S++[ \t]++[A-Za-z_]\w*+(?:\[[^\]\n]{0,80}\])?\+?=")
+
+
+def _swallowed(root: Node, source: bytearray) -> list[int]:
+    """Return the line breaks that the grammar reads over: behind `A=1 B=2` it takes the next line for the same command."""
+    found: list[int] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        children = node.children
+        pending.extend(child for child in children if child.child_count)
+        if node.type != "command" or children[0].type != "variable_assignment":
+            continue
+        for before, after in pairwise(children):
+            gap = bytes(source[before.end_byte : after.start_byte])
+            if before.type == "variable_assignment" and b"\n" in gap.replace(b"\\\n", b"  "):
+                found.append(before.end_byte + gap.replace(b"\\\n", b"  ").index(b"\n"))
+                break
+    return found

@@ -1,0 +1,139 @@
+"""Commands that run the command behind them: where the inner one starts."""
+
+from __future__ import annotations
+
+from pytest_gbs.model.command import Word, name_of
+from pytest_gbs.model.typed import Final, NamedTuple
+
+
+class Prefix(NamedTuple):
+    """A command before another one: its sub-commands, options with a value, options without, and words before the inner command.
+
+    Where `greedy`, a long option not listed in `switches` takes the next word as its value.
+    """
+
+    after: tuple[str, ...] = ()
+    valued: frozenset[str] = frozenset()
+    switches: frozenset[str] = frozenset()
+    words: int = 0
+    greedy: bool = False
+
+
+def words_of(words: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(words.split())
+
+
+SWITCHES: Final = words_of(
+    "--label --unbuffered --pty --verbose --quiet --kill-on-bad-exit --overlap --no-kill --overcommit "
+    "--oversubscribe --exclusive --exact --contiguous --disable-status --hold --preserve-env --spread-job "
+    "--use-min-nodes --mpi-combine --multi-prog --requeue --no-requeue --parsable --wait --test-only "
+    "--wait-all-nodes --container-writable --container-readonly --container-mount-home --no-container-mount-home "
+    "--container-remap-root --no-container-remap-root --no-container-entrypoint --container-entrypoint -l -u -v -Q "
+    "-K -k -O -s -X -H -E"
+)
+_CONTAINER: Final = words_of(
+    "-B --bind --env --env-file --pwd -H --home --overlay -S --scratch -W --workdir --mount --hostname --network "
+    "--nv-ccl --cwd --app --fakeroot-uid --security --dns --add-caps --drop-caps --apply-cgroups"
+)
+_DOCKER: Final = words_of(
+    "-v --volume -e --env --env-file -w --workdir --name --gpus --shm-size --ulimit --network --net --ipc -u --user "
+    "-p --publish -m --memory --mount --entrypoint --cpus --device --hostname -h --pid --runtime --label -l "
+    "--privileged-mode --cap-add --security-opt"
+)
+_UV: Final = words_of(
+    "--extra --group --with --python -p --directory --project --env-file --only-group --index-url --with-requirements --package"
+)
+_TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
+    "srun": (Prefix(greedy=True, switches=SWITCHES),),
+    "nohup": (Prefix(),),
+    "time": (Prefix(valued=frozenset(("-o", "-f"))),),
+    "command": (Prefix(),),
+    "builtin": (Prefix(),),
+    "exec": (Prefix(valued=frozenset(("-a",))),),
+    "setsid": (Prefix(),),
+    "caffeinate": (Prefix(),),
+    "timeout": (Prefix(valued=frozenset(("-k", "--kill-after", "-s", "--signal")), words=1),),
+    "nice": (Prefix(valued=frozenset(("-n", "--adjustment"))),),
+    "ionice": (Prefix(valued=frozenset(("-c", "-n", "--class", "--classdata"))),),
+    "stdbuf": (Prefix(valued=frozenset(("-i", "-o", "-e"))),),
+    "taskset": (Prefix(words=1),),
+    "chrt": (Prefix(words=1),),
+    "numactl": (Prefix(valued=frozenset(("-N", "-m", "-C", "-i", "-p"))),),
+    "sudo": (Prefix(valued=frozenset(("-u", "-g", "--user", "--group"))),),
+    "env": (Prefix(valued=frozenset(("-u", "--unset", "-C", "--chdir"))),),
+    "apptainer": (Prefix(("exec",), _CONTAINER, words=1), Prefix(("run",), _CONTAINER, words=1)),
+    "singularity": (Prefix(("exec",), _CONTAINER, words=1), Prefix(("run",), _CONTAINER, words=1)),
+    "docker": (Prefix(("run",), _DOCKER, words=1), Prefix(("exec",), _DOCKER, words=1)),
+    "podman": (Prefix(("run",), _DOCKER, words=1), Prefix(("exec",), _DOCKER, words=1)),
+    "uv": (Prefix(("run",), _UV),),
+    "singularity_wrapper": (Prefix(("exec",)),),
+    "poetry": (Prefix(("run",)),),
+    "pipenv": (Prefix(("run",)),),
+    "pdm": (Prefix(("run",), frozenset(("-p",))),),
+    "hatch": (Prefix(("run",)),),
+    "rye": (Prefix(("run",)),),
+    "pixi": (Prefix(("run",), frozenset(("-e", "--environment", "--manifest-path"))),),
+    "conda": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
+    "mamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
+    "micromamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
+    "nsys": (Prefix(("profile",), words_of("-o --output -t --trace -w -s --sample -c --capture-range -f --force-overwrite -x")),),
+    "coverage": (Prefix(("run",), frozenset(("--source", "-m")), frozenset(("-p", "--parallel-mode"))),),
+}
+# What may stand behind a switch that we do not know without being its value.
+_PROGRAMS: Final = words_of(
+    "accelerate torchrun deepspeed python python3 bash sh trl tune axolotl llamafactory-cli apptainer singularity uv env"
+)
+SHELLS: Final = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
+
+
+# Commands that run what stands behind `--`.
+_DASHED: Final = {"gantry": "run", "kubectl": "exec", "sky": "exec"}
+
+
+def inner(words: tuple[Word, ...]) -> int:
+    """Return the index of the command that `words` run; 0 where they run none, the number of words where it is missing."""
+    for prefix in _TABLE.get(name_of(words[0]), ()):
+        start = 1 + len(prefix.after)
+        if tuple(word.text for word in words[1:start]) == prefix.after:
+            return _behind(words, start, prefix)
+    if len(words) > 2 and words[1].text is not None and _DASHED.get(name_of(words[0])) == words[1].text:
+        return next((index + 1 for index, word in enumerate(words) if word.text == "--"), 0)
+    return 0
+
+
+def _behind(words: tuple[Word, ...], start: int, prefix: Prefix) -> int:
+    """Return the index behind the options and the words of a prefix."""
+    index, left = start, prefix.words
+    while index < len(words):
+        known = words[index].starts_with
+        if words[index].text == "--":
+            index += 1
+            if not left:
+                break
+        elif known.startswith("-") and len(known) > 1:
+            index += 1 + _takes_value(words, index, prefix)
+        elif left:
+            left -= 1
+            index += 1
+        elif _is_open(words[index]) and index + 1 < len(words):
+            index += 1  # `srun $OPTIONS torchrun ...`
+        else:
+            break
+    return index
+
+
+def _is_open(word: Word) -> bool:
+    """Return whether a word is an unknown that may be any number of words, or nothing."""
+    return word.many and all(part.text is None for part in word.parts)
+
+
+def _takes_value(words: tuple[Word, ...], index: int, prefix: Prefix) -> bool:
+    """Return whether the option at `index` has its value in the next word."""
+    known = words[index].text
+    following = name_of(words[index + 1]) if index + 1 < len(words) else "-"
+    if known in prefix.valued:
+        return True
+    if known is None or "=" in known or known in prefix.switches or following in _PROGRAMS or not prefix.greedy:
+        return False
+    return (known.startswith("--") or len(known) == 2) and not following.startswith("-")
