@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest_gbs
 from pytest_gbs import frameworks, rules
 from pytest_gbs.files.plugins import PREBUILT, to_index
-from pytest_gbs.launches.find import programs as launchers
+from pytest_gbs.launches import programs as launchers
 
 FOLDER = Path(pytest_gbs.__file__).parent / PREBUILT
 

@@ -11,7 +11,7 @@ import pytest_gbs
 from pytest_gbs import frameworks, rules
 from pytest_gbs.files import plugins
 from pytest_gbs.files.plugins import prebuilt, to_index
-from pytest_gbs.launches.find import programs as launchers
+from pytest_gbs.launches import programs as launchers
 from pytest_gbs.model.rule import Rule
 from tools.build_indexes import write
 

@@ -4,122 +4,116 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 import pytest_gbs
 
 PACKAGE = Path(pytest_gbs.__file__).parent
-# Floors from the ground up; a module may import from its own floor only within its own folder, and from all floors below.
-FLOORS: tuple[tuple[str, ...], ...] = (
-    ("core",),
-    ("parsing", "composition", "frameworks"),
-    ("trees",),
-    ("settings",),
-    ("launchers", "declarations", "suppressions"),
-    ("rules", "fixes"),
-    ("mentions",),
+# From the ground up: a room imports from its own layer only within itself, and from all layers below.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("model",),
+    ("files", "arithmetic"),
+    ("readers",),
+    ("shell", "composition"),
+    ("frameworks",),
     ("launches",),
-    ("launched",),
-    ("repository", "companions", "formats", "locking", "crew"),
-    ("launch_index", "checking"),
-    ("engine",),
-    ("evidence", "telling"),
-    ("api",),
-    ("differences", "changed"),
-    ("plugin", "pytest_items", "recipe", "cli", "lsp", "__main__"),
+    ("claims",),
+    ("rules",),
+    ("settings", "history", "formats"),
+    ("check",),
+    ("fixes",),
+    ("api", "recipe"),
+    ("cli", "lsp", "pytest_plugin"),
+    ("__main__",),
 )
-FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
-# Rules, formats and tables see the ground floor only, and never each other.
-CORE_ONLY = {"rules", "formats", "frameworks", "launchers", "declarations"}
-THIRD_PARTY = {
-    "yaml": {"parsing"},
-    "ruamel": {"parsing", "fixes"},
-    "tree_sitter": {"parsing"},
-    "tree_sitter_bash": {"parsing"},
+LAYER_OF = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
+# The only rooms that may import these: libraries, and what reaches outside of the process.
+OUTSIDE = {
+    "argparse": {"cli"},
     "jsonschema": {"settings", "cli"},
-    "tomllib": {"frameworks", "parsing", "settings", "trees"},
+    "pickle": {"check"},
+    "pytest": {"pytest_plugin"},
+    "ruamel": {"fixes"},
+    "subprocess": {"files"},
+    "tomllib": {"files", "frameworks", "readers", "settings"},
+    "tree_sitter": {"shell"},
+    "tree_sitter_bash": {"shell"},
+    "yaml": {"readers"},
+    **dict.fromkeys(("_pytest", "http", "requests", "socket", "urllib"), frozenset[str]()),
 }
-OUTSIDE = {"argparse": {"cli"}, "subprocess": {"trees"}, "socket": set(), "urllib": set(), "http": set(), "pickle": {"crew"}}
+FRONT_ENDS = ("cli", "pytest_plugin", "__main__")
+PRINTS = ("cli/_output.py", "cli/_streams.py", "cli/__init__.py")
+
+TREES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+MODULES = {".".join(("pytest_gbs", *name.removesuffix(".py").split("/"))).removesuffix(".__init__"): name for name in TREES}
 
 
-def _modules() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+def _room(name: str) -> str:
+    return name.partition("/")[0].removesuffix(".py")
 
 
-def _room(path: Path) -> str:
-    inner = path.relative_to(PACKAGE)
-    return inner.parts[0] if len(inner.parts) > 1 else inner.stem
-
-
-def _imports(path: Path) -> Iterator[tuple[str, int]]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def _imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield each import wherever it stands, in functions and for type checkers too: a name from a package is a module where it is one."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            yield node.module, node.lineno
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield (inner if inner in MODULES else node.module), node.lineno
 
 
-def _id(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
+def test_imports_go_down_only() -> None:
+    wrong = []
+    for name, tree in TREES.items():
+        for imported, line in _imports(tree):
+            if name == "__init__.py" or imported not in MODULES or imported == "pytest_gbs":
+                continue
+            room, other = _room(name), _room(MODULES[imported])
+            if room != other and LAYER_OF[other] >= LAYER_OF[room]:
+                wrong.append(f"{name}:{line} imports {imported}")
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_id)
-def test_imports_go_down_only(path: Path) -> None:
-    room = _room(path)
-    if room == "__init__":
-        return
-    for name, line in _imports(path):
-        parts = name.split(".")
-        if parts[0] != "pytest_gbs" or len(parts) < 2 or parts[1] == room:
-            continue
-        assert FLOOR_OF[parts[1]] < FLOOR_OF[room] or _front_end(room, parts[1]), f"{_id(path)}:{line} imports {name}, which lies above"
-        if room in CORE_ONLY:
-            assert parts[1] == "core", f"{_id(path)}:{line} imports {name}: {room} see core only"
+def test_no_modules_import_each_other() -> None:
+    graph = {
+        name: {MODULES[imported] for imported, _ in _imports(tree) if imported in MODULES and imported != "pytest_gbs"} - {name}
+        for name, tree in TREES.items()
+        if name != "__init__.py"
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(error.args[1])) from error
 
 
-def _front_end(room: str, other: str) -> bool:
-    return FLOOR_OF[room] == FLOOR_OF[other] == len(FLOORS) - 1
+def test_the_outside_is_touched_where_the_plan_says() -> None:
+    wrong = []
+    for name, tree in TREES.items():
+        wrong += [
+            f"{name}:{line} imports {imported}"
+            for imported, line in _imports(tree)
+            if _room(name) not in OUTSIDE.get(imported.partition(".")[0], {_room(name)})
+        ]
+        wrong += [f"{name}:{node.lineno} {what}" for node in ast.walk(tree) if (what := _touches(name, node))]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_id)
-def test_the_outside_is_touched_where_the_plan_says(path: Path) -> None:
-    room = _room(path)
-    for name, line in _imports(path):
-        top = name.split(".")[0]
-        for table in (THIRD_PARTY, OUTSIDE):
-            if top in table:
-                assert room in table[top], f"{_id(path)}:{line} imports {top}"
-        if top == "pytest" or top.startswith("_pytest"):
-            assert top == "pytest", f"{_id(path)}:{line} imports pytest's private parts"
-            assert room in {"plugin", "pytest_items"}, f"{_id(path)}:{line} imports pytest"
-
-
-@pytest.mark.parametrize("path", [p for p in _modules() if _room(p) not in {"cli", "plugin", "pytest_items", "__main__"}], ids=_id)
-def test_nothing_below_the_front_ends_prints_or_reads_the_environment(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if _id(path) == "core/typed.py" and node.func.id == "eval":
-                continue  # compiles the constructors of named tuples, as the standard library does
-            assert node.func.id not in {"print", "input", "eval", "exec", "exit", "quit"}, f"{_id(path)}:{node.lineno}"
-            if node.func.id == "open":
-                assert _room(path) == "trees", f"{_id(path)}:{node.lineno} opens a file"
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
-            if _id(path) == "trees/git.py" and node.attr == "environ":
-                continue  # handed on to git whole, with what keeps it from fetching
-            assert node.attr not in {"environ", "getenv", "system", "popen"}, f"{_id(path)}:{node.lineno}"
-
-
-@pytest.mark.parametrize("path", [path for path in _modules() if _room(path) in ("cli", "formats", "pytest_items")], ids=_id)
-def test_all_that_is_printed_goes_through_one_place(path: Path) -> None:
-    """What is written there is obeyed by no terminal and no CI system; JSON is made safe without a change of its meaning."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-            assert _id(path) == "cli/_output.py", f"{_id(path)}:{node.lineno} prints"
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if (node.value.id, node.attr) == ("sys", "stdout"):
-                assert _id(path) in ("cli/_output.py", "cli/_streams.py", "cli/__init__.py"), f"{_id(path)}:{node.lineno} writes"
-            if (node.value.id, node.attr) == ("json", "dumps"):
-                assert _id(path) == "formats/_json.py", f"{_id(path)}:{node.lineno} makes JSON"
+def _touches(name: str, node: ast.AST) -> str:
+    """Return what a node does that is none of its module's business: printing, opening files, running code, the environment."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        called = node.func.id
+        if called in ("input", "eval", "exec", "exit", "quit") or (called == "print" and name != "cli/_output.py"):
+            return called
+        if called == "open" and _room(name) not in ("files", "cli"):
+            return called
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        said = f"{node.value.id}.{node.attr}"
+        if said in ("os.system", "os.popen") or (said == "sys.stdout" and name not in PRINTS):
+            return said
+        if said in ("os.environ", "os.getenv") and _room(name) not in FRONT_ENDS and name != "files/git.py":
+            return said
+        if said == "json.dumps" and _room(name) in ("formats", "cli", "pytest_plugin") and name != "formats/_json.py":
+            return said  # only there is nothing in it obeyed by a terminal or a CI system
+    return ""

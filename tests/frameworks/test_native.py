@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.files import decode
+from pytest_gbs.files.decode import decode
 from pytest_gbs.frameworks import recognise, tables
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.document import Document

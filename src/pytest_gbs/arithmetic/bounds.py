@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import gcd, lcm
+from typing import Final, NamedTuple
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
-from pytest_gbs.model.typed import Final, NamedTuple
 
 
 class Form(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from typing import Final
 
 from pytest_gbs.arithmetic.solver import solve
 from pytest_gbs.arithmetic.wording import leaves
@@ -13,7 +14,6 @@ from pytest_gbs.model.document import Mapping as MappingNode
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.limits import LONGEST_SCHEDULE, MOST_STAGES
 from pytest_gbs.model.quantity import Note, Noted, Origin, Quantity, Size
-from pytest_gbs.model.typed import Final
 
 _VALUE: Final = "value"
 _THOUSANDS: Final = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}

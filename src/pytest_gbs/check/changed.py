@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
-from pytest_gbs.api import check
 from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.check.session import check
 from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.files.root import StrPath
 from pytest_gbs.history.lock import NAME, Base, records
@@ -16,7 +17,6 @@ from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.model.tree import Tree
-from pytest_gbs.model.typed import Final
 
 _SETTINGS: Final = ("gbs.toml", "pyproject.toml", NAME)
 

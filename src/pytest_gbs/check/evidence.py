@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pytest_gbs.check.repository import Repository
 from pytest_gbs.check.runs import Context
@@ -14,7 +15,6 @@ from pytest_gbs.model.location import Lines, Source
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.model.run import Policy
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_gbs.check.launch_index import LaunchIndex

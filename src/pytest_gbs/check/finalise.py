@@ -13,6 +13,7 @@ What a step needs to know of a rule, the rule says itself (`core.rule`); no rule
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from pytest_gbs.check.rulebook import Rulebook
 from pytest_gbs.model.document import CONFIGURATIONS
@@ -21,7 +22,6 @@ from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, V
 from pytest_gbs.model.report import FileReport, Role, Verdict
 from pytest_gbs.model.rule import About
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final, NamedTuple, TypeAlias
 
 # What rules said, by the code of the rule.
 Outcomes: TypeAlias = Mapping[str, list[Outcome]]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
+from typing import Final
 
 from pytest_gbs.files.globs import matches
 from pytest_gbs.model.document import Document
@@ -15,7 +16,6 @@ from pytest_gbs.model.location import Lines, Location, Source
 from pytest_gbs.model.outcome import Edit, Finding
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.model.suppression import Suppression
-from pytest_gbs.model.typed import Final
 
 _SIGN: Final = "gbs:"
 # The reason ends where another comment starts within the comment: `# gbs: ignore[CODE] why  # yamllint`.

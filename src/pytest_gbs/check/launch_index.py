@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from typing import Final, NamedTuple
 
 from pytest_gbs.check.repository import Repository
 from pytest_gbs.claims.grammars import read_declarations
@@ -14,7 +15,6 @@ from pytest_gbs.model.document import CommentBlock, Document
 from pytest_gbs.model.launch import JUDGES_NOTHING, Unread
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
-from pytest_gbs.model.typed import Final, NamedTuple
 
 _DECLARED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, *HARDWARE)
 

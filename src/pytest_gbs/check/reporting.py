@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.check import finalise
@@ -19,7 +20,6 @@ from pytest_gbs.model.report import Bug, FileReport, Role, Verdict
 from pytest_gbs.model.rule import Rule, Scope
 from pytest_gbs.model.run import Judged, Run
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.typed import TYPE_CHECKING
 from pytest_gbs.rules import rules
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.wording import agreement
 from pytest_gbs.claims.worlds import Nearby
@@ -23,7 +24,6 @@ from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.location import Lines, Source, Unreadable
 from pytest_gbs.model.quantity import PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.readers import read
 from pytest_gbs.settings.versions import Versions
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Final
 
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.rule import Needs, Rule, Scope
-from pytest_gbs.model.typed import Final
 
 # What a rule may need of a table rather than of a run.
 OF_TABLE: Final = frozenset((Needs.CHECKED, Needs.CONSTRAINTS, Needs.SWITCHES, Needs.REQUIREMENTS))

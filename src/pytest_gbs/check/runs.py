@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_gbs.arithmetic.solver import law
 from pytest_gbs.arithmetic.wording import leaves
@@ -30,7 +31,6 @@ from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
 from pytest_gbs.model.run import Judged, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
-from pytest_gbs.model.typed import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.launches.resolve import Running

@@ -8,8 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-
-from pytest_gbs.model.typed import Any, Final
+from typing import Any, Final
 
 # The number of a block is one byte in the pipe that all processes take from.
 _BLOCKS: Final = 200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import law
@@ -14,7 +15,6 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.run import Cause, Claim, Judgement, Reading, Run, World
-from pytest_gbs.model.typed import Final
 
 # The settings that a claim may name beside the hardware, and that a stale claim may be mended by.
 SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)

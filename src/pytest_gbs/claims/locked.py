@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import law
@@ -12,7 +13,6 @@ from pytest_gbs.model.equation import Equation, Monomial
 from pytest_gbs.model.locked import PER_GPU, PER_RANK, Held, Record
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Quantity, Size
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final, NamedTuple
 
 # A size of one is worth no word where it only divides the GPUs.
 _DIVISORS: Final = (

@@ -5,13 +5,12 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
+from typing import Final
 
-from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._commands import commands, find
 from pytest_gbs.cli._plain import plain
 from pytest_gbs.cli._words import MARK, split, unmark
-from pytest_gbs.files.plugins import module
 from pytest_gbs.model.errors import GbsError
-from pytest_gbs.model.typed import Final
 
 _COUNTED: Final = hasattr(gc, "freeze")  # the garbage collector of CPython
 _VALUED: Final = {"--strict": "--strict=claims", "--add-ignore": "--add-ignore="}
@@ -58,27 +57,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except SystemExit as stop:  # argparse: --help and usage errors
         return stop.code if isinstance(stop.code, int) else 2
-
-
-def commands() -> tuple[str, ...]:
-    """Return the names of all sub-commands: those of the modules in this folder."""
-    from pkgutil import iter_modules
-
-    return tuple(sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_")))
-
-
-def find(name: str) -> Command | None:
-    """Return sub-command `name`, or None where there is none."""
-    if not name.isidentifier() or name.startswith("_"):
-        return None
-    home = f"{__name__}.{name}"
-    try:
-        command: Command = module(home).COMMAND
-    except ModuleNotFoundError as error:
-        if error.name != home:
-            raise
-        return None
-    return command
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import complain
@@ -11,7 +12,6 @@ from pytest_gbs.history.baseline import Entry, entries, parse, render, stale, to
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.report import Report
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse

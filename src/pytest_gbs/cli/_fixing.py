@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._input import STDIN, Job
 from pytest_gbs.cli._leftovers import clean_up
@@ -13,7 +14,6 @@ from pytest_gbs.cli._output import complain, emit_bytes, slashed
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Lines, Source
 from pytest_gbs.model.outcome import Applicability
-from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse

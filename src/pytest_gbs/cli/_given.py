@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import Job, add_input, job
@@ -10,7 +12,6 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final
 
 _MOST_DIGITS: Final = 9
 

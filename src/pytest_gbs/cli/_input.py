@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.cli._output import slashed
@@ -18,7 +19,6 @@ from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 from pytest_gbs.settings import Overrides, load_settings
 
 if TYPE_CHECKING:

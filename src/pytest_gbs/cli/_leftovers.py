@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from pytest_gbs.cli._output import complain
-from pytest_gbs.model.typed import Final
 
 _SHOWN: Final = 5
 

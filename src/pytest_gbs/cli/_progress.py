@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from time import monotonic
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.worktree import Listing, listing
 from pytest_gbs.formats._summary import count
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.tree import Tree
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from typing import TextIO

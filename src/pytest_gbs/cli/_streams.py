@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-
-from pytest_gbs.model.typed import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import TextIO

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, wants_baseline, wants_fixing
 from pytest_gbs.cli._input import Job, add_input, job
@@ -10,7 +12,6 @@ from pytest_gbs.formats import find
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import Report, Role, Verdict
-from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

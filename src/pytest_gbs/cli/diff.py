@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import STDIN, Job, add_input, job
@@ -15,7 +16,6 @@ from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.report import Bug, Report
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
@@ -130,8 +130,8 @@ def _settings_at(tree: Tree, name: str, settings: Settings) -> Settings:
         SettingsError: they are broken there.
     """
     from pytest_gbs.rules import rules
+    from pytest_gbs.settings.file import TABLE, parse
     from pytest_gbs.settings.meaning import build
-    from pytest_gbs.settings.reading import TABLE, parse
     from pytest_gbs.settings.shape import fits
 
     codes = {rule.code: rule.name for rule in rules()}

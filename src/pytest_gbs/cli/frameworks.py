@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Final
+
 from pytest_gbs.arithmetic.wording import called, quotient, short
 from pytest_gbs.cli._added import added
 from pytest_gbs.cli._command import Command
@@ -10,7 +12,6 @@ from pytest_gbs.cli._table import write_table
 from pytest_gbs.model.equation import Equation, Rounding
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.typed import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     import argparse

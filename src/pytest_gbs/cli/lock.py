@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.claims.locked import moved, same_batch, words
@@ -16,7 +17,6 @@ from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.locked import Record
 from pytest_gbs.model.report import Report
-from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

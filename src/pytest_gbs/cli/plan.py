@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._given import hardware, number, of_recipe
 from pytest_gbs.cli._output import emit
@@ -9,7 +11,6 @@ from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.planning import Goal
 from pytest_gbs.model.quantity import PARALLEL, Name
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._given import asked, hardware, number
@@ -14,7 +15,6 @@ from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import Scaled, Stuck
-from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import argparse

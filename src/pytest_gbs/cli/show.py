@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.formats import find, formats
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.report import Role
-from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

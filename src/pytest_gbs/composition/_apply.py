@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
 from pytest_gbs.composition._interpolation import Failed
 from pytest_gbs.composition._merge import Clash, Merger, NotInStruct
@@ -13,7 +15,6 @@ from pytest_gbs.composition._resolve import Interpolations, split_key
 from pytest_gbs.composition.composed import Why
 from pytest_gbs.model.limits import DEEPEST_COMPOSED
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import Any
 
 
 class Rejected(Exception):

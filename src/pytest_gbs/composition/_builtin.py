@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_gbs.composition._grammar import parse_element
 from pytest_gbs.composition._interpolation import Failed, Text
 from pytest_gbs.composition._nodes import Branch, Container, path_of
 from pytest_gbs.composition.composed import Why
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from pytest_gbs.composition._resolve import Interpolations

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from pytest_gbs.composition._folder import Entry
 from pytest_gbs.composition._nodes import TooMuch
-from pytest_gbs.model.typed import Any, Final
 
 _LONGEST_PACKAGE: Final = 200
 

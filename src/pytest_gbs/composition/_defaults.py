@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from pytest_gbs.composition._choices import HYDRA, Choices
 from pytest_gbs.composition._default import Default
 from pytest_gbs.composition._folder import Entry, Folder, Loaded, Stopped
@@ -13,7 +15,6 @@ from pytest_gbs.composition._resolve import Interpolations
 from pytest_gbs.composition.composed import ComposeProblem, ProblemKind
 from pytest_gbs.model.limits import DEEPEST_DEFAULTS, MOST_DEFAULTS
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import Any, NamedTuple
 
 
 class Part(NamedTuple):

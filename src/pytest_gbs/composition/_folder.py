@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, copy
 from pytest_gbs.composition._plant import Refused, plant
@@ -16,7 +17,6 @@ from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.tree import Tree
-from pytest_gbs.model.typed import Any, Final, NamedTuple, TypeAlias
 
 Reader: TypeAlias = Callable[[Source], tuple[Document | Unreadable, ...]]
 

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, TooMuch, copy, path_of
 from pytest_gbs.model.limits import DEEPEST_COMPOSED
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TypeAlias
 
 Dereference: TypeAlias = Callable[[Leaf], Node | None]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any, Final, TypeAlias
+
 from pytest_gbs.composition.composed import Override
 from pytest_gbs.model.limits import DEEPEST_COMPOSED, MOST_COMPOSED, MOST_INTERPOLATED
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.model.typed import Any, Final, TypeAlias
 
 MISSING: Final = "???"
 

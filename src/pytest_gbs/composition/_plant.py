@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any, Final
 
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, TooMuch
@@ -11,7 +12,6 @@ from pytest_gbs.model.document import Node as Written
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import DEEPEST_COMPOSED, LONGEST_NUMBER
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.model.typed import Any, Final
 from pytest_gbs.readers.scalar import JSON, Value, resolve
 
 _YAML: Final = "tag:yaml.org,2002:"

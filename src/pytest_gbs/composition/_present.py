@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
+from typing import Any, Final
 
 from pytest_gbs.composition._nodes import MISSING, Branch, Budget, Items, Leaf, Node, TooMuch
 from pytest_gbs.composition._resolve import Found, Interpolations, Resolver
@@ -11,7 +12,6 @@ from pytest_gbs.model.document import Document, Mapping, Scalar, Sequence
 from pytest_gbs.model.document import Node as Written
 from pytest_gbs.model.limits import DEEPEST_COMPOSED, MOST_COMPOSED_TEXT, MOST_EXPANDED
 from pytest_gbs.model.location import KeyPath, Location, Source
-from pytest_gbs.model.typed import Any, Final
 from pytest_gbs.readers.scalar import Value
 
 _new: Final[Any] = tuple.__new__  # half the time that the constructor of a NamedTuple takes

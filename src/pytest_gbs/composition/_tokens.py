@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-
-from pytest_gbs.model.typed import Final, NamedTuple
+from typing import Final, NamedTuple
 
 # Hydra 1.3, hydra/grammar/OverrideLexer.g4; OmegaConf 2.3, omegaconf/grammar/OmegaConfGrammarLexer.g4, VALUE_MODE in both.
 # The longest match wins, of equally long ones the first.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
 
 from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch
 from pytest_gbs.composition._override_grammar import NotAnOverride, parse_override
@@ -15,7 +16,6 @@ from pytest_gbs.composition.composed import Composed
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Arguments, Loader
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import Any, Final, TypeAlias
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 # What int() of Python takes, as argparse converts with it.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Final, NamedTuple
+
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.model.typed import Any, Final, NamedTuple
 from pytest_gbs.readers.scalar import Value
 
 # The place of what was given without one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from pytest_gbs.composition._apply import Rejected, apply
 from pytest_gbs.composition._folder import Reader, Stopped, read_one
@@ -18,7 +19,6 @@ from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import DEEPEST_PARENTS, MOST_PARENTS
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.tree import Tree
-from pytest_gbs.model.typed import Any, Final, NamedTuple
 
 
 class Style(NamedTuple):

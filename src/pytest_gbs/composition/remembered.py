@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from pytest_gbs.composition._nodes import Node
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.tree import Tree
-from pytest_gbs.model.typed import Final
 
 # A repository's configurations; beyond that, files are read again.
 _MOST: Final = 2_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from pytest_gbs.composition._folder import Reader, Stopped, read_one
 from pytest_gbs.composition._merge import Clash
@@ -14,7 +15,6 @@ from pytest_gbs.composition.hydra import merger_of
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import Location, Unreadable
 from pytest_gbs.model.tree import Tree
-from pytest_gbs.model.typed import Final
 
 
 class Shared:

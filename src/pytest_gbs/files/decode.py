@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.typed import Final
 
 # YAML 1.2.2, section 5.2: longest marks first, then the zero bytes around an ASCII character that starts a text without mark.
 MARKS: Final = (

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha1, sha256
+from typing import Any, Final
 
 from pytest_gbs.files.decode import decode
 from pytest_gbs.files.gitignore import IgnoreFile
@@ -26,7 +27,6 @@ from pytest_gbs.model.limits import (
     MOST_TREE_ENTRIES,
 )
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.typed import Any, Final
 
 # What a repository's own configuration may not do while it is read: run programs, fetch what is missing, wait for a password.
 _HARMLESS: Final = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Final, NamedTuple
 
 from pytest_gbs.files.globs import path_regex, segments, tokens
 from pytest_gbs.model.limits import MOST_WILD_CHARACTERS, MOST_WILD_PATTERNS
-from pytest_gbs.model.typed import Final, NamedTuple
 
 _WILD: Final = frozenset("*?[\\")
 

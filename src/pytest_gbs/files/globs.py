@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
+from typing import Final
 
 from pytest_gbs.model.limits import MOST_SPELLINGS
-from pytest_gbs.model.typed import Final
 
 _SLASH, _STAR = "/", "*"
 _POSIX: Final = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from pytest_gbs.files.worktree import Listing, listing
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.tree import Tree
-from pytest_gbs.model.typed import NamedTuple
 
 
 class OverlayTree(NamedTuple):

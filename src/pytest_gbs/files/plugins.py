@@ -10,8 +10,7 @@ import sys
 from collections.abc import Sequence
 from marshal import dumps, loads
 from os import listdir, scandir
-
-from pytest_gbs.model.typed import Any, Final
+from typing import Any, Final
 
 # Where the indexes lie, below the package; the folder is in no repository.
 PREBUILT: Final = "_prebuilt"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.model.document import MAKEFILES, SCRIPTS
-from pytest_gbs.model.typed import Final
 
 # Programs that launch training: one of these stands in each script that does. The words of all launchers are among them.
 LAUNCHING: Final = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
 
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.outcome import Edit
-from pytest_gbs.model.typed import TypeAlias
 
 Read: TypeAlias = "Callable[[str], Source | Unreadable]"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Final
 
 from pytest_gbs.fixes.editing import Read
 from pytest_gbs.fixes.mending import Mended, Recheck, run
@@ -13,7 +14,6 @@ from pytest_gbs.model.location import Lines, Location, Source
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.rule import Scope
-from pytest_gbs.model.typed import Final
 
 # A comment can't silence what it says itself, nor what keeps the file from being read.
 _NEVER: Final = (Scope.UNREADABLE, Scope.SUPPRESSIONS)

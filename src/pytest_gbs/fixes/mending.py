@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 from pytest_gbs.fixes.editing import Read, by_source, edit_all, overlap, shifting
 from pytest_gbs.fixes.rereading import unintended
@@ -11,7 +12,6 @@ from pytest_gbs.model.limits import MOST_FIX_ROUNDS
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
 from pytest_gbs.model.report import Report
-from pytest_gbs.model.typed import NamedTuple, TypeAlias
 
 Recheck: TypeAlias = "Callable[[Mapping[str, Source]], Report]"
 # What a finding offers, given the files as they are by then.

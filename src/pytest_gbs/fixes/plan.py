@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import islice
 from math import isqrt, prod
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.model.planning import Goal, Near, Pair, Plan
-from pytest_gbs.model.typed import Final
 
 # How many numbers of GPUs are offered on each side of the wanted one, and how many are tried.
 _OFFERED: Final = 2

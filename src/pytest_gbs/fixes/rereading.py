@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.model.document import CONFIGURATIONS, Alias, Document, Mapping, Node, Scalar
@@ -10,7 +11,6 @@ from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import MOST_REREAD_CHARACTERS
 from pytest_gbs.model.location import KeyPath, Source, Unreadable
 from pytest_gbs.model.outcome import Edit
-from pytest_gbs.model.typed import TYPE_CHECKING
 from pytest_gbs.readers import read
 from pytest_gbs.readers.scalar import loader_of, resolve
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import assumed, count
 from pytest_gbs.fixes.editing import by_source, edit_all
@@ -20,7 +21,6 @@ from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import Change, Scaled, Shape, Stuck, What
-from pytest_gbs.model.typed import Final
 
 # Candidates that are tried to the end; each costs a check.
 _MOST_TRIED: Final = 6

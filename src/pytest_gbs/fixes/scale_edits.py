@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from typing import Final, NamedTuple, TypeAlias
 
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.fixes.editing import Read
@@ -20,7 +21,6 @@ from pytest_gbs.model.outcome import Edit
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import Change, What
-from pytest_gbs.model.typed import Final, NamedTuple, TypeAlias
 
 # What marks a key that scaling has put in, so that scaling back takes it out again.
 ADDED: Final = "# added by gbs scale"

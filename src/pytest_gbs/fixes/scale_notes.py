@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import count
 from pytest_gbs.fixes.plan import around, micro_batches, world_sizes_near
@@ -15,7 +16,6 @@ from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import Change, Shape, What
-from pytest_gbs.model.typed import Final
 
 _INTERVALS: Final = (Name.MAX_STEPS, Name.SAVE_STEPS, Name.EVAL_STEPS, Name.LOGGING_STEPS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from pytest_gbs.arithmetic.wording import called, count, short
 from pytest_gbs.claims.worlds import PER_NODE_USUAL, geometry
@@ -14,7 +15,6 @@ from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.run import Claim, Geometry, Run
 from pytest_gbs.model.scaling import Shape
-from pytest_gbs.model.typed import Final, NamedTuple
 
 # Sizes that say on how many ranks a recipe runs and stand in the recipe itself.
 RANKLIKE: Final = (Name.DATA_PARALLEL_SIZE, Name.REPLICATE_SIZE, Name.SHARD_SIZE)

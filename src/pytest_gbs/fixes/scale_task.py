@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from pytest_gbs.arithmetic.wording import called, count
 from pytest_gbs.fixes.editing import Read
@@ -15,7 +16,6 @@ from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Geometry, Run
 from pytest_gbs.model.scaling import Shape
-from pytest_gbs.model.typed import Final, NamedTuple, TypeAlias
 
 Recheck: TypeAlias = "Callable[[Mapping[str, Source], Given], Report]"
 _SIZES: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)

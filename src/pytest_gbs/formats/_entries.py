@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Fix, Undetermined
-from pytest_gbs.model.typed import Any
 
 
 def location(at: Location, places: Places) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-
-from pytest_gbs.model.typed import Final
+from typing import Final
 
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 

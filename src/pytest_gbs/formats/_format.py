@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from pytest_gbs.model.report import Report
-from pytest_gbs.model.typed import NamedTuple
 
 
 class Options(NamedTuple):

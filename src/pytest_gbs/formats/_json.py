@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_gbs.formats._escape import neutralize_hashes
-from pytest_gbs.model.typed import Any
 
 
 def dump(value: Any) -> str:

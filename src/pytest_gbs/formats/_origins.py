@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.arithmetic.wording import called, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.model.typed import Final
 
 _REASONS: Final = {
     Reason.MISSING: "not stated",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import Verdict
-from pytest_gbs.model.typed import Final, NamedTuple
 
 STRONG: Final = "1"
 DIM: Final = "2"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_gbs.arithmetic.wording import count, listing, short
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.model.planning import Near, Pair, Plan
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.typed import Any
 
 _FEWEST = "fewest passes between updates at this memory"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import relpath
+from typing import Any
 
 from pytest_gbs.arithmetic.wording import assumed, called, count, listing
 from pytest_gbs.formats._arithmetic import number
@@ -15,7 +16,6 @@ from pytest_gbs.formats._plan import near, near_json
 from pytest_gbs.model.location import Lines
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.scaling import Change, Scaled, Shape, Stuck, What
-from pytest_gbs.model.typed import Any
 
 
 def render_scaled(results: Sequence[Scaled | Stuck], format_name: str, options: Options) -> str:

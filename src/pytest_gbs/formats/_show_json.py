@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, Final
 
 from pytest_gbs.arithmetic.schedules import stages_of
 from pytest_gbs.arithmetic.solver import law
@@ -17,7 +18,6 @@ from pytest_gbs.model.launch import Launch, LauncherFile
 from pytest_gbs.model.quantity import Conflict, Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Any, Final
 
 # The sizes that every entry has, known or not; the others only where something states them.
 _ALWAYS: Final = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from pytest_gbs.arithmetic.solver import law
 from pytest_gbs.arithmetic.wording import Fraction, assumed, called, count, degree, fraction, law_text, listing, several, short
@@ -17,7 +18,6 @@ from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.run import Claim, Run
-from pytest_gbs.model.typed import Any, Final
 
 _EXAMPLES: Final = {Name.GPUS_PER_NODE: (4, 8), Name.NUM_NODES: (1, 8)}
 _LISTED: Final = 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from pytest_gbs.arithmetic.schedules import stages_of
 from pytest_gbs.arithmetic.solver import law
@@ -13,7 +14,6 @@ from pytest_gbs.formats._places import Places
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final, NamedTuple
 
 _INTERVALS: Final = ((Name.SAVE_STEPS, "saves"), (Name.LOGGING_STEPS, "log lines"))
 

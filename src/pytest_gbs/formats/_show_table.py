@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_steps import batch_text, span
@@ -10,7 +11,6 @@ from pytest_gbs.model.launch import Launch
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final
 
 HEAD: Final = ("global batch", "micro", "accumulation", "GPUs", "tokens per step", "verdict", "framework", "recipe")
 RIGHT: Final = 5  # columns of numbers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Options
@@ -14,7 +15,6 @@ from pytest_gbs.formats._show_table import HEAD, RIGHT, rows
 from pytest_gbs.formats._width import left, right, width
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final
 
 _VALUE: Final = 28  # columns in which labels and numbers end, beside the indentation
 _TEXT: Final = 22  # columns before the words of a line without a number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Final
 
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
@@ -11,7 +12,6 @@ from pytest_gbs.formats._problems import by_severity, notes, title
 from pytest_gbs.formats._summary import count, headline
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import Report
-from pytest_gbs.model.typed import Final
 
 # GitHub shows ten annotations of each kind for a step and drops the rest without a word.
 _SHOWN: Final = 10

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._fingerprint import fingerprints
 from pytest_gbs.formats._format import Format, Options
@@ -10,7 +12,6 @@ from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import problems, title
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import Report
-from pytest_gbs.model.typed import Any, Final
 
 _SEVERITY: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 

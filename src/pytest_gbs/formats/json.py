@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, Options
@@ -11,7 +13,6 @@ from pytest_gbs.formats._problems import problems
 from pytest_gbs.formats._summary import files, launchers, launches
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role
-from pytest_gbs.model.typed import Any, Final
 
 VERSION: Final = 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, Final
 
 from pytest_gbs import __version__
 from pytest_gbs.formats._escape import escape
@@ -15,7 +16,6 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.rule import Rule
-from pytest_gbs.model.typed import Any, Final
 
 _LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
@@ -12,7 +13,6 @@ from pytest_gbs.formats._problems import notes, problems, title
 from pytest_gbs.formats._summary import headline, remarks
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.report import Report, Role
-from pytest_gbs.model.typed import Final
 
 _ROOM: Final = 106
 

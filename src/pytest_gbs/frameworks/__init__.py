@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from marshal import dumps, loads
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_gbs import core
+from pytest_gbs import model
 from pytest_gbs.files.plugins import prebuilt
 from pytest_gbs.frameworks._recognition import Index, Recogniser, build
 from pytest_gbs.frameworks._stored import restored, restored_index, stored, stored_index
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.frameworks._notation import Raw
 
 # What the stored tables depend on: the files of this folder, and what a table is.
-SEARCH: Final = (*__path__, *core.__path__)
+SEARCH: Final = (*__path__, *model.__path__)
 
 
 class _Known(NamedTuple):

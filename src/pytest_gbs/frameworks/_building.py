@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any, Final
 
 from pytest_gbs.frameworks._formulas import formula, relation
 from pytest_gbs.frameworks._notation import Raw, words
@@ -30,7 +31,6 @@ from pytest_gbs.model.framework import (
 )
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.quantity import FACTORS, PARALLEL, Name
-from pytest_gbs.model.typed import Any, Final
 
 KINDS: Final = ("quoted", "text", "whole-float", "fraction", "boolean", "null", "zero", "negative", "collection")
 

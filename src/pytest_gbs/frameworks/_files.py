@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from os import listdir
+from pathlib import Path
 
-import pytest_gbs.frameworks
 from pytest_gbs.files.plugins import read_beside
 from pytest_gbs.frameworks._building import build_framework
 from pytest_gbs.frameworks._notation import Raw, expand
@@ -25,8 +25,7 @@ def description(name: str) -> Raw | None:
 
 def names() -> list[str]:
     """Return the names of all files, those of shared parts, which start with an underscore, too."""
-    folder = pytest_gbs.frameworks.__path__[0]
-    return sorted(name.removesuffix(".toml") for name in listdir(folder) if name.endswith(".toml"))
+    return sorted(name.removesuffix(".toml") for name in listdir(Path(__file__).parent) if name.endswith(".toml"))
 
 
 def built_in() -> Iterator[tuple[str, int, Framework]]:

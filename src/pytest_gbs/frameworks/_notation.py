@@ -7,8 +7,7 @@ inherited or abbreviated any more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-
-from pytest_gbs.model.typed import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 Raw = dict[str, Any]
 Find = Callable[[str], Raw | None]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pytest_gbs.frameworks._notation import Path, Plain, Raw, put_in
-from pytest_gbs.model.typed import Any
 
 
 def stated_at(raw: Raw, plain: Plain, path: Path) -> Path | None:

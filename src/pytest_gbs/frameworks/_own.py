@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.frameworks import hints, recognise
 from pytest_gbs.frameworks._recognition import Recogniser, build
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.typed import TypeAlias
 
 Recognise: TypeAlias = Callable[[Document, str], Framework | None]
 

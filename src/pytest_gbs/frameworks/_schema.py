@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any, Final
 
 from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.frameworks import slug, tables
 from pytest_gbs.frameworks.reading import LONGEST, NUMBER, TEMPLATE, WRONG
 from pytest_gbs.model.framework import Condition, Framework, Row, SameAs, Treatment
 from pytest_gbs.model.location import KeyPath
-from pytest_gbs.model.typed import Any, Final
 
 Schema = dict[str, Any]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from pytest_gbs.frameworks._recognition import Entry, Index
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import (
@@ -19,7 +21,6 @@ from pytest_gbs.model.framework import (
     Switch,
     Text,
 )
-from pytest_gbs.model.typed import Any, Final
 
 _KINDS: Final = {
     kind.__name__: kind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import prod
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import Multiples, dividing
 from pytest_gbs.arithmetic.schedules import at_stage, changing
@@ -17,7 +18,6 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import RANKS, Name, Noted, Origin, Quantity, Size
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final
 
 _DOES = {
     Enforcement.STOPS: "stops at start",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, Final
 
 from pytest_gbs.arithmetic.admissible import ENOUGH, MOST_GPUS
 from pytest_gbs.arithmetic.bounds import NOWHERE, Bounds, Form, agree
@@ -13,7 +14,6 @@ from pytest_gbs.model.equation import Enforcement, Equation, Rounding
 from pytest_gbs.model.framework import Constraint
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Size
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Any, Final
 
 # The rule about recipes that run on no number of GPUs.
 _NOWHERE: Final = "unsatisfiable-batch"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.arithmetic.schedules import RAMP_UP, ramp
@@ -18,7 +19,6 @@ from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence
 from pytest_gbs.model.framework import Condition, Loader
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
-from pytest_gbs.model.typed import Final
 
 _SPLITS_BATCHES: Final = Condition(("accelerator_config", "split_batches"), (True,), default=False)
 

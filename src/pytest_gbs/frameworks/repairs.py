@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
+from typing import Final, NamedTuple
 
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.frameworks.reading import key_text
@@ -13,7 +14,6 @@ from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Applicability, Edit, Fix
 from pytest_gbs.model.quantity import RANKS, Name, Origin, Quantity
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final, NamedTuple
 
 # What a recipe may state of its batch as a whole: each is a factor of what follows from it.
 _TARGETS: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Final
 
 from pytest_gbs.model.framework import Era, Framework
 from pytest_gbs.model.pins import Pin, Version
-from pytest_gbs.model.typed import Final
 
 _BEHIND: Final = (0,)  # what makes a version the next one after itself
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import FileReport, Report, Verdict
-from pytest_gbs.model.typed import Any, Final, NamedTuple
 
 VERSION: Final = 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from math import sqrt
+from typing import Final, NamedTuple
 
 from pytest_gbs.arithmetic.solver import law
 from pytest_gbs.arithmetic.wording import called, law_text
@@ -19,7 +20,6 @@ from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.tree import Tree
-from pytest_gbs.model.typed import Final, NamedTuple
 
 _TOPICS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("learning_rate", "lr", "max_lr", "peak_lr", "base_lr", "lr_max", "learning_rate_max"), Topic.LEARNING_RATE),

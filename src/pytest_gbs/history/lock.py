@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from pytest_gbs.claims.locked import key, record
 from pytest_gbs.files.regular import MISSING
@@ -14,7 +15,6 @@ from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.locked import Held, Record
 from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import NamedTuple
 
 
 class Base(NamedTuple):

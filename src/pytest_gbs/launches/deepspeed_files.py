@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import below, upwards
 from pytest_gbs.model.document import Document, Mapping, Scalar
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.run import Companion, Run
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.readers import read
 
 if TYPE_CHECKING:

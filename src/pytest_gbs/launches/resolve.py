@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Final, NamedTuple
 
 from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembered, Resolvers, combine, compose, inherit, with_settings
 from pytest_gbs.composition.command_settings import Setting, settings
@@ -17,7 +18,6 @@ from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Size, Unknown
-from pytest_gbs.model.typed import Final, NamedTuple
 
 _MOST_CANDIDATES: Final = 200
 _COMMON_UNITS: Final = ("samples", "pairs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.model.typed import Final, NamedTuple
+from typing import Final, NamedTuple
 
 
 class Assuming:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
 
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import Final, NamedTuple
 
 
 class Force:

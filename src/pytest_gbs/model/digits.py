@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.model.typed import Final
+from typing import Final
 
 _MOST: Final = 8  # digits: a hundred million GPUs, samples or steps are no size
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.equation import Enforcement, Equation
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.quantity import Size
-from pytest_gbs.model.typed import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.model.pins import Pin

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final, TypeVar
 
 from pytest_gbs.model.errors import GbsError
-from pytest_gbs.model.typed import Final, TypeVar
 
 Found = TypeVar("Found")
 _LONGEST: Final = 300  # characters of what an exception says; it may hold a whole file

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-
-from pytest_gbs.model.typed import Final, TypeVar
+from typing import Final, TypeVar
 
 # Values that live on are asked for again and again; those made for one document need not be kept.
 _MOST: Final = 256

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from pytest_gbs.model.command import Command, Script, Word
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Quantity, Unknown
-from pytest_gbs.model.typed import Final, NamedTuple
 
 
 class Kind:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.typed import Final, NamedTuple
 
 PER_GPU: Final = Name.WORLD_SIZE
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, TypeAlias
+
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import NamedTuple, TypeAlias
 
 Version: TypeAlias = tuple[int, ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.model.typed import NamedTuple
+from typing import NamedTuple
 
 
 class Goal(NamedTuple):

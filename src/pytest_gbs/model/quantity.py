@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final, NamedTuple, TypeAlias
 
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import Final, NamedTuple, TypeAlias
 
 
 class Name:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.outcome import Finding, Undetermined
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final, NamedTuple
 
 
 class Role:

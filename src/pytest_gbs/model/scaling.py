@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Edit
 from pytest_gbs.model.planning import Near
-from pytest_gbs.model.typed import Final, NamedTuple
 
 
 class What:

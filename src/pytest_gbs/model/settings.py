@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from pytest_gbs.model.limits import MOST_FILE_BYTES
-from pytest_gbs.model.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.model.framework import Framework

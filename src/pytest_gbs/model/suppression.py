@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Edit
-from pytest_gbs.model.typed import NamedTuple
 
 
 class Suppression(NamedTuple):

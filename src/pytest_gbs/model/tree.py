@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.typed import Protocol
 
 
 class Tree(Protocol):

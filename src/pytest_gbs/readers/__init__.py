@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.files.decode import decode
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.limits import MOST_LINES
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.typed import Final
 from pytest_gbs.readers.refusal import unreadable
 
 __all__ = ["decode", "read"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined] # typeshed leaves it out
+from typing import Final
 
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.model.location import KeyPath, Source, Unreadable
-from pytest_gbs.model.typed import Final
 from pytest_gbs.readers.index import Entry, Index, duplicates, follow
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, Refused, unreadable
 

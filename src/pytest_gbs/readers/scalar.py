@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Final, TypeAlias
 
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import LONGEST_NUMBER
 from pytest_gbs.model.location import KeyPath
-from pytest_gbs.model.typed import Final, TypeAlias
 
 Value: TypeAlias = int | float | bool | str | None
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Final, TypeAlias
 
 from pytest_gbs.model.document import Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_BARE_VALUE, MOST_NODES
 from pytest_gbs.model.location import KeyPath
-from pytest_gbs.model.typed import Final, TypeAlias
 from pytest_gbs.readers.index import Index
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, Refused
 from pytest_gbs.readers.toml_strings import string_at

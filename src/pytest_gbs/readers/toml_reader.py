@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Final
 
 from pytest_gbs.model.document import CommentBlock, Document
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.typed import Final
 from pytest_gbs.readers.comments import read_comments
 from pytest_gbs.readers.owners import Keys
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, Refused, unreadable

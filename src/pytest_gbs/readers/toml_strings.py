@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Final
 
-from pytest_gbs.model.typed import Final
 from pytest_gbs.readers.refusal import Refused
 
 _ESCAPES: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}

@@ -18,6 +18,7 @@ It stays silent on `auto` and `null` where the framework fills them in, on inter
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.frameworks.reading import Misread, key_text, misread, treatment
 from pytest_gbs.model.digits import is_digits
@@ -27,7 +28,6 @@ from pytest_gbs.model.framework import Framework, Row, Treatment
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.rule import About, Example, Rule, Scope
-from pytest_gbs.model.typed import Final
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 CODE = "GBS003"

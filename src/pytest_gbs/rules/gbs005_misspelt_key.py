@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from functools import cache
+from typing import Final
 
 from pytest_gbs.arithmetic.near_miss import nearest, slips
 from pytest_gbs.arithmetic.wording import called
@@ -30,7 +31,6 @@ from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.rule import Example, Rule, Scope
-from pytest_gbs.model.typed import Final
 
 CODE = "GBS005"
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Claim, Run
-from pytest_gbs.model.typed import TypeAlias
 
 CODE = "GBS103"
 # What a claim is about, and under which conditions: claims that differ in it are not compared.

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import beside, called, computed, leaves, listing, short
 from pytest_gbs.frameworks.conditions import holds
@@ -30,7 +31,6 @@ from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final
 from pytest_gbs.readers.scalar import is_set
 
 CODE = "GBS203"

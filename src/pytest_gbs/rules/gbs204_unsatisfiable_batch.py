@@ -15,6 +15,7 @@ This finding stands for all others of the batch equation in the same run. It sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias
 
 from pytest_gbs.arithmetic.wording import count, leaves, short
 from pytest_gbs.frameworks.conditions import holds
@@ -26,7 +27,6 @@ from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, V
 from pytest_gbs.model.quantity import RANKS, Name, Origin, Quantity, Size
 from pytest_gbs.model.rule import About, Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final, TypeAlias
 
 CODE = "GBS204"
 # The rules whose findings this one stands for.

@@ -20,6 +20,7 @@ processes is not known and some number would fit.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.arithmetic.wording import count, short
@@ -29,7 +30,6 @@ from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undete
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Companion, Run
-from pytest_gbs.model.typed import Final, NamedTuple
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 CODE = "GBS305"

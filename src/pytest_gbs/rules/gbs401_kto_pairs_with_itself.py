@@ -18,6 +18,7 @@ It stays silent for other losses, and where the number of processes is not known
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import beside, leaves, product
 from pytest_gbs.frameworks.conditions import holds
@@ -27,7 +28,6 @@ from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final
 
 CODE = "GBS401"
 # HALOs 4831988, config/loss/kto.yaml:6; by its option's name where the tree is not at hand.

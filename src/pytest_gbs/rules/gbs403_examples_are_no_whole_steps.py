@@ -17,6 +17,7 @@ the steps are those of data that is long enough.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from pytest_gbs.arithmetic.wording import beside
 from pytest_gbs.frameworks.conditions import holds
@@ -27,7 +28,6 @@ from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final, NamedTuple
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 CODE = "GBS403"

@@ -16,6 +16,7 @@ It stays silent where the value is the one that counts anyway, or null, and wher
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.model.location import KeyPath
@@ -23,7 +24,6 @@ from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final
 from pytest_gbs.readers.scalar import Value, value_at
 
 CODE = "GBS404"

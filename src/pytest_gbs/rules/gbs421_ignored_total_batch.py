@@ -18,13 +18,13 @@ and where it is set as well (axolotl stops, which GBS203 reports).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import short
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final
 from pytest_gbs.readers.scalar import value_at
 
 CODE = "GBS421"

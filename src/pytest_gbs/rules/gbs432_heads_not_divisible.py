@@ -15,13 +15,13 @@ It stays silent where the numbers of heads are not in the recipe.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import Final
 from pytest_gbs.readers.scalar import value_at
 
 CODE = "GBS432"

@@ -16,6 +16,7 @@ It stays silent where no expectation matches the recipe's path.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import law
@@ -27,7 +28,6 @@ from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, V
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Policy, Run
-from pytest_gbs.model.typed import Final
 
 CODE = "GBS501"
 

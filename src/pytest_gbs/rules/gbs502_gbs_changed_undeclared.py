@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import beside, called, listing
 from pytest_gbs.model.location import Location
@@ -23,7 +24,6 @@ from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_gbs.model.locked import Held, Record

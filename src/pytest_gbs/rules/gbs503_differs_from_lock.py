@@ -16,6 +16,7 @@ It stays silent on recipes and launches that the lock file does not have; `gbs l
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.wording import amounts, called, listing, short
 from pytest_gbs.model.launch import Kind
@@ -24,7 +25,6 @@ from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome,
 from pytest_gbs.model.quantity import Conflict, Name, Quantity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pytest_gbs.claims.locked import Comparison, Moved

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from itertools import islice
+from typing import Any, Final
 
 from pytest_gbs.arithmetic.wording import listing
-from pytest_gbs.model.typed import Any, Final
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw
 from pytest_gbs.settings.places import KeyPath, key_lines, line_holding, line_of
 from pytest_gbs.settings.shape import schema_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Any, Final
 
 from pytest_gbs.files import globs
 from pytest_gbs.frameworks._building import READINGS
@@ -12,7 +13,6 @@ from pytest_gbs.frameworks._notation import Path, Raw, words
 from pytest_gbs.frameworks.versions import parse_version
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.quantity import HARDWARE, Name
-from pytest_gbs.model.typed import Any, Final
 from pytest_gbs.settings.meaning import Problem
 
 SIZES: Final = tuple(value for name, value in vars(Name).items() if name.isupper())

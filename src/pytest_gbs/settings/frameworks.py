@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any, NamedTuple
 
 from pytest_gbs import frameworks
 from pytest_gbs.files.regular import read_bytes
@@ -14,7 +15,6 @@ from pytest_gbs.frameworks._origins import stated_at
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_OWN_FRAMEWORKS, MOST_SETTINGS_BYTES
-from pytest_gbs.model.typed import Any, NamedTuple
 from pytest_gbs.settings.described import Described, is_too_deep
 from pytest_gbs.settings.framework_mistakes import SIZES, meant, missing_sizes, mistakes
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw
@@ -92,7 +92,7 @@ def _of_file(stated_at: Path, path: str, root: str) -> _Stated:
     Raises:
         SettingsError: it can't be read, or is no TOML.
     """
-    from pytest_gbs.settings.reading import parse
+    from pytest_gbs.settings.file import parse
 
     file = parse(path, read_bytes(f"{root}/{path}", MOST_SETTINGS_BYTES), ())
     name = path.replace("\\", "/").rpartition("/")[2].removesuffix(".toml")

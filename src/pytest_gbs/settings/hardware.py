@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.model.settings import Hardware, Settings
-from pytest_gbs.model.typed import Final
 
 KEYS: Final = {"num_nodes": "num-nodes", "gpus_per_node": "gpus-per-node", "world_size": "world-size"}
 

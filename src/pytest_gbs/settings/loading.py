@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pytest_gbs.files.regular import MISSING, may_hold, read_bytes, too_large
 from pytest_gbs.files.root import StrPath, has_settings
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.typed import NamedTuple
 
 
 class Overrides(NamedTuple):
@@ -58,7 +58,8 @@ def _found(root: str, rules: Mapping[str, str]) -> Settings:
         raise SettingsError(f"pyproject.toml: {shared}, and may hold [tool.gbs]; gbs.toml would stand in front of it")
     if own == MISSING and (isinstance(shared, str) or not has_settings(shared)):
         return Settings()
-    from pytest_gbs.settings.reading import TABLE, interpret, parse
+    from pytest_gbs.settings.file import TABLE, parse
+    from pytest_gbs.settings.reading import interpret
 
     if own != MISSING:
         return interpret(parse("gbs.toml", own, ()), rules, root)
@@ -68,7 +69,8 @@ def _found(root: str, rules: Mapping[str, str]) -> Settings:
 
 def _named(root: str, config: str, rules: Mapping[str, str]) -> Settings:
     """Return the settings of the file that the user named: what is in its `[tool.gbs]`, or else all of it."""
-    from pytest_gbs.settings.reading import TABLE, interpret, parse
+    from pytest_gbs.settings.file import TABLE, parse
+    from pytest_gbs.settings.reading import interpret
 
     name = config.removeprefix(root.rstrip("/") + "/")
     data = read_bytes(config, MOST_SETTINGS_BYTES)

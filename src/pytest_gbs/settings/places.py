@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
-from pytest_gbs.model.typed import Final
+from typing import Final
 
 KeyPath = tuple[str | int, ...]
 # tool.gbs.frameworks.acme.keys."train.batch".0.words.auto

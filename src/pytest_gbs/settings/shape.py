@@ -10,9 +10,9 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Any, Final
 
 from pytest_gbs.files.shipped import read_schema
-from pytest_gbs.model.typed import Any, Final
 
 
 def fits(raw: Any, name: str = "settings", part: str = "") -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pytest_gbs.frameworks.versions import at_version, normalised, parse_version, read_specifiers
 from pytest_gbs.model.document import Document
@@ -10,7 +11,6 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pins import Pin
 from pytest_gbs.model.settings import Settings
-from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree

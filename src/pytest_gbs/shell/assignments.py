@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TYPE_CHECKING
 from pytest_gbs.shell import conditions
 from pytest_gbs.shell.conditions import UNKNOWN, YES, Truth
 from pytest_gbs.shell.expansion import read_fields, read_region, read_value, touching

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Part, Word
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.shell.expansion import read_value
 from pytest_gbs.shell.machine import Machine
 from pytest_gbs.shell.text import Parts, Text, parse

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from pytest_gbs.model.command import Folder, Part, Word, below
-from pytest_gbs.model.typed import Final, TypeAlias
 from pytest_gbs.shell import calls, conditions
 from pytest_gbs.shell.conditions import NO, UNKNOWN, YES, Truth
 from pytest_gbs.shell.fields import Fields

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from pytest_gbs.model.command import Word, Wrapper, hull, name_of
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TYPE_CHECKING
 from pytest_gbs.shell import broken_quotes, slurm
 from pytest_gbs.shell.conditions import HOPED, Truth
 from pytest_gbs.shell.limits import DEEPEST_CALL, LONGEST_VALUE, TOO_LONG

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.typed import TYPE_CHECKING
 from pytest_gbs.readers.owners import ABOVE, END, HEADER, TRAILING
 from pytest_gbs.shell.text import Text
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Part, Word
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.shell.fields import BLANKS, Fields, braces
 from pytest_gbs.shell.limits import DEEPEST
 from pytest_gbs.shell.plain import plain_word

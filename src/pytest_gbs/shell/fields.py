@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.model.command import Part, Word, hull
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import Final
 from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_TURNS, TOO_LONG
 from pytest_gbs.shell.state import text_of, unknown
 from pytest_gbs.shell.text import Parts

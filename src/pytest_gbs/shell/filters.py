@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import is_digits, whole_number
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.shell.limits import MOST_TURNS
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Final
 
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import Final
 
 MOST_CHARACTERS: Final = 1_000_000  # characters of a script or Makefile, or of the code blocks of a document; the rest is UNREAD
 MOST_TOKENS: Final = 50_000  # words, signs and line ends of the same; UNREAD instead of a script with more

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from pytest_gbs.model.typed import TYPE_CHECKING
 from pytest_gbs.shell.assignments import reckon
 from pytest_gbs.shell.conditions import UNKNOWN, Truth
 from pytest_gbs.shell.expansion import read_fields, touching

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from pytest_gbs.model.command import Part
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TYPE_CHECKING, NamedTuple
 from pytest_gbs.shell import patterns
 from pytest_gbs.shell.expansion import read_region
 from pytest_gbs.shell.state import Variable, emptiness, lowered, text_of, unknown

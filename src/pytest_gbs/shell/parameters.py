@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
 from pytest_gbs.model.command import Part, hull
 from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.shell.expansion import read_region
 from pytest_gbs.shell.operations import Expanded, Named, Operation, changed, conditional, one, sliced
 from pytest_gbs.shell.state import Variable, text_of, unknown

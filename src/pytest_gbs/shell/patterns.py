@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_gbs.model.typed import Final
+from typing import Final
 
 LONGEST: Final = 256  # characters of a text in which a pattern is sought
 _LONGEST_PATTERN: Final = 40

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.shell.limits import DEEPEST
 
 if TYPE_CHECKING:

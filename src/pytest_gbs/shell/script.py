@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Directive, Invocation, Part, Script, Stop
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.shell import slurm
 from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.limits import MOST_PIECES, Budget, Exhausted

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Directive, Part, Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.shell.state import State, Variable
 from pytest_gbs.shell.text import Text
 from pytest_gbs.shell.wrappers import SWITCHES

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from pytest_gbs.model.command import Folder, Part
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import Final, NamedTuple
 from pytest_gbs.shell.text import Parts
 
 # How a shell comes to its end, or a run of a loop to its own.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.shell import assignments, branches, commands, conditions, loops
 from pytest_gbs.shell.conditions import HOPED, UNKNOWN, YES, Truth
 from pytest_gbs.shell.limits import DEEPEST, Exhausted

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Folder, Part, Word, below
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TYPE_CHECKING, Final
 from pytest_gbs.shell.builtins import candidates, moved
 from pytest_gbs.shell.commands import heredoc
 from pytest_gbs.shell.expansion import read_value, read_words, touching

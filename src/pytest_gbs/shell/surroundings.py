@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pytest_gbs.model.command import Assignment, Word
-from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_gbs.shell.machine import Machine

@@ -6,10 +6,10 @@ import re
 from bisect import bisect_right
 from functools import cache
 from itertools import pairwise
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.command import Part, Word, hull
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import TYPE_CHECKING, Final, TypeAlias
 from pytest_gbs.shell.limits import Budget, Exhausted
 
 if TYPE_CHECKING:

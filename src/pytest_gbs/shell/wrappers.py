@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 from pytest_gbs.model.command import Word, name_of
-from pytest_gbs.model.typed import Final, NamedTuple
 
 
 class Prefix(NamedTuple):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-
-from pytest_gbs.model.typed import Final
+from typing import Final
 
 _BEFORE: Final = 24
 _SIGNS: Final = ("*", "×", " x ", "÷", "✕", "⨯", "∗", "⋅", "✖", "／")

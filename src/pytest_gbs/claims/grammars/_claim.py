@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from pytest_gbs.claims.grammars._force import batch_force, hardware_force
 from pytest_gbs.claims.grammars._hardware import hardware
@@ -11,7 +12,6 @@ from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.typed import Final
 
 HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product
 from pytest_gbs.claims.grammars._batch import labels
 from pytest_gbs.claims.grammars._formula import Formula, Result
@@ -12,7 +14,6 @@ from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars._tokens import past_bracket, text_at
 from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, words
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
-from pytest_gbs.model.typed import Final
 
 _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 _DIVIDING: Final = frozenset((*PARALLEL, EXPERTS))

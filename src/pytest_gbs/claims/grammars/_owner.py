@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Final
 
 from pytest_gbs.model.location import KeyPath
-from pytest_gbs.model.typed import Final
 
 _EVALUATION: Final = frozenset(("eval", "evaluation", "val", "valid", "validation", "test", "testing", "evaluate"))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Token, text_at
 from pytest_gbs.claims.grammars.words import words
-from pytest_gbs.model.typed import Final
 
 TOLD: Final = words("global total effective overall")
 _SO: Final = words("so -> thus hence therefore gives giving")

@@ -7,13 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cache
 from operator import itemgetter
+from typing import Final
 
 from pytest_gbs.claims.grammars._owner import is_evaluation
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.typed import Final
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
 _HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))

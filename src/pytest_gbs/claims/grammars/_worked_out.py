@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
+from typing import Final
 
 from pytest_gbs.claims.grammars._arithmetic import Operand, Product, products
 from pytest_gbs.claims.grammars._batch import labels
@@ -17,7 +18,6 @@ from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Factor, Interval, Sum
 from pytest_gbs.model.limits import LARGEST_PRODUCT
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
-from pytest_gbs.model.typed import Final
 
 _GRAMMAR: Final = "product"
 _CONDITIONS: Final = frozenset((*RANKS, *PARALLEL))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, labels, unit_at
 from pytest_gbs.claims.grammars._claim import claim
@@ -15,7 +16,6 @@ from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.typed import Final
 
 _ALLOWED: Final = words("allowed options option choices valid supported possible choose")
 _NAMING: Final = (

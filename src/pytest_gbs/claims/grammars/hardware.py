@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.claims.grammars._candidate import counts
 from pytest_gbs.claims.grammars._force import hardware_force
@@ -11,7 +12,6 @@ from pytest_gbs.claims.grammars._statements import Passage, passages
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.typed import Final
 
 _CHIPS: Final = ("h100", "a100", "h200", "b200", "b300", "mi300", "mi250", "v100", "h800", "a800", "l40", "h20", "4090", "3090")
 _UNITS: Final = ("gpu", "node", "device", "machine", "card", "accelerator", *_CHIPS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
+from typing import Final, NamedTuple
 
 from pytest_gbs.claims.grammars._batch import labels
 from pytest_gbs.claims.grammars._claim import claim
@@ -14,7 +15,6 @@ from pytest_gbs.claims.grammars.words import DEVICE_UNITS, UNITS
 from pytest_gbs.model.declaration import Declaration, Factor, Grammar, Sum
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.typed import Final, NamedTuple
 
 _EQUATION: Final = (
     (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE),

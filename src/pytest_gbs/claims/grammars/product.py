@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.claims.grammars._candidate import multiplies
 from pytest_gbs.claims.grammars._owner import is_batch
 from pytest_gbs.claims.grammars._statements import Passage, passages
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.typed import Final
 
 # Arithmetic that gives a batch says so: by a sign that gives and by what it multiplies, or by the key it stands behind.
 _GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from pytest_gbs.files.plugins import module
 from pytest_gbs.formats._format import Options
 from pytest_gbs.model.difference import Differences
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_gbs.model.typed import TypeAlias
+    from typing import TypeAlias
 
     Render: TypeAlias = Callable[[Differences, Options], str]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.formats._format import Options
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.difference import Change, Differences, Operand, Setting, Status
 from pytest_gbs.model.report import Report
-from pytest_gbs.model.typed import Final
 
 ARROW: Final = "→"
 _UNKNOWN: Final = "unknown"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_gbs.formats._diff import _words as words
 from pytest_gbs.formats._format import Options
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.difference import Batch, Change, Differences, Operand
-from pytest_gbs.model.typed import Any
 
 
 def render(found: Differences, options: Options) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.model.command import Command, Word, name_of
-from pytest_gbs.model.typed import Final
 
 # Modules that are launchers themselves, so that plain Python leaves them alone.
 ACCELERATE_MODULES: Final = ("accelerate.commands.launch",)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.launches.programs._programs import SUB_COMMAND_MODULES, behind
 from pytest_gbs.model.command import Command, Word
-from pytest_gbs.model.typed import Final
 
 _RECIPES: Final = (".yaml", ".yml", ".json")
 

@@ -6,13 +6,13 @@ RUN is torch/distributed/run.py of pytorch 010929f.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.launches.programs._words import fallback, number, option, size, world
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.launch import Problem
 from pytest_gbs.model.quantity import Name, Quantity, Unknown
-from pytest_gbs.model.typed import Final
 
 # RUN get_args_parser: the options without a value; `use_env` is torch/distributed/launch.py's.
 SWITCHES: Final = frozenset(("standalone", "m", "module", "no_python", "run_path", "use_env", "h", "help"))

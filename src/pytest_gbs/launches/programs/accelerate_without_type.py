@@ -5,10 +5,11 @@ ACC is accelerate 1.15.0; `ACC commands/config/config_args.py:106` is a line of 
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Launcher, LauncherFile, Problem
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.typed import Final
 
 # Keys that `accelerate config` writes beside it and that nothing else has together.
 _BESIDE: Final = ("main_training_function", "machine_rank", "downcast_bf16", "same_network")

@@ -6,6 +6,7 @@ CO is composer 006ea7a, composer/cli/launcher.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.launches.programs._programs import behind
 from pytest_gbs.launches.programs._slurm import within
@@ -13,7 +14,6 @@ from pytest_gbs.launches.programs._words import Split, names, option, reason, si
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
-from pytest_gbs.model.typed import Final
 
 _SWITCHES: Final = names("version v verbose m module_mode c command_mode h help")  # CO _get_parser
 

@@ -6,6 +6,7 @@ DS is DeepSpeed 2d991ba, deepspeed/launcher/runner.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.launches.programs._programs import DEEPSPEED_MODULES, behind
 from pytest_gbs.launches.programs._slurm import within
@@ -14,7 +15,6 @@ from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.digits import is_digits
 from pytest_gbs.model.launch import Launcher, Problem, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
-from pytest_gbs.model.typed import Final
 
 # DS parse_args: the options without a value.
 _SWITCHES: Final = names(

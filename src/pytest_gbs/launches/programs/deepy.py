@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.launches.programs._in_recipe import document_of, word_at
 from pytest_gbs.launches.programs._programs import DEEPY, python_program
@@ -16,7 +17,6 @@ from pytest_gbs.model.command import Command, Part, Word, name_of
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
-from pytest_gbs.model.typed import Final
 
 _TRAINS: Final = ("train.py", "pretrain_gpt2.py")
 _FOLDER: Final = ("--conf_dir", "-d")

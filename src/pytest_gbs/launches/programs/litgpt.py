@@ -5,13 +5,14 @@ LG is commit 26857050 of Lightning-AI/litgpt, litgpt/__main__.py (PARSER_DATA).
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import sub_command
 from pytest_gbs.launches.programs._words import option
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Reason, Unknown
-from pytest_gbs.model.typed import Final
 
 # LG PARSER_DATA: the sub-commands that train; `finetune` is `finetune_lora`.
 _TRAINS: Final = ("finetune", "finetune_lora", "finetune_full", "finetune_adapter", "finetune_adapter_v2", "pretrain")

@@ -5,13 +5,14 @@ LF is LLaMA-Factory src/llamafactory/launcher.py:44-75 (pinned in hf-family as 0
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
 from pytest_gbs.launches.programs._words import devices, fallback, size, world
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
-from pytest_gbs.model.typed import Final
 
 _ON: Final = ("true", "y", "1")  # LF extras/misc.py is_env_enabled
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Reason, Unknown
-from pytest_gbs.model.typed import Final
 
 # The scripts of prime-rl 559b4477 (pyproject.toml, [project.scripts]).
 _COMMANDS: Final = ("rl", "sft", "trainer", "orchestrator")

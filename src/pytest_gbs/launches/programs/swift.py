@@ -5,6 +5,8 @@ SW is ms-swift 3602360, swift/cli/main.py.
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytest_gbs.launches.programs._in_recipe import document_of, word_at
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
@@ -14,7 +16,6 @@ from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
-from pytest_gbs.model.typed import Final
 
 _TRAINERS: Final = ("pt", "sft", "rlhf")
 

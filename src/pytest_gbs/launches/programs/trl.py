@@ -6,6 +6,7 @@ TRL is trl f2cd577 (1.10.0.dev0).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.launches.programs._accelerate_launch import Given, problems, sizes
 from pytest_gbs.launches.programs._in_recipe import document_of, option_at
@@ -15,7 +16,6 @@ from pytest_gbs.launches.programs._words import opaque_word, option
 from pytest_gbs.model.command import Command, Option, Word, options
 from pytest_gbs.model.launch import Launcher, LauncherFile, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Reason, Unknown
-from pytest_gbs.model.typed import Final
 
 # TRL cli/main.py and trl/scripts: the trainers.
 _TRAINERS: Final = ("sft", "dpo", "grpo", "kto", "reward", "rloo", "orpo", "cpo", "ppo", "bco", "gkd")

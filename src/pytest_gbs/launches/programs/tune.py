@@ -6,6 +6,7 @@ TT is torchtune bd2a0fc: `TT run.py` is torchtune/_cli/run.py, `TT registry` tor
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.launches.programs import _torchrun
 from pytest_gbs.launches.programs._slurm import within
@@ -14,7 +15,6 @@ from pytest_gbs.launches.programs._words import option, split
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, Problem, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
-from pytest_gbs.model.typed import Final
 
 # TT recipes/dev/async_grpo_full_finetune_distributed.py: one process that starts workers with Ray, as many as its recipe says.
 _BY_RAY: Final = ("dev/async_grpo_full_finetune_distributed",)

@@ -1,0 +1,186 @@
+"""A batch that is named and given its number."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.declaration import Force
+from tests.claims.grammars.support import batch, batches, declared
+
+GLOBAL = "global_batch_size"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Config for 8 nodes with GBS 128", 128),
+        ("Config for 2 node, with GBS 32", 32),
+        ("Config for 8 nodes, with GBS 1,024", 1024),
+        ("GBS 128", 128),
+        ("GBS: 128", 128),
+        ("GBS=128", 128),
+        ("gbs=128", 128),
+        ("GBS128", 128),
+        ("GBS = 2**10", 1024),
+        ("GBS：128", 128),
+        ("global batch size: 512", 512),
+        ("Global batch size of 128 split across all workers", 128),
+        ("global batch size (across all GPUs): 512", 512),
+        ("global_batch_size=512, lbs=16", 512),
+        ("effective batch size 128 with 4 nodes", 128),
+        ("Effective batch size on 8 GPUs: 128", 128),
+        ("Effective batch = 16", 16),
+        ("Effective batch size = 32 (adjust as needed)", 32),
+        ("effective batch size (128) is computed below", 128),
+        ("effective_batch_size: 64", 64),
+        ("effective bsz 128", 128),
+        ("-> effective batch 32", 32),
+        ("total batch size = 64", 64),
+        ("total train batch size (w. parallel, distributed & accumulation) = 128", 128),
+        ("total batch 256", 256),
+        ("overall batch size of 256", 256),
+        ("the full, fixed batch size of 512 (with gradient accumulation).", 512),
+        ("accumulate gradients over equivalent batch size of 8 i.e. 2 microbatches of size 4", 8),
+        ("128 global batch size on 64 GPUs", 128),
+        ("512 samples per optimizer step", 512),
+        ("512 sequences per step", 512),
+        ("batch size 128 (global)", 128),
+        ("batch size (global): 128", 128),
+        ("batch size of 128 across 8 GPUs", 128),
+        ("designed for 8 GPUs, so batch size 128", 128),
+        ("If 2 nodes with 8 gpus each, batch_size will be 16", 16),
+        ("-> batch_size will be 16 if 16 gpus", 16),
+        ("safety cap (~1 epoch of the ~500k-sample mix at GBS 64)", 64),
+        ("a smaller batch\n(GBS=2048) at 49k context", 2048),
+        ("GBS: 128 / micro: 2 / accumulation: 8", 128),
+        ("global batch size 128, 8 nodes", 128),
+        ("GBS 64 / (LBS 4 x 8 GPUs) = 2 grad-accum microbatches.", 64),
+        ("有效批次大小，全局 GBS：128", 128),
+    ],
+)
+def test_reads_the_number(text: str, value: int) -> None:
+    assert batches(text) == [(GLOBAL, value)]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("global batch size 128", ""),
+        ("global batch size of 128 sequences", "samples"),
+        ("global batch size: 64 prompts", "prompts"),
+        ("effective batch of 512 completions", "completions"),
+        ("total batch size 32 preference pairs", "pairs"),
+        ("512 samples per step", "samples"),
+        ("global batch size in samples: 512", "samples"),
+    ],
+)
+def test_reads_the_unit(text: str, unit: str) -> None:
+    assert batch(text).unit == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("global batch size of 4M tokens", 4_194_304), ("Global batch size in tokens ~5.25M", 5_250_000), ("GBS of 2M", 2_097_152)],
+)
+def test_a_batch_of_tokens_is_one_of_tokens(text: str, value: int) -> None:
+    found = batch(text)
+    assert (found.name, found.value, found.unit) == ("tokens_per_step", value, "tokens")
+
+
+def test_prompts_per_step_are_a_size_of_their_own() -> None:
+    assert batches("64 prompts per step") == [("prompts_per_step", 64)]
+
+
+@pytest.mark.parametrize(
+    ("text", "conditions"),
+    [
+        ("Config for 8 nodes with GBS 128", {"num_nodes": 8}),
+        ("effective batch size 128 with 4 nodes of 8 GPUs", {"num_nodes": 4, "gpus_per_node": 8}),
+        ("designed for 32 GPUs, so batch size 128", {"world_size": 32}),
+        ("effective batch size of 1k on 32 GPUs", {"world_size": 32}),
+        ("effective batch size of 1K trained on 32 GPUs", {"world_size": 32}),
+        ("effective batch size 128 on a single GPU", {"world_size": 1}),
+        ("global_batch_size=64 and local_batch_size=8 keep accumulation at 1.", {"micro_batch_size": 8}),
+        ("global batch 128 with 4 gradient accumulation steps on 8 GPUs", {"world_size": 8, "gradient_accumulation_steps": 4}),
+        ("micro 1 accum 2 on 64 GPUs gives global batch size 128", {"world_size": 64, "gradient_accumulation_steps": 2}),
+        ("GBS 128 (2 nodes x 8 GPUs)", {"num_nodes": 2, "gpus_per_node": 8}),
+        ("GBS 128 (4x8 H100)", {"num_nodes": 4, "gpus_per_node": 8}),
+        ("Config for 8 nodes\nGBS 128", {"num_nodes": 8}),
+        ("8 nodes of 8 GPUs\nglobal batch size: 512", {"num_nodes": 8, "gpus_per_node": 8}),
+        ("8 nodes of 8 GPUs\n\nglobal batch size: 512", {}),
+    ],
+)
+def test_conditions_are_those_of_its_own_statement_or_paragraph(text: str, conditions: dict[str, int]) -> None:
+    found = batch(text)
+    assert dict(found.conditions) == conditions
+    assert len(found.condition_places) == len(found.conditions)
+
+
+def test_hardware_of_the_statement_is_declared_by_itself_too() -> None:
+    found = declared("Config for 8 nodes with GBS 128")
+    assert [(d.name, d.value) for d in found] == [("num_nodes", 8), (GLOBAL, 128)]
+
+
+@pytest.mark.parametrize(
+    ("text", "ambiguous"),
+    [
+        ("designed for 8 GPUs, so batch size 128", True),
+        ("designed for 32 GPUs, so batch size 128", False),
+        ("effective batch size 128 on 8 GPUs in total", False),
+        ("effective batch size 128 with 2 nodes of 8 GPUs", False),
+        ("effective batch size 128 on a single GPU", False),
+    ],
+)
+def test_n_gpus_without_more_words_are_ambiguous(text: str, ambiguous: bool) -> None:
+    assert batch(text).ambiguous is ambiguous
+
+
+@pytest.mark.parametrize(
+    ("text", "force"),
+    [
+        ("effective batch size should be 64", Force.STATES),
+        ("effective batch-size should be 64=4x2x(8)", Force.STATES),
+        ("set for global batch size of 2K while you may use lower values.", Force.STATES),
+        ("accumulation 4 to keep the effective batch size at 128", Force.STATES),
+        ("effective batch size 128 for tulu 2", Force.STATES),
+        ("effective batch size should be 32 for best results", Force.ADVISES),
+        ("we recommend a total batch size of 128", Force.ADVISES),
+        ("keep the global batch size at 128", Force.ADVISES),
+        ("at least a global batch size of 128", Force.ADVISES),
+        ("Change this depending on the context length to keep a 500M GBS.", Force.ADVISES),
+        ("if you have memory: global batch size 128", Force.ADVISES),
+        ("global batch size 128?", Force.ADVISES),
+        ("global batch size >= 128", Force.ADVISES),
+        ("global batch size 128+", Force.ADVISES),
+        ("the paper uses a global batch size of 512", Force.HISTORY),
+        ("the original run had a total batch size of 512", Force.HISTORY),
+        ("OpenThinker3, the closest published model, used total batch 256 on 64 A100s", Force.HISTORY),
+        ("trained with global batch size 512", Force.HISTORY),
+        ("was MBS=1 till GBS=784", Force.HISTORY),
+        ("not a global batch size of 128", Force.OTHER),
+        ("global batch size smaller than GBS 128", Force.OTHER),
+        ("other.yaml is for a global batch size of 128", Force.OTHER),
+    ],
+)
+def test_force_follows_the_words_around(text: str, force: str) -> None:
+    (found,) = {d.force for d in declared(text) if d.name in (GLOBAL, "tokens_per_step")}
+    assert found == force
+
+
+def test_a_change_is_read_at_its_right_hand_side() -> None:
+    found = batch("global batch size 128 -> 256")
+    assert (found.value, found.force) == (256, Force.DELTA)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("Global batch size, allowed values are 16, 32, 64", [16, 32, 64]),
+        ("Global batch size, allowed values are 16 and 32.", [16, 32]),
+        ("Golbal batch size (options: 32, 64, 128)", [32, 64, 128]),
+    ],
+)
+def test_allowed_values_are_a_set(text: str, values: list[int]) -> None:
+    found = batch(text)
+    assert found.force == Force.ALLOWS
+    assert [value for value in range(1, 300) if found.admits(value)] == values

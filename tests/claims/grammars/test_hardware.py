@@ -1,0 +1,101 @@
+"""Nodes and GPUs in prose."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.claims.grammars.support import declared, hardware
+
+WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("Config for 8 nodes with GBS 128", {NODES: 8}),
+        ("Config for 2 node, with GBS 32", {NODES: 2}),
+        ("Config for 1 node of 8 x H100s (80GB)", {NODES: 1, PER_NODE: 8}),
+        ("Config for 16 nodes of 8 H100s with FSDP1", {NODES: 16, PER_NODE: 8}),
+        ("note, this is set up for 8 GPUs", {WORLD: 8}),
+        ("Setup for training with 8 A100-80GB GPUS.", {WORLD: 8}),
+        ("designed for 32 GPUs", {WORLD: 32}),
+        ("This config needs 8 GPUs to run", {WORLD: 8}),
+        ("assuming 8 gpus", {WORLD: 8}),
+        ("To launch on 4 devices, run the following command from root:", {WORLD: 4}),
+        ("To run on four GPUs (2 steps):", {WORLD: 4}),
+        ("8xH100", {WORLD: 8}),
+        ("8 x A100 80GB", {WORLD: 8}),
+        ("96x 40GB A100 GPUs", {WORLD: 96}),
+        ("Optimized for 2x 3090.", {WORLD: 2}),
+        ("4x8 GB200", {NODES: 4, PER_NODE: 8}),
+        ("benchmark on 8x4 GB200 GPUs", {NODES: 8, PER_NODE: 4}),
+        ("requires 2x8xH100 nodes", {NODES: 2, PER_NODE: 8}),
+        ("2 8xH100 nodes", {NODES: 2, PER_NODE: 8}),
+        ("2 nodes w/ 8 H100 machines", {NODES: 2, PER_NODE: 8}),
+        ("8 nodes x 8 GPUs", {NODES: 8, PER_NODE: 8}),
+        ("8 nodes × 8 GPUs/node = 64 GPUs", {NODES: 8, PER_NODE: 8, WORLD: 64}),
+        ("8 nodes x 8 H100-80GB = 64 GPUs, PP=1 EP=64 DP=64.", {NODES: 8, PER_NODE: 8, WORLD: 64}),
+        ("Cluster shape (128 nodes × 4 GPUs on GB200 NVL72 = 512 GPUs):", {NODES: 128, PER_NODE: 4, WORLD: 512}),
+        ("Recipe validated using 64 H100 GPUs (8 nodes x 8)", {WORLD: 64, NODES: 8, PER_NODE: 8}),
+        ("Recipe validated on 4 × H100 nodes (32x 80 GB GPUs)", {NODES: 4, WORLD: 32}),
+        ("across 32 x H100 nodes (256 GPUs, PP=4, EP=64)", {NODES: 32, WORLD: 256}),
+        ("8-node / 64 GPUs = PP4 x DP16", {NODES: 8, WORLD: 64}),
+        ("(128 GPUs / 16 nodes)", {NODES: 16, WORLD: 128}),
+        ("32 GPUs across 4 nodes", {NODES: 4, WORLD: 32}),
+        ("2 nodes with 8 gpus each", {NODES: 2, PER_NODE: 8}),
+        ("4 nodes, each node has 8 gpus", {NODES: 4, PER_NODE: 8}),
+        ("2 nodes with 16 GPUs", {NODES: 2, WORLD: 16}),
+        ("2 nodes with 16 GPUs each", {NODES: 2, PER_NODE: 16}),
+        ("8 nodes with 64 GPUs", {NODES: 8, WORLD: 64}),
+        ("8 nodes, 8 GPUs", {NODES: 8, WORLD: 8}),
+        ("single-node 8xA100-80GB machine", {NODES: 1, PER_NODE: 8}),
+        ("one node with 8 H100-80GB GPUs, TP=8", {NODES: 1, PER_NODE: 8}),
+        ("Run on one 8-GPU node", {NODES: 1, PER_NODE: 8}),
+        ("8 GPUs per node", {PER_NODE: 8}),
+        ("(8 H100/node)", {PER_NODE: 8}),
+        ("number of gpus: 256", {WORLD: 256}),
+        ("Nodes: 4", {NODES: 4}),
+        ("world size 4", {WORLD: 4}),
+        ("dp_size=8 (world=8)", {WORLD: 8}),
+        ("single 8xH200 node for a Mixture-of-Experts model", {NODES: 1, PER_NODE: 8}),
+        ("Requires 8 GPUs (FSDP2 + EP=8, 16 experts per GPU)", {WORLD: 8}),
+        ("num_nodes/ci.nodes: 32 -> 16  (16 nodes x 4 GB200 = 64 GPUs)", {NODES: 16, PER_NODE: 4, WORLD: 64}),
+    ],
+)
+def test_reads_the_hardware(text: str, stated: dict[str, int]) -> None:
+    assert hardware(text) == stated
+
+
+@pytest.mark.parametrize(
+    ("text", "ambiguous"),
+    [
+        ("set up for 8 GPUs", True),
+        ("8xH100", True),
+        ("2 nodes (16 GPUs)", True),
+        ("8 GPUs in total", False),
+        ("16 GPUs across 2 nodes", False),
+        ("64 GPUs", False),
+        ("2 nodes x 8 GPUs = 16 GPUs", False),
+        ("world size 8", False),
+    ],
+)
+def test_a_total_that_may_be_meant_per_node_is_ambiguous(text: str, ambiguous: bool) -> None:
+    (found,) = [d for d in declared(text) if d.name == WORLD]
+    assert found.ambiguous is ambiguous
+
+
+@pytest.mark.parametrize("text", ["GBS 128 on 8 GPUs", "local_bs=8 x 8 GPUs", "batch-size 4 x 8 GPUs"])
+def test_a_factor_in_front_is_no_node_count(text: str) -> None:
+    assert NODES not in hardware(text)
+
+
+def test_a_node_count_has_the_place_of_its_number() -> None:
+    (found,) = declared("Config for 8 nodes")
+    # Four characters of comment sign and indentation, then "Config for ".
+    assert (found.at.source, found.at.start, found.at.stop) == ("sft.yaml", 15, 16)
+
+
+def test_a_place_on_a_later_line_counts_that_lines_indentation() -> None:
+    (found,) = declared("Model\nruns on 64 GPUs")
+    # "    Model\n" is 10 long, the indentation 4, "runs on " 8.
+    assert (found.at.start, found.at.stop) == (22, 24)

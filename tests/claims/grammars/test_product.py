@@ -1,0 +1,193 @@
+"""Arithmetic that gives a batch, with what its factors are called."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.declaration import Declaration
+from tests.claims.grammars.support import BATCHES, batch, batches, behind, declared
+
+MICRO, ACCUMULATION = "micro_batch_size", "gradient_accumulation_steps"
+WORLD, NODES, PER_NODE, DATA = "world_size", "num_nodes", "gpus_per_node", "data_parallel_size"
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "factors"),
+    [
+        ("GBS = 8 x 16 x 1 = 128", 128, [8, 16, 1]),
+        ("GBS＝8×16＝128", 128, [8, 16]),
+        ("GBS 128=1*2*64", 128, [1, 2, 64]),
+        ("Effective batch = 4×4 = 16", 16, [4, 4]),
+        ("Effective batch-size is 128=16x(1)x8", 128, [16, 1, 8]),
+        ("effective batch-size should be 64=4x2x(8)", 64, [4, 2, 8]),
+        ("Effective batch size = 24 * 4 * 4 = 384 (must be divisible by 4 GPUs)", 384, [24, 4, 4]),
+        ("Effective batch size on the 8-GPU (A100:8) target: 1 * 2 * 8 = 16.", 16, [1, 2, 8]),
+        ("effective batch size = 2 * 4 * 8", 64, [2, 4, 8]),
+        ("4 * 8 * 4 = 128 global batch size", 128, [4, 8, 4]),
+        ("GBS = 64*12*2 = 1536 seq = 12.58M tok/step", 1536, [64, 12, 2]),
+        ("GBS = 8*2*32*sequence_length = 512*sequence_length = 1M tokens", 512, [8, 2, 32]),
+        ("64 GPUs: 64 * 1 * 2 = 128", 128, [64, 1, 2]),
+        ("- GBS = 4 * 6 = 24", 24, [4, 6]),
+    ],
+)
+def test_reads_result_and_factors(text: str, result: int, factors: list[int]) -> None:
+    stated = next(d for d in _claims(text) if d.name == "global_batch_size").sum
+    assert stated is not None
+    assert (stated.result, [factor.value for factor in stated.factors], stated.value) == (result, factors, result)
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "factors"),
+    [
+        ("8 nodes x 8 GPUs x 1 x 2 = 128", 128, [(8, NODES), (8, PER_NODE), (1, ""), (2, "")]),
+        ("8 nodes * 8 gpus/node * 1 * 2 = 128", 128, [(8, NODES), (8, PER_NODE), (1, ""), (2, "")]),
+        ("8 GPUs * micro_batch=1 * grad_accum=4 -> effective batch 32.", 32, [(8, WORLD), (1, MICRO), (4, ACCUMULATION)]),
+        ("micro 1 x accum 2 x dp 64 = 128", 128, [(1, MICRO), (2, ACCUMULATION), (64, DATA)]),
+        ("1 (bs) * 2 (ga) * 64 (gpus) = 128", 128, [(1, MICRO), (2, ACCUMULATION), (64, WORLD)]),
+        ("Global Batch Size = 16 * 8(GPUs) * 4(Accum) = 512", 512, [(16, ""), (8, WORLD), (4, ACCUMULATION)]),
+        ("Global batch size = 128: per_device(2) x grad_accum(16) x gpus(4) = 128", 128, [(2, MICRO), (16, ACCUMULATION), (4, WORLD)]),
+        ("global batch size is 128 (8 GPUs x 4 per device x 4 accumulation)", 128, [(8, WORLD), (4, MICRO), (4, ACCUMULATION)]),
+        ("local_batch_size=8 -> global 128 = 8 * 16 dp * 1 grad-accum.", 128, [(8, ""), (16, DATA), (1, ACCUMULATION)]),
+        (
+            "total_samples_per_batch = num_gpus * grad_accumulation_steps * per_device_batch_size = 8 * 32 * 4 = 1024",
+            1024,
+            [(8, WORLD), (32, ACCUMULATION), (4, MICRO)],
+        ),
+        (
+            "batch_accumulation_per_replica * micro_batch_size * dp = 4 * 8 * 16 = 512",
+            512,
+            [(4, ACCUMULATION), (8, MICRO), (16, DATA)],
+        ),
+        (
+            "per_device_train_batch_size=1 x gradient_accumulation_steps=2 x 64 GPUs = 128",
+            128,
+            [(1, MICRO), (2, ACCUMULATION), (64, WORLD)],
+        ),
+    ],
+)
+def test_names_the_factors(text: str, result: int, factors: list[tuple[int, str]]) -> None:
+    stated = batch(text).sum
+    assert stated is not None
+    assert (stated.result, [(factor.value, factor.name) for factor in stated.factors]) == (result, factors)
+
+
+@pytest.mark.parametrize(
+    ("text", "divisors", "value"),
+    [
+        ("global batchsize = (8 // 2 // 4) * 8 = 8", [2, 4], 8),
+        ("GBS = 512 / 8 * 2 = 128", [8], 128),
+        ("GBS = 7 // 2 * 4 = 12", [2], 12),
+        ("GBS = 7 / 2 = 3", [2], None),
+        ("GBS = 8 / (2 * 2) * 16 = 32", [2, 2], 32),
+    ],
+)
+def test_divisors_are_divided_by(text: str, divisors: list[int], value: int | None) -> None:
+    stated = batch(text).sum
+    assert stated is not None
+    assert ([divisor.value for divisor in stated.divisors], stated.value) == (divisors, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "value"),
+    [("GBS = 8 x 16 = 256", 256, 128), ("8 GPUs * 4 (micro) * 4 (accum) = 64", 64, 128), ("effective batch size 128 = 4 x 8", 128, 32)],
+)
+def test_false_arithmetic_is_kept_as_it_is_written(text: str, result: int, value: int) -> None:
+    stated = batch(text).sum
+    assert stated is not None
+    assert (stated.result, stated.value) == (result, value)
+
+
+@pytest.mark.parametrize(
+    "text", ["GBS 128 (2 nodes x 8 GPUs)", "effective batch size 128 (8x8 GPUs)", "GBS 128: 2 nodes x 8 GPUs", "GBS 128 (micro 4 x 8 GPUs)"]
+)
+def test_a_remark_in_brackets_need_not_be_the_whole_arithmetic(text: str) -> None:
+    assert batch(text).sum is None
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("global_batch_size", "local_batch_size(4) * dp_size(64) -> no grad accumulation.", 256),
+        ("global_batch_size", "batch-size 4 x 8 GPUs", 32),
+        ("global_batch_size", "dp8 x local_batch_size 1 x grad_accum 2", 16),
+        ("global_train_batch_size", "4 GPUs * 32", 128),
+        ("gradient_accumulation_steps", "128 = 1 x 2 x 64", 128),
+        ("gradient_accumulation_steps", "1*2*64=128", 128),
+    ],
+)
+def test_the_key_in_front_tells_what_the_arithmetic_gives(key: str, text: str, value: int) -> None:
+    found = [d for d in behind(key, text) if d.name == "global_batch_size"]
+    assert [(d.value, d.sum.value if d.sum else None) for d in found] == [(value, value)]
+    assert batches(text) == [] or "GPUs" in text or "dp" in text
+
+
+def test_arithmetic_on_the_next_line_belongs_to_the_claim() -> None:
+    found = batch("Global batch is held at 1,048,576 tokens, matching the Olmo 3 run:\n  1 * 4 * 8 * 32768.")
+    assert found.name == "tokens_per_step"
+    assert found.sum is not None
+    assert (found.sum.result, found.sum.value) == (1_048_576, 1_048_576)
+
+
+def test_samples_and_tokens_of_one_chain_are_two_claims() -> None:
+    found = _claims("GBS = 8*2*32*sequence_length = 512*sequence_length = 1M tokens")
+    assert [(d.name, d.value, d.unit) for d in found] == [
+        ("global_batch_size", 512, "samples"),
+        ("tokens_per_step", 1_048_576, "tokens"),
+    ]
+
+
+def test_prompts_are_worked_out_too() -> None:
+    text = "unique_prompts_per_batch = total_samples_per_batch / num_generations = 1024 / 16 = 64"
+    assert batches(text) == [("prompts_per_step", 64)]
+
+
+@pytest.mark.parametrize(
+    ("text", "conditions"),
+    [
+        ("8 nodes x 8 GPUs x 1 x 2 = 128", {NODES: 8, PER_NODE: 8}),
+        ("8 GPUs * micro_batch=1 * grad_accum=4 -> effective batch 32.", {WORLD: 8}),
+        ("micro 1 x accum 2 x dp 64 = 128", {DATA: 64}),
+        ("effective batch size 128 (micro 4 x 8 GPUs, accumulation 4)", {WORLD: 8, MICRO: 4, ACCUMULATION: 4}),
+    ],
+)
+def test_hardware_among_the_factors_is_a_condition(text: str, conditions: dict[str, int]) -> None:
+    found = batch(text)
+    assert dict(found.conditions) == conditions
+    assert not found.ambiguous
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("total batch = 64 = 8(gpus) * 1(sft_per_device_train_batch_size) * 8(gradient_accumulation_steps)", 64),
+        ("GRPO total batch = 32(prompts)*8(num_generations) = 256 = 8(gpus) * 4(per_device_train_batch_size) * 8(accumulation)", 256),
+        ("GBS = 8 x 16 (see below) = 128", 128),
+    ],
+)
+def test_remarks_in_brackets_do_not_end_the_arithmetic(text: str, result: int) -> None:
+    stated = batch(text).sum
+    assert stated is not None
+    assert (stated.result, stated.value) == (result, result)
+
+
+def test_arithmetic_that_goes_on_where_it_cannot_be_read_is_not_judged() -> None:
+    assert batch("total batch = 64 = 8(gpus) * 1(a=3) * 8").sum is None
+
+
+def test_setups_for_different_hardware_are_advice() -> None:
+    found = _claims("8 GPUs: 8 * 1 * 16 = 128\n64 GPUs: 64 * 1 * 2 = 128")
+    assert [(d.value, d.force) for d in found] == [(128, "advises"), (128, "advises")]
+
+
+def _claims(text: str) -> list[Declaration]:
+    return [d for d in declared(text) if d.name in BATCHES]
+
+
+@pytest.mark.parametrize("text", ["GBS = 1*3090*2 = 6180", "GBS = 2 x 4090 = 8180", "GBS = 4*3090*8*2 = 197760"])
+def test_a_factor_may_be_the_number_of_a_gpu_model(text: str) -> None:
+    assert [each.name for each in declared(text)] == ["global_batch_size"]
+
+
+@pytest.mark.parametrize("text", ["GBS 64 on 8 x 3090", "8 x 3090 = 8 GPUs, GBS 64", "8 x 3090 x 2 nodes, GBS 64"])
+def test_a_gpu_model_stays_one_where_no_arithmetic_goes_on(text: str) -> None:
+    assert batch(text).conditions == (("world_size", 8),)

@@ -1,0 +1,29 @@
+"""Every grammar is found, and its examples show what it reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.claims.grammars import grammars
+from pytest_gbs.model.declaration import Grammar
+from tests.claims.grammars.support import block
+
+EXAMPLES = [(grammar, example) for grammar in grammars() for example in grammar.examples]
+
+
+def test_finds_every_grammar_once() -> None:
+    names = [grammar.name for grammar in grammars()]
+    assert names == ["annotation", "batch-phrase", "hardware", "listed", "product", "token-total"]
+
+
+@pytest.mark.parametrize(("grammar", "example"), EXAMPLES, ids=[f"{grammar.name}-{i}" for i, (grammar, _) in enumerate(EXAMPLES)])
+def test_an_example_is_read_and_holds_a_hint(grammar: Grammar, example: str) -> None:
+    assert grammar.read(block(example), "f")
+    assert any(hint in example.lower() for hint in grammar.hint)
+
+
+@pytest.mark.parametrize("grammar", grammars(), ids=lambda grammar: grammar.name)
+def test_says_what_it_reads(grammar: Grammar) -> None:
+    assert grammar.summary
+    assert grammar.examples
+    assert all(hint == hint.lower() for hint in grammar.hint)

@@ -1,0 +1,168 @@
+"""Comments that mention batches and GPUs and state no batch size."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.declaration import Force
+from tests.claims.grammars.support import BATCHES, behind, declared, hardware
+
+PROSE = {
+    "how-to-change": "Use to increase effective batch size",
+    "depends-on-memory": "batch size may be increased based on the available memory",
+    "adjust": "Adjust batch size based on GPU memory",
+    "update-as-needed": "Update as needed for your desired effective batch size",
+    "reach": "will use more micro batches to reach global batch size",
+    "memory": "limited by GPU memory",
+    "profiling": "Global batch to start profiling",
+    "no-number": "Smaller effective batch sizes may need another learning rate",
+    "size-below": "effective batch size = batch_size * accumulation, see below",
+}
+FORMULAS = {
+    "consumed-samples": "consumed_samples = global_step * micro_batch_size * data_parallel_size * accumulate_grad_batches",
+    "names-only": "Global Batch Size = per_device_batch_size * num_devices * gradient_accumulation_steps",
+    "names-and-threshold": "global batch size = per_device_train_batch_size * devices_num * accumulation, 32 or more is acceptable",
+    "half-names": "Total batch size will be 2 * BATCH_SIZE (anchors + positives)",
+    "ratio": "Effective batch size = 16x real batch size",
+    "constraint": "true saves memory. Requires gradient_accumulation_steps=1",
+    "unreadable-factor": "num_training_steps * micro_batch_size * gradient_accumulation_steps * data_parallel_size = 20000",
+    "another-size": "DP = 48 / (4*1*2) = 6",
+    "parallel-sizes": "pp_size(8) * ep_size(64) = 512 GPUs => 64 nodes (8 H100/node).",
+    "accumulation": "GA = 128/(64*2) = 1",
+    "expression-of-steps": "200k samples * 1 epoch / 8 ranks / grad_accum=4 ~= 6.25k optim steps",
+    "hidden-size": "4 heads * 64 -> hidden size 256",
+}
+OTHER_BATCHES = {
+    "evaluation": "evaluation global batch size: 64",
+    "for-evaluation": "global batch size 128 for evaluation",
+    "during-eval": "total batch size of 64 during eval",
+    "validation": "this is also val batch size",
+    "vision-encoder": "vision encoder: global batch size 64",
+    "log-prob": "log_prob global batch size 256",
+    "rollout": "rollout global batch size 1024",
+    "data-loader": "total batch size for the dataloader: 64",
+    "map": "map total batch size 256",
+    "per-device": "effective batch size 8 per GPU",
+    "slash-device": "global batch size: 8/GPU",
+    "per-card": "Total batch size (8 per card)",
+    "micro": "micro global batch size 4",
+    "plain": "batch size 128",
+    "plain-on-hardware": "tuned on 8 GPUs with bs 32",
+}
+STEPS = {
+    "would-mean": "open-r1/OpenR1-Math-220k has 93,733 samples, bsz=4 would mean 23,433 total steps",
+    "divisor": "7.5k ex / global_batch 8 = ~934 steps/epoch",
+    "total-steps": "(total steps: 1558, bs: 64)",
+    "steps-from-tokens": "llama: 1T tokens / 4M tokens_per_batch = 250000 steps",
+}
+COMMENTED_OUT = {
+    "yaml": "per_device_train_batch_size: 4",
+    "yaml-global": "global_batch_size: 64",
+    "yaml-item": "- global_batch_size: 64",
+    "toml": "global_batch_size = 64",
+    "twice": "# global_batch_size: 64",
+    "claim-behind-it": "gradient_accumulation_steps: 16  # designed for 8 GPUs, so batch size 128",
+    "claim-behind-key": "gradient_accumulation_steps: 16 # effective batch size 128",
+    "several": "micro_batch_size: 4 # limited by memory\nglobal_batch_size: 8 # will use more micro batches",
+    "command": "accelerate launch --num_processes 8 train.py --total_batch_size 128",
+    "flag": "--global-batch-size 128",
+    "sbatch": "SBATCH --nodes=8",
+    "environment": "CUDA_VISIBLE_DEVICES=0,1 python train.py global_batch_size=64",
+    "continued": "torchrun train.py \\\nglobal batch size 128",
+}
+NOT_BATCHES = {
+    "gigabytes": "Disk size in GBs: 128",
+    "gigabytes-used": "Use 512 GBs of disk",
+    "memory": "8 * 78GB",
+    "model": "30B-A3B with global experts",
+    "shape": "[batch_size, seq_len, vocab] (B, T)",
+    "exceeds": "vllm_smoke_test: true, 49B exceeds 1 GPU",
+    "another-result": "local_batch_size 1 x 2 ranks => grad accum 4",
+    "gpu-hours": "2 x 13800s = 7.7 GPU-h",
+    "tokens-of-dataset": "135M tokens (global_train_batch_size * max_sequence_length * max_duration)",
+    "tokens-per-second": "~8k tokens/s/gpu throughput, batch 16",
+    "range": "global batch size between 64 and 128",
+    "range-hyphen": "GBS 64-128",
+    "alternatives": "global batch size 64 or 128",
+    "suppression": "gbs: ignore[GBS101] the global batch size 128 is that of the paper",
+    "not-a-claim": "gbs: not-a-claim, effective batch size 128",
+    "chinese": "自动计算 DP 和 GBS",
+}
+ALL = {**PROSE, **FORMULAS, **OTHER_BATCHES, **STEPS, **COMMENTED_OUT, **NOT_BATCHES}
+
+
+@pytest.mark.parametrize("text", ALL.values(), ids=ALL.keys())
+def test_states_no_batch(text: str) -> None:
+    assert [d for d in declared(text) if d.name in BATCHES] == []
+
+
+@pytest.mark.parametrize("key", ["gradient_accumulation_steps", "per_device_train_batch_size", "max_steps"])
+@pytest.mark.parametrize("text", [*PROSE.values(), *STEPS.values(), *COMMENTED_OUT.values()])
+def test_states_no_batch_behind_a_key_either(key: str, text: str) -> None:
+    assert [d for d in behind(key, text) if d.name in BATCHES] == []
+
+
+@pytest.mark.parametrize("key", ["per_device_eval_batch_size", "eval_batch_size", "val_batch_size", "test_batch_size"])
+def test_takes_what_stands_behind_an_evaluation_key_for_evaluation(key: str) -> None:
+    assert [d for d in behind(key, "effective batch size 64 on 8 GPUs") if d.name in BATCHES] == []
+
+
+@pytest.mark.parametrize("key", ["interval", "latest", "save_interval"])
+def test_does_not_take_letters_within_a_word_for_evaluation(key: str) -> None:
+    assert [d.value for d in behind(key, "effective batch size 64") if d.name in BATCHES] == [64]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "8 * 78GB",
+        "24GB+ VRAM per GPU",
+        "(80GB)",
+        "recommended: 4-8x H100",
+        "2xB200 / 8xH100",
+        "TODO adapt batch sizes to 16+ GPUs",
+        "Mixtral-8x7B",
+        "GPU 0 and GPUs 1-7",
+        "H100: 989, A100: 312",
+        "set for v4-64 TPU",
+        "16 experts per GPU",
+        "Adjust --nproc-per-node to the number of GPUs available",
+        "--nproc_per_node 8",
+        "a single GPU is enough for the tokenizer",
+        "does not fit on one GPU",
+        "tune run --nnodes 1 --nproc_per_node 4 full_finetune_distributed --config llama3/8B_full",
+        "8 for 8xH100; 2 for 2xB200",
+        "4 is suitable for 4 GPUs",
+        "device_mapping: list(range(0,8))",
+        "num_nodes: 4",
+        "nodes: 4",
+    ],
+)
+def test_states_no_hardware(text: str) -> None:
+    assert hardware(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "force"),
+    [
+        ("on 2 GPUs (1 trainer + 1 inference)", Force.OTHER),
+        ("8 GPUs for SGLang inference, 8 GPUs for actor+ref", Force.OTHER),
+        ("8 GPUs (2 learners, 6 inference engines)", Force.OTHER),
+        ("matching the 4-node script", Force.OTHER),
+        ("derived from another run (4 nodes, 2 epochs)", Force.OTHER),
+        ("OOMs on 8xH100 at step 1", Force.OTHER),
+        ("sequences split across 2 GPUs", Force.OTHER),
+        ("use ling_1t_lora_pp.yaml (32 GPUs) instead", Force.OTHER),
+        ("It requires at least 8 GPUs", Force.ADVISES),
+        ("Minimum: 4x H100", Force.ADVISES),
+        ("a node with 8 GPUs is recommended", Force.ADVISES),
+        ("This can run on 4 GPUs", Force.ADVISES),
+        ("Disable when running on 8 GPUs", Force.ADVISES),
+        ("batch size (trained on 256 gpus)", Force.HISTORY),
+        ("number of gpus (original titanet-large was trained on 4 nodes with 8 gpus each)", Force.HISTORY),
+        ("This config is only tested on an 8xA100 machine.", Force.HISTORY),
+    ],
+)
+def test_never_lets_weak_words_state_hardware(text: str, force: str) -> None:
+    assert hardware(text) == {}
+    assert hardware(text, force)

@@ -1,0 +1,112 @@
+"""Slurm: the tasks of `srun` are processes where no launcher stands between, and the job's GPUs bound them all."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.quantity import Name, Quantity
+from tests.launches.programs.starting import problems, program, size_of, sizes, start_of, starts, world, written
+
+
+def job(*options: str) -> str:
+    return "#!/bin/bash\n" + "".join(f"#SBATCH {option}\n" for option in options)
+
+
+UNKNOWN = {
+    "no-job": ((), "srun python train.py", "missing"),
+    "nodes-not-said": (("--ntasks-per-node=8",), "srun python train.py", "interpolated"),
+    "range-of-nodes": (("--nodes=2-4", "--ntasks-per-node=8"), "srun python train.py", "interpolated"),
+    "one-task": (("--ntasks=1", "--gres=gpu:8"), "srun python train.py", "missing"),
+    "one-node-one-task": (("--nodes=1",), "srun python train.py", "missing"),
+    "tasks-of-the-environment": (("--nodes=2",), "srun -n $N python train.py", "interpolated"),
+    "step-on-fewer-nodes": (("--nodes=4", "--ntasks-per-node=8"), "srun --nodes=2 python train.py", "interpolated"),
+    "template": (("--nodes={{ nodes }}", "--ntasks-per-node=8"), "srun python train.py", "interpolated"),
+    "without-srun": (("--nodes=2", "--ntasks-per-node=8"), "python train.py", "missing"),
+}
+
+
+@pytest.mark.parametrize(("options", "text", "reason"), UNKNOWN.values(), ids=UNKNOWN)
+def test_what_nobody_can_know_is_unknown(options: tuple[str, ...], text: str, reason: str) -> None:
+    assert world(start_of(job(*options) + text)) == reason
+
+
+KNOWN = {
+    "tasks": (("--ntasks=16",), "srun python train.py", 16),
+    "tasks-per-node": (("--nodes=2", "--ntasks-per-node=8"), "srun python -u train.py", 16),
+    "short": (("-N 2", "-n 8"), "srun python train.py", 8),
+    "node-each": (("--nodes=4",), "srun python train.py", 4),
+    "step": (("--nodes=2", "--ntasks-per-node=1"), "srun --ntasks=4 python train.py", 4),
+    "step-per-node": (("--nodes=2", "--ntasks=2"), "srun --ntasks-per-node=8 python train.py", 16),
+    "alone": ((), "srun --nodes=2 --ntasks-per-node=4 --gres=gpu:4 python train.py", 8),
+    "in-a-container": (("--nodes=2", "--ntasks-per-node=8"), "srun apptainer exec --nv x.sif python train.py", 16),
+    "in-a-shell": (("--nodes=2", "--ntasks-per-node=8"), 'srun bash -c "RANK=\\$SLURM_PROCID python train.py"', 16),
+    "one-device": (("--ntasks=1",), "CUDA_VISIBLE_DEVICES=0 srun python train.py", 1),
+    "module": (("--ntasks=8",), "srun python -m pkg.train", 8),
+}
+
+
+@pytest.mark.parametrize(("options", "text", "expected"), KNOWN.values(), ids=KNOWN)
+def test_tasks_are_processes(options: tuple[str, ...], text: str, expected: int) -> None:
+    assert world(start_of(job(*options) + text)) == expected
+
+
+def test_the_size_stands_in_the_directive() -> None:
+    text = job("--nodes=2", "--ntasks-per-node=8") + "srun python train.py --config x.yaml\n"
+    start = start_of(text)
+    assert (start.name, program(start)) == ("srun python", ["train.py", "--config", "x.yaml"])
+    assert sizes(start) == {Name.WORLD_SIZE: 16, Name.NUM_NODES: 2, Name.GPUS_PER_NODE: 8}
+    assert (written(text, start), written(text, start, Name.NUM_NODES)) == ("8", "2")
+    size = size_of(start)
+    assert isinstance(size, Quantity)
+    assert (size.key, size.note.words) == ("--ntasks-per-node", "2 nodes x 8")
+
+
+def test_a_launcher_behind_srun_counts_itself() -> None:
+    text = job("--nodes=2", "--ntasks-per-node=1", "--gres=gpu:8")
+    start = start_of(text + "srun torchrun --nnodes $SLURM_NNODES --nproc_per_node $SLURM_GPUS_ON_NODE train.py")
+    assert (start.name, world(start), problems(start)) == ("torchrun", 16, [])
+    size = size_of(start)
+    assert isinstance(size, Quantity)
+    assert size.note.words == "2 nodes x 8, sbatch --nodes, sbatch --gres"
+
+
+def test_other_programs_of_srun_are_no_launch() -> None:
+    assert list(starts(job("--nodes=2", "--ntasks=16") + "srun hostname\nsrun nvidia-smi -L\nsrun python -c 'print(1)'")) == []
+
+
+ALLOCATED = {
+    "gpus-per-node": (("--nodes=2", "--gpus-per-node=8"), 16),
+    "of-a-kind": (("--nodes=2", "--gpus-per-node=h100:8"), 16),
+    "gres": (("-N 4", "--gres=gpu:a100:4"), 16),
+    "gres-one": (("-N 4", "--gres=gpu"), 4),
+    "total": (("--gpus=16",), 16),
+    "per-task": (("--ntasks=4", "--gpus-per-task=2"), 8),
+    "nodes-not-said": (("--gpus-per-node=8",), None),
+    "other-resources": (("--nodes=2", "--gres=tmpfs:8"), None),
+    "several-resources": (("--nodes=2", "--gres=gpu:8,ssd:1"), None),
+    "no-gpus": (("--nodes=2", "--exclusive"), None),
+}
+
+
+@pytest.mark.parametrize(("options", "expected"), ALLOCATED.values(), ids=ALLOCATED)
+def test_the_gpus_of_the_job_are_counted(options: tuple[str, ...], expected: int | None) -> None:
+    found = start_of(job(*options) + "torchrun --nproc_per_node 1 train.py").allocated
+    assert (found.value if found is not None else None) == expected
+
+
+def test_more_processes_than_gpus_are_a_problem() -> None:
+    text = job("--nodes=2", "--gres=gpu:8")
+    start = start_of(text + "accelerate launch --num_processes 32 --num_machines 2 train.py")
+    assert problems(start) == [("32 processes are started where the job has 2 nodes x 8 = 16 GPUs", True)]
+    ((place, label),) = start.problems[0].related
+    assert (text[place.start : place.stop], label) == ("gpu:8", "GPUs of the job")
+
+
+@pytest.mark.parametrize("count", [16, 8, 1], ids=["all", "half", "one"])
+def test_no_more_processes_than_gpus_are_in_order(count: int) -> None:
+    assert problems(start_of(job("--nodes=2", "--gres=gpu:8") + f"accelerate launch --num_processes {count} train.py")) == []
+
+
+def test_a_default_may_be_set_to_what_the_job_has() -> None:
+    start = start_of(job("--nodes=1", "--gres=gpu:4") + "torchrun --nproc_per_node ${GPUS:-8} train.py")
+    assert problems(start) == [("8 processes are started where the job has 1 nodes x 4 = 4 GPUs", False)]

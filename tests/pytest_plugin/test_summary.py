@@ -1,0 +1,89 @@
+"""What the terminal summary and the exit status say of recipes as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pytest_plugin.conftest import UNCLAIMED, UNDETERMINED, VERIFIED, Write
+
+RECIPES = ("--gbs-recipes", "recipes")
+COUNTS = "gbs: 1 verified, 1 violated, 1 undetermined, 1 unclaimed"
+
+
+def test_every_verdict_is_counted_and_each_open_claim_has_a_line(repository: Path, pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest(*RECIPES)
+    result.stdout.fnmatch_lines(["gbs: recipes from recipes/", COUNTS, "  undetermined: recipes/open.yaml:1:8*128*8*"])
+
+
+@pytest.mark.parametrize("arguments", [("-n", "2"), ("-n", "2", "--dist", "loadfile"), ("-n", "1", "-p", "no:randomly")], ids=" ".join)
+def test_workers_report_to_the_controller(repository: Path, pytester: pytest.Pytester, arguments: tuple[str, ...]) -> None:
+    alone = pytester.runpytest_subprocess(*RECIPES)
+    result = pytester.runpytest_subprocess(*RECIPES, *arguments)
+    assert result.parseoutcomes() == alone.parseoutcomes()
+    assert result.outlines.count(COUNTS) == 1
+    assert sum(line.startswith("  undetermined: recipes/open.yaml") for line in result.outlines) == 1
+    result.stdout.fnmatch_lines(["FAILED recipes/stale.yaml::GBS101 - annotation says 128*"])
+
+
+def test_workers_collect_both_with_the_ini_option(repository: Path, pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\ngbs_recipes = recipes\ntestpaths = tests\n")
+    alone = pytester.runpytest_subprocess()
+    result = pytester.runpytest_subprocess("-n", "2")
+    assert result.parseoutcomes() == alone.parseoutcomes()
+    assert result.outlines.count(COUNTS) == 1
+
+
+def test_workers_import_no_code_for_recipes_alone(repository: Path, write: Write, pytester: pytest.Pytester) -> None:
+    write({"tests/conftest.py": "raise SystemExit('imported')"})
+    result = pytester.runpytest_subprocess(*RECIPES, "-n", "2")
+    assert result.outlines.count(COUNTS) == 1
+
+
+def test_quiet_keeps_the_line(repository: Path, pytester: pytest.Pytester) -> None:
+    pytester.runpytest(*RECIPES, "-q").stdout.fnmatch_lines([COUNTS])
+
+
+def test_collecting_only_counts(repository: Path, pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest(*RECIPES, "--collect-only")
+    result.stdout.fnmatch_lines([COUNTS])
+    result.stdout.no_fnmatch_line("*undetermined: *")
+
+
+def test_recipes_that_were_deselected_are_not_counted_as_judged(repository: Path, pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest(*RECIPES, "-k", "good or open")
+    (line,) = [line for line in result.outlines if line.startswith("gbs: 1")]
+    assert "1 verified" in line
+    assert "violated" not in line
+    assert "deselected" in line
+
+
+def test_one_file_counts_that_file(repository: Path, pytester: pytest.Pytester) -> None:
+    pytester.runpytest(*RECIPES, "recipes/good.yaml").stdout.fnmatch_lines(["gbs: 1 verified"])
+
+
+def test_unclaimed_recipes_are_no_failure(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/a.yaml": UNCLAIMED})
+    result = pytester.runpytest(*RECIPES)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["gbs: 1 unclaimed"])
+
+
+def test_a_folder_without_recipes_is_no_test_collected(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/ci.yml": "name: ci\njobs: {}\n"})
+    result = pytester.runpytest(*RECIPES)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["gbs: no recipe found"])
+
+
+def test_the_setting_that_would_decide_the_most_is_said(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/a.yaml": UNDETERMINED, "recipes/b.yaml": UNDETERMINED, "recipes/c.yaml": VERIFIED})
+    pytester.runpytest(*RECIPES).stdout.fnmatch_lines(["gbs: 1 verified, 2 undetermined", "*gpus-per-node = 8*"])
+
+
+def test_a_broken_test_elsewhere_leaves_the_summary(repository: Path, write: Write, pytester: pytest.Pytester) -> None:
+    write({"tests/test_broken.py": "import nothing_like_this\n"})
+    result = pytester.runpytest("tests", *RECIPES)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines([COUNTS])

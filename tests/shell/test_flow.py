@@ -1,0 +1,172 @@
+"""Branches, loops and functions: what certainly runs, what may run, and what is known behind them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.shell.reading import argv, commands, lines, only, script
+
+SILENT = {
+    "comment": "# foo 1",
+    "echoed": 'echo "foo 1"; printf "%s" "foo 1"',
+    "heredoc-text": "cat <<EOF\nfoo 1\nEOF",
+    "heredoc-comment": ": <<'X'\nfoo 1\nX",
+    "function-not-called": "f() { foo 1; }",
+    "never": "if false; then foo 1; fi",
+    "other-branch": 'M=a\nif [ "$M" = b ]; then foo 1; else bar; fi',
+    "other-case": "M=a\ncase $M in b|c) foo 1;; *) bar;; esac",
+    "behind-exit": "bar\nexit 0\nfoo 1",
+    "behind-exec": "exec bar\nfoo 1",
+    "behind-return": "f() { return; foo 1; }\nf",
+    "failed-test": "[ 1 = 2 ] && foo 1",
+    "succeeded-test": "[[ 1 == 1 ]] || foo 1",
+    "no-turn": 'A=()\nfor x in "${A[@]}"; do foo 1; done',
+    "loop-that-ends": "I=3\nwhile [ $I -lt 3 ]; do foo 1; done",
+    "in-quotes": "echo 'a\nfoo 1\n'",
+}
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_what_does_not_run_is_no_command(text: str) -> None:
+    assert commands(text) == []
+
+
+RUNS = {
+    "plain": ("foo 1", ["1"]),
+    "taken-branch": ('M=a\nif [ "$M" = a ]; then foo 1; else foo 2; fi', ["1"]),
+    "elif": ("M=b\nif [[ $M == a* ]]; then foo 1; elif [[ $M == b* ]]; then foo 2; else foo 3; fi", ["2"]),
+    "arithmetic-condition": ("N=3\nif (( N > 2 )); then foo 1; else foo 2; fi", ["1"]),
+    "negated": ("if ! false; then foo 1; fi", ["1"]),
+    "both": ('A=1\n[[ -n "$A" && $A -eq 1 ]] && foo 1', ["1"]),
+    "taken-case": ("M=grpo\ncase $M in sft) foo 1;; g*) foo 2;; *) foo 3;; esac", ["2"]),
+    "loop": ("for x in 1 2 4; do foo $x; done", ["1", "2", "4"]),
+    "nested-loops": ("for x in a b; do for y in 1 2; do foo $x$y; done; done", ["a1", "a2", "b1", "b2"]),
+    "loop-over-array": ('A=(1 2)\nfor x in "${A[@]}"; do foo $x; done', ["1", "2"]),
+    "counting-loop": ("for ((i = 0; i < 3; i++)); do foo $((2 ** i)); done", ["1", "2", "4"]),
+    "while": ("I=0\nwhile [ $I -lt 2 ]; do foo $I; I=$((I + 1)); done", ["0", "1"]),
+    "until": ("I=0\nuntil (( I == 2 )); do foo $I; (( I++ )); done", ["0", "1"]),
+    "break": ("for x in 1 2 3; do if [ $x = 2 ]; then break; fi; foo $x; done", ["1"]),
+    "continue": ("for x in 1 2 3; do [ $x = 2 ] && continue; foo $x; done", ["1", "3"]),
+    "function": ("f() { local n=$1; foo $n $2; }\nf 1 2 3\nf 4", ["1", "4"]),
+    "function-keyword": ("function f { foo 1; }\nf", ["1"]),
+    "function-with-all-its-arguments": ('f() { foo "$@"; }\nf 1 2', ["1"]),
+    "local-is-local": ("A=1\nf() { local A=2; }\nf\nfoo $A", ["1"]),
+    "global-is-global": ("A=1\nf() { A=2; }\nf\nfoo $A", ["2"]),
+    "returned-early": ("f() { if true; then foo 1; return; fi; foo 2; }\nf\nfoo 3", ["1", "3"]),
+    "option-loop": ("set -- --n 4\nwhile [[ $# -gt 0 ]]; do case $1 in --n) N=$2; shift 2;; esac; done\nfoo $N", ["4"]),
+    "or-exit": ("cd x || exit 1\nfoo 1", ["1"]),
+    "and-chain": ("cd x && mkdir y && foo 1", ["1"]),
+    "required": ('if [ -z "$1" ]; then echo usage; exit 1; fi\nfoo 1', ["1"]),
+    "required-count": ("if [ $# -lt 1 ]; then echo usage; exit 1; fi\nfoo 1", ["1"]),
+    "help": ('if [[ "${1:-}" == --help ]]; then echo usage; exit 0; fi\nfoo 1', ["1"]),
+    "background": ("foo 1 &\nwait", ["1"]),
+    "group": ("{ foo 1; } 2>&1 | tee log", ["1"]),
+    "negated-command": ("! foo 1", ["1"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "wanted"), RUNS.values(), ids=RUNS)
+def test_what_runs_is_a_command_each_time(text: str, wanted: list[str]) -> None:
+    found = commands(text)
+    assert [command.words[1].text for command in found] == wanted
+    assert not any(command.conditional for command in found)
+
+
+CONDITIONAL = {
+    "environment": 'if [ "$MODE" = a ]; then foo 1; fi',
+    "machine": "if [[ $(hostname) == gpu* ]]; then foo 1; fi",
+    "both-branches": 'if [ "$MODE" = a ]; then foo 1; else bar; fi',
+    "file": "[ -f x ] && foo 1",
+    "or": "bar || foo 1",
+    "case": "case $MODE in a) foo 1;; esac",
+    "unknown-loop": "for x in $LIST; do foo 1; done",
+    "unknown-while": "while read x; do foo 1; done",
+    "not-by-default": 'if [ "${MODE:-a}" = b ]; then foo 1; fi',
+    "behind-another-launch": 'if [ "$MODE" = a ]; then bar; exit; fi\nfoo 1',
+}
+
+
+@pytest.mark.parametrize("text", CONDITIONAL.values(), ids=CONDITIONAL)
+def test_what_may_run_is_conditional(text: str) -> None:
+    assert only(text).conditional
+
+
+VALUES = {
+    "branches-agree": ('if [ "$M" = a ]; then N=1; else N=1; fi\nfoo $N', "1", False),
+    "branches-disagree": ('if [ "$M" = a ]; then N=1; else N=2; fi\nfoo $N', None, False),
+    "one-branch-assigns": ('N=1\nif [ "$M" = a ]; then N=2; fi\nfoo $N', None, False),
+    "case-assigns": ("N=1\ncase $M in a) N=2;; esac\nfoo $N", None, False),
+    "dead-branch": ('N=1\nif [ "$M" = a ]; then N=2; exit 1; fi\nfoo $N', "1", False),
+    "default-branch": ('N=1\nif [ "${M:-a}" = b ]; then N=2; fi\nfoo $N', "1", True),
+    "loop-assigns": ("N=1\nfor x in $LIST; do N=2; done\nfoo $N", None, False),
+    "loop-counts": ("N=1\nfor x in $LIST; do foo $N; N=$((N * 2)); done", None, False),
+    "option-loop": ("N=1\nwhile [[ $# -gt 0 ]]; do case $1 in --n) N=$2; shift 2;; esac; done\nfoo $N", "1", True),
+    "given-or-else": ('if [ -n "$1" ]; then N=$1; else N=8; fi\nfoo $N', "8", True),
+    "required-is-not-empty": ('N=""\nwhile (( $# )); do N=$2; shift; done\nif [[ -z "$N" ]]; then exit 1; fi\nfoo $N', None, False),
+    "maybe-and": ("N=1\ngrep -q x y && N=2\nfoo $N", None, False),
+    "test-and": ('N=1\n[ "$M" = a ] && N=2\nfoo $N', None, False),
+    "getopts": ('N=1\nwhile getopts "n:" o; do case $o in n) N=$OPTARG;; esac; done\nfoo $N', None, False),
+    "broken-off": ("N=1\nfor x in 1 2 3; do if [ -f $x ]; then N=$x; break; fi; done\nfoo $N", None, False),
+    "recursion": ("N=1\nf() { N=2; f; }\nf\nfoo $N", None, False),
+}
+
+
+@pytest.mark.parametrize(("text", "value", "default"), VALUES.values(), ids=VALUES)
+def test_a_value_behind_branches_is_known_where_they_agree(text: str, value: str | None, default: bool) -> None:
+    word = only(text).words[1]
+    assert (word.text, word.default) == (value, default)
+
+
+def test_an_unknown_loop_runs_once_with_its_pattern() -> None:
+    word = only("for r in recipes/*.yaml; do foo $r; done").words[1]
+    assert (word.text, word.parts[0].pattern) == (None, "recipes/*.yaml")
+
+
+def test_a_function_exported_to_another_shell_is_called_there() -> None:
+    assert argv(only("f() { foo 1; }\nexport -f f\nbash -c f")) == ["foo", "1"]
+
+
+def test_a_sourced_file_sets_its_variables() -> None:
+    found = script("cd scripts\nsource ./env.sh\nfoo $N", files={"scripts/env.sh": "N=8\n"}).commands
+    assert argv(found[-1]) == ["foo", "8"]
+    assert found[-1].words[1].value_at == ("scripts/env.sh", 2, 3, None)
+
+
+@pytest.mark.parametrize("bound", ["N", "99"], ids=["unknown", "many"])
+def test_what_a_loop_counts_is_unknown_in_all_of_its_turns(bound: str) -> None:
+    found = commands(f"for ((i = 4; i < {bound}; i++)); do foo $i; done\nfoo $i")
+    assert [argv(command) for command in found] == [["foo", None], ["foo", None]]
+
+
+def test_a_file_that_cannot_be_had_sets_something_unknown() -> None:
+    assert argv(only("N=8\nsource ./env.sh\nfoo $N $M")) == ["foo", "8", None]
+
+
+def test_a_number_is_grepped_from_a_recipe() -> None:
+    text = lines("""
+        CONFIG=recipes/a.yaml
+        GA=$(grep 'gradient_accumulation_steps' $CONFIG | awk '{print $2}')
+        if grep -qE '^\\s*use_vllm:\\s*true' "$CONFIG"; then V=1; else V=0; fi
+        foo $GA $V
+    """)
+    found = script(text, files={"recipes/a.yaml": "use_vllm: true\ngradient_accumulation_steps: 4\n"}).commands
+    assert argv(found[-1]) == ["foo", "4", "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [("foo", ("", False)), ("cd a/b\nfoo", ("a/b", False)), ("cd a\ncd ..\nfoo", ("", False)), ("cd $X\nfoo", (None, False)),
+     ("(cd a)\nfoo", ("", False)), ('cd "$(dirname "$0")/.."\nfoo', ("", True)), ("cd $(git rev-parse --show-toplevel)\nfoo", ("", True)),
+     ('D=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)\ncd $D\nfoo', ("scripts", True))],
+    ids=["start", "below", "back", "unknown", "subshell", "own", "root", "absolute"],
+)  # fmt: skip
+def test_a_command_knows_its_folder(text: str, folder: tuple[str | None, bool]) -> None:
+    found = [command for command in script(text, "scripts/run.sh").commands if command.words[0].text == "foo"]
+    assert found[0].folder == folder
+
+
+def test_a_path_beside_the_script_is_known_from_the_root() -> None:
+    text = 'DIR="$(dirname "$(realpath "$0")")"\nfoo --config "$DIR/../recipes/a.yaml"'
+    (found,) = (command for command in script(text, "scripts/run.sh").commands if command.words[0].text == "foo")
+    assert found.words[2].text is None
+    assert found.words[2].path == ("recipes/a.yaml", True)

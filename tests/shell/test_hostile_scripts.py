@@ -1,0 +1,189 @@
+"""Scripts that loop, nest, double or break: read in bounded time, and nothing is made up."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_gbs.model.command import Script
+from pytest_gbs.model.location import Source
+from pytest_gbs.shell import read_commands
+from tests.shell.reading import argv, commands, script
+
+HOSTILE = {
+    "doubling": "A=aaaaaaaa\n" + "A=$A$A\n" * 100 + "foo $A",
+    "doubling-array": "A=(a b)\n" + 'A=("${A[@]}" "${A[@]}")\n' * 60 + 'foo "${A[@]}"',
+    "doubling-arguments": "set -- a b\n" + 'set -- "$@" "$@"\n' * 60 + 'foo "$@"',
+    "loops": "".join(f"for a{i} in {{1..60}}; do\n" for i in range(12)) + "foo $a1\n" + "done\n" * 12,
+    "endless": "while true; do X=$X$X; foo $X; done\n" * 20,
+    "counting-for-ever": "for ((;;)); do foo; done",
+    "unknown-loops": "while foo $X; do\n" * 20 + "foo $A; X=$Y\n" + "done\n" * 20,
+    "recursion": "f() { f; f; }\nf\nfoo",
+    "two-recursions": "f() { g $1$1; g; }\ng() { f $1$1; f; }\nf aaaa\nfoo",
+    "function-tree": "".join(f"f{i}() {{ f{i + 1}; f{i + 1}; }}\n" for i in range(30)) + "f30() { foo; }\nf0",
+    "eval-of-itself": 'X=\'eval "$X"\'\neval "$X"\nfoo',
+    "shell-of-itself": 'export X=\'bash -c "$X"\'\nbash -c "$X"\nfoo',
+    "brackets": "(" * 2000 + "foo" + ")" * 2000,
+    "substitutions": "foo " + "$(" * 1500 + "x" + ")" * 1500,
+    "expansions": "foo " + "${a:-" * 1500 + "x" + "}" * 1500,
+    "arithmetic": "foo $((" + "(" * 2000 + "1" + ")" * 2000 + "))",
+    "powers": "foo $((" + "9**" * 200 + "9))",
+    "ifs": "if x; then\n" * 500 + "foo\n" + "fi\n" * 500,
+    "chain": "a" + " && b" * 3000 + " && foo",
+    "pattern": "A=" + "a" * 250 + "\n" + "foo ${A%%*a*a*a*a*a*a*a*a*b}\n" * 500,
+    "cases": "A=" + "a" * 250 + "\ncase $A in\n" + "*a*a*a*a*a*a*b) foo;;\n" * 500 + "esac",
+    "heredocs": "cat <<A\n" * 1000,
+    "quotes": '"' * 5001,
+    "backticks": "`" * 1001,
+    "dollars": "$" * 5000,
+    "exports": "".join(f"export V{i}=1; foo\n" for i in range(1500)),
+    "long-range": "foo {1..9999999999} $(seq 1 99999999) {1..60}{1..60}",
+    "huge-subscript": "A[999999999999]=1\nfoo ${A[@]}",
+}
+
+
+@pytest.mark.parametrize("path", ["run.sh", "Makefile", "README.md"])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_it_ends_soon(text: str, path: str) -> None:
+    wrapped = {"run.sh": text, "Makefile": "all:\n\t" + text.replace("\n", "\n\t"), "README.md": f"```bash\n{text}\n```\n"}[path]
+    before = time.perf_counter()
+    script(wrapped, path)
+    assert time.perf_counter() - before < 60  # it ends; how fast is for the benchmarks
+
+
+def test_make_variables_that_double_are_cut_off() -> None:
+    text = "A = aaaaaaaa\n" + "A := $(A)$(A)\n" * 60 + "B = $(C)$(C)\nC = $(B)$(B)\nall:\n\tfoo $(A) $(B)\n"
+    assert script(text, "Makefile").path == "Makefile"
+
+
+def test_a_script_at_a_limit_is_read_to_its_end() -> None:
+    assert script("foo\n" * 2_000).stopped is None
+    assert script("foo\n" + "\n" * 999_990 + "bar").stopped is None
+    assert script("{ " * 19 + "foo" + "; }" * 19).stopped is None
+    assert script("for i in {1..64}; do foo $i; done").unturned == ()
+    assert script("prose about torchrun\n" * 60_000, "README.md").stopped is None  # 1,260,000 characters, none of them a shell's
+
+
+def test_a_function_that_calls_itself_was_read() -> None:
+    assert script('f() { foo "$1"; f "$1" again; }\nf a').stopped is None
+
+
+NESTED = "".join(f"f{i}() {{ f{i + 1}; }}\n" for i in range(12)) + "f12() { bar; }\n"
+LONG = "# " + "x" * 20_000
+LOOP = "for i in {1..60}; do for j in {1..60}; do x=$i$j; y=$j$i; z=1; done; done\n"
+STOPS = {
+    "commands": ("foo\n" * 2_001, "more than 2,000 commands", "foo", 2_001),
+    "characters": ("foo\n" + "\n" * 1_000_000 + "bar\n", "more than 1,000,000 characters", "", 999_998),
+    "line": ("foo\n" + "bar " * 250_001, "more than 1,000,000 characters", "", 2),
+    "steps": ("foo\n" + LOOP * 9 + "bar\n", "more than 40,000 statements and words", None, None),
+    "braces": ("foo\n" + "{ " * 50 + "bar" + "; }" * 50 + "\nfoo", "statements within more than 40 others", None, 2),
+    "brackets": ("foo\n" + "(" * 50 + "bar" + ")" * 50 + "\nfoo", "words within more than 40 others", None, 2),
+    "functions": (NESTED + "foo\nf0\nfoo\n", "a function within more than 8 others", "f8", 8),
+    "shells": ("foo\n" + "eval " * 12 + "bar", "a shell within more than 8 others", "eval", 2),
+    "wrappers": ("foo\n" + "env " * 12 + "bar\nfoo", "a command behind more than 8 others", "env " * 4 + "bar", 2),
+    "argument": (f"foo\nbash -c '{LONG}\nbar'\nfoo", "a script of more than 20,000 characters within another", None, 2),
+    "variable": (f"foo\nX='{LONG}\nbar'\neval \"$X\"\nfoo", "a script of more than 20,000 characters within another", None, 4),
+    "heredoc": (f"foo\nbash <<EOF\n{LONG}\nbar\nEOF\nfoo", "a script of more than 20,000 characters within another", None, 2),
+}
+
+
+@pytest.mark.parametrize(("text", "reason", "where", "line"), STOPS.values(), ids=STOPS)
+def test_a_script_that_is_not_read_to_its_end_says_why_and_where(text: str, reason: str, where: str | None, line: int | None) -> None:
+    found = script(text)
+    assert found.stopped is not None
+    at = found.stopped.at
+    assert found.stopped.reason == reason
+    assert line is None or text[: at.start].count("\n") + 1 == line
+    assert where is None or text[at.start : at.stop] == where
+    assert found.commands[0].words[0].text == "foo"  # what stands before is kept
+    assert "bar" not in [command.words[0].text for command in found.commands]
+
+
+def test_loops_of_many_turns_are_told() -> None:
+    assert [name for name, _ in script(f"for x in {'a ' * 65}; do foo $x; done").unturned] == ["x"]
+    assert [name for name, _ in script("for ((i = 0; i < 65; i++)); do foo $i; done").unturned] == ["i"]
+    assert script("for x in $(ls); do foo $x; done\nwhile true; do foo; done").unturned == ()
+
+
+def test_files_that_can_not_be_sourced_are_told() -> None:
+    files = {"a.sh": Source("a.sh", "foo")}
+    found = read_commands(Source("run.sh", "source a.sh\n. b.sh\n[ -f c.sh ]\nsource $X"), files.get)
+    assert [(path, at.start) for path, at in found.unsourced] == [("b.sh", 14)]
+
+
+def test_a_large_file_is_sourced() -> None:
+    files = {"a.sh": Source("a.sh", "\n" * 50_000 + "N=8")}
+    found = read_commands(Source("run.sh", "source a.sh\nfoo $N"), files.get)
+    assert (argv(found.commands[0]), found.stopped) == (["foo", "8"], None)
+
+
+def test_a_doubled_value_is_unknown() -> None:
+    assert argv(commands(HOSTILE["doubling"])[0]) == ["foo", None]
+
+
+BROKEN = {
+    "quote": 'N=8\nfoo "$N\nbar\n',
+    "if": 'if [ "$X" = 1 ]; then\nN=2\nfoo $N\n',
+    "stray-done": "N=1\ndone\nfoo $N",
+    "bracket": "foo $((1 + )) 2",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_broken_syntax_gives_no_certain_number(text: str) -> None:
+    for command in script(text).commands:
+        certain = not command.conditional and command.words[0].text == "foo"
+        assert not certain or None in argv(command) or text == BROKEN["stray-done"]
+
+
+def check(found: Script, text: str) -> None:
+    """Assert that every place of `found` is in the text."""
+    for command in found.commands:
+        for at in (command.at, *(word.at for word in command.words), *(word.value_at for word in command.words)):
+            assert 0 <= at.start <= at.stop <= len(text)
+        for word in command.words:
+            assert word.text is None or word.text == "".join(part.text or "" for part in word.parts)
+            assert word.path is not None
+
+
+SIGNS = "(){}\"'`[]|;#$@*=<>_0\\\r\t\n é\U0001f600\ue000"
+EXPANSIONS = ("$A", "${A:-1}", "$(", "$((", "))", "{{ x }}", "A=1", "A+=b", "<<EOF\n", "EOF\n", "\\\n", "[[", "]]", "&&", "||", ";;")
+KEYWORDS = ("foo", "if", "then", "else", "fi", "for", "in", "do", "done", "while", "case", "esac", "bash -c ", "eval ", "export ", "f()")
+PIECES = st.sampled_from([*SIGNS, *EXPANSIONS, *KEYWORDS])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(PIECES, max_size=60).map("".join), st.sampled_from(["run.sh", "Makefile", "README.md"]))
+def test_no_text_breaks_it(text: str, path: str) -> None:
+    whole = f"```bash\n{text}\n```\n" if path == "README.md" else f"all:\n\t{text}" if path == "Makefile" else text
+    check(script(whole, path), whole)
+
+
+def test_every_script_of_this_checkout_is_read() -> None:
+    root = Path(__file__).resolve().parents[2]
+    for file in [*root.glob("docs/**/*.md"), *root.glob("*.md")]:
+        text = file.read_text(encoding="utf-8")
+        check(read_commands(Source(file.name, text)), text)
+
+
+LEFT_EARLY = {
+    "a function in a loop": "f() { for i in {1..60}; do foo $i; done; }\nwhile true; do\nfor j in {1..60}; do f; f; f; f; done\ndone",
+    "a function in a loop of unknown turns": "f() { for i in {1..60}; do x=$i; done; }\nfor j in *; do f; f; f; f; f; f; f; f; f; f; done\n"
+    * 60,
+    "a shell in a loop": f"for i in {{1..60}}; do bash -c '{'x=1; ' * 900}'; done",
+    "an eval in a loop in a function": f"f() {{ for i in {{1..60}}; do eval '{'x=1; ' * 900}'; done; }}\nfor i in {{1..60}}; do f; done",
+    "a function that counts": "f() { for ((i=0; i<60; i++)); do x=$((x+i)); done; }\nfor ((j=0; j<60; j++)); do f; f; f; done\n" * 20,
+}
+
+
+@pytest.mark.parametrize("path", ["run.sh", "README.md"])
+@pytest.mark.parametrize("text", LEFT_EARLY.values(), ids=LEFT_EARLY)
+def test_reading_that_stops_within_something_ends_it(text: str, path: str) -> None:
+    wrapped = {"run.sh": text, "README.md": f"```bash\n{text}\n```\n" * 2}[path]
+    found = script(wrapped, path)
+    assert not found.complete
+    check(found, wrapped)
