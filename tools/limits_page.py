@@ -1,4 +1,4 @@
-"""The page of the limits, `docs/limits.md`, from the constants of `core/limits.py` and `parsing/shell/limits.py` and the comments there."""
+"""The page of the limits, `docs/limits.md`, from the constants of `model/limits.py` and `shell/limits.py` and the comments there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from pytest_gbs.rules import named
 
 _HEAD: Final = """\
-<!-- Generated from core/limits.py and parsing/shell/limits.py by tools/generate_docs.py: change a constant or its comment there. -->
+<!-- Generated from model/limits.py and shell/limits.py by tools/generate_docs.py: change a constant or its comment there. -->
 
 # Limits
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pytest_gbs.arithmetic.solver import law
 from pytest_gbs.arithmetic.wording import law_text
 from pytest_gbs.model.location import Lines
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run
 

@@ -96,7 +96,7 @@ def test_the_outside_is_touched_where_the_plan_says() -> None:
             for imported, line in _imports(tree)
             if _room(name) not in OUTSIDE.get(imported.partition(".")[0], {_room(name)})
         ]
-        wrong += [f"{name}:{node.lineno} {what}" for node in ast.walk(tree) if (what := _touches(name, node))]
+        wrong += [f"{name}:{getattr(node, 'lineno', 1)} {what}" for node in ast.walk(tree) if (what := _touches(name, node))]
     assert wrong == []
 
 

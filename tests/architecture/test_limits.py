@@ -20,20 +20,20 @@ NO_LIMITS_ON_FILES = {
     "composition/_resolve.py": {"_MOST_THROUGH"},
     "composition/arguments.py": {"_LONGEST"},
     "composition/remembered.py": {"_MOST"},
-    "core/admissible.py": {"MOST_GPUS"},
-    "core/identity.py": {"_MOST"},
-    "core/reading.py": {"LONGEST"},
-    "core/repairs.py": {"_LARGEST"},
-    "declarations/__init__.py": {"_MOST"},
-    "declarations/_sizes.py": {"_LONGEST"},
-    "declarations/names.py": {"_LONGEST"},
+    "arithmetic/admissible.py": {"MOST_GPUS"},
+    "model/identity.py": {"_MOST"},
+    "frameworks/reading.py": {"LONGEST"},
+    "frameworks/repairs.py": {"_LARGEST"},
+    "claims/grammars/__init__.py": {"_MOST"},
+    "claims/grammars/_sizes.py": {"_LONGEST"},
+    "claims/grammars/names.py": {"_LONGEST"},
     "fixes/plan.py": {"_MOST_SAMPLES"},
     "fixes/scale.py": {"_MOST_TRIED"},
     "formats/_excerpt.py": {"_LONGEST"},
     "formats/_origins.py": {"_MOST_STAGES"},
     "formats/sarif.py": {"_LONGEST"},
     "frameworks/_recognition.py": {"_MOST_ALIKE"},
-    "frameworks/roll.py": {"_LONGEST", "_MOST_WORKERS"},
+    "frameworks/hooks.py": {"_LONGEST", "_MOST_WORKERS"},
     "rules/gbs002_duplicate_key.py": {"_LONGEST", "_MOST"},
     "rules/gbs003_not_a_positive_integer.py": {"_LONGEST"},
     "rules/gbs004_exponent_read_as_text.py": {"_LONGEST"},
@@ -41,11 +41,11 @@ NO_LIMITS_ON_FILES = {
     "settings/explain.py": {"_LONGEST"},
     "settings/meaning.py": {"MOST_PROBLEMS"},
     "settings/places.py": {"_DEEPEST"},
-    "suppressions.py": {"_MOST_LINES"},
-    "trees/writing.py": {"_MOST"},
+    "check/ignore.py": {"_MOST_LINES"},
+    "files/writing.py": {"_MOST"},
 }
-# Reading scripts has limits of its own, most of them in parsing/shell/limits.py.
-OF_SCRIPTS = ("parsing/shell/", "launchers/deepy.py", "launched.py", "launches.py")
+# Reading scripts has limits of its own, most of them in shell/limits.py.
+OF_SCRIPTS = ("shell/", "launches/programs/deepy.py", "launches/resolve.py", "launches/find.py")
 _NUMBER = re.compile(r"(?m)^(_?(?:MOST|LONGEST|DEEPEST|LARGEST)(?:_[A-Z_]+)?)(?:: Final)? = [0-9]")
 
 

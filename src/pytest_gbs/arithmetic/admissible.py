@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 
 MOST_GPUS: Final = 65_536
 # One machine has up to 16 GPUs; an NVL72 rack counts as one.

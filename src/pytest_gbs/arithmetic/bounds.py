@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import gcd, lcm
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
+from pytest_gbs.model.record import NamedTuple
 
 
 class Form(NamedTuple):

@@ -13,12 +13,13 @@ What a step needs to know of a rule, the rule says itself (`core.rule`); no rule
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_gbs.check.rulebook import Rulebook
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Role, Verdict
 from pytest_gbs.model.rule import About
 from pytest_gbs.model.run import Run

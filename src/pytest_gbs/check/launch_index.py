@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.check.repository import Repository
 from pytest_gbs.claims.grammars import read_declarations
@@ -15,6 +15,7 @@ from pytest_gbs.model.document import CommentBlock, Document
 from pytest_gbs.model.launch import JUDGES_NOTHING, Unread
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.record import NamedTuple
 
 _DECLARED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, *HARDWARE)
 

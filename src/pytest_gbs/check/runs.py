@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_gbs.arithmetic.solver import law
 from pytest_gbs.arithmetic.wording import leaves
@@ -13,7 +13,6 @@ from pytest_gbs.check.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.claims.grammars import Stated, read_stated
 from pytest_gbs.claims.grammars.names import read_name
 from pytest_gbs.claims.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
-from pytest_gbs.composition.command_settings import settings
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -27,10 +26,12 @@ from pytest_gbs.model.launch import JUDGES_NOTHING, Kind, Launch
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Noted, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
 from pytest_gbs.model.run import Judged, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
+from pytest_gbs.readers.command_settings import settings
 
 if TYPE_CHECKING:
     from pytest_gbs.launches.resolve import Running

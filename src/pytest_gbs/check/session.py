@@ -6,7 +6,7 @@ import gc
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.check import finalise
 from pytest_gbs.check.evidence import Evidence
@@ -29,6 +29,7 @@ from pytest_gbs.model.launch import Unread
 from pytest_gbs.model.limits import MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.quantity import Name, Quantity, Size
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report, Role
 from pytest_gbs.model.rule import Scope
 from pytest_gbs.model.run import Judged, Policy, Run

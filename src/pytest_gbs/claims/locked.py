@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import law
@@ -12,6 +12,7 @@ from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Equation, Monomial
 from pytest_gbs.model.locked import PER_GPU, PER_RANK, Held, Record
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Quantity, Size
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
 # A size of one is worth no word where it only divides the GPUs.

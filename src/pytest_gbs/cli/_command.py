@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     import argparse

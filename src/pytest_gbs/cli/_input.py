@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.cli._output import slashed
@@ -17,6 +17,7 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.settings import Overrides, load_settings

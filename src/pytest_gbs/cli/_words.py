@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     import argparse

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         report = remaining
     if asked.settings.strict or asked.settings.strict_all:
-        from pytest_gbs.cli._strict import tighten
+        from pytest_gbs.check.strict import tighten
 
         report = tighten(report, asked.settings)
     if arguments.format == "sarif":

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import STDIN, Job, add_input, job
@@ -14,6 +14,7 @@ from pytest_gbs.cli._output import add_output, complain, emit, options, slashed
 from pytest_gbs.model.difference import Differences, Status
 from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.location import Source
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug, Report
 from pytest_gbs.model.settings import Settings
 

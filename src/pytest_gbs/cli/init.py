@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import here
@@ -12,6 +12,7 @@ from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     import argparse

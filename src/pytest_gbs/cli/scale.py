@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._given import asked, hardware, number
@@ -12,6 +12,7 @@ from pytest_gbs.cli._output import complain, emit, options
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import Scaled, Stuck

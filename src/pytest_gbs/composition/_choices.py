@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.composition._default import Default
 from pytest_gbs.composition._folder import Entry, Stopped
 from pytest_gbs.composition._override_grammar import ADD, DELETE, FORCE, Parsed
 from pytest_gbs.composition.composed import ComposeProblem, ProblemKind
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 
 HYDRA: Final = "hydra"
 

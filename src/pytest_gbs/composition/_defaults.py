@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_gbs.composition._choices import HYDRA, Choices
 from pytest_gbs.composition._default import Default
@@ -15,6 +15,7 @@ from pytest_gbs.composition._resolve import Interpolations
 from pytest_gbs.composition.composed import ComposeProblem, ProblemKind
 from pytest_gbs.model.limits import DEEPEST_DEFAULTS, MOST_DEFAULTS
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 
 
 class Part(NamedTuple):

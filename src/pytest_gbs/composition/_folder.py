@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, copy
 from pytest_gbs.composition._plant import Refused, plant
@@ -16,6 +16,7 @@ from pytest_gbs.model.command import below
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.tree import Tree
 
 Reader: TypeAlias = Callable[[Source], tuple[Document | Unreadable, ...]]

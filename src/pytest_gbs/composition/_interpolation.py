@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 
 
 class Reference(NamedTuple):

@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.composition._tokens import HYDRA, PRIMITIVE, Token, next_token, typed, unescaped
 from pytest_gbs.model.limits import DEEPEST_OVERRIDE, LONGEST_OVERRIDE
+from pytest_gbs.model.record import NamedTuple
 
 CHANGE: Final = ""
 ADD: Final = "+"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.composition._builtin import BUILTIN
 from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
@@ -15,6 +15,7 @@ from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf
 from pytest_gbs.composition.composed import Unresolved, Why
 from pytest_gbs.model.limits import DEEPEST_CHAIN, LONGEST_INTERPOLATION
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 
 Resolver = Callable[..., Any]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
+
+from pytest_gbs.model.record import NamedTuple
 
 # Hydra 1.3, hydra/grammar/OverrideLexer.g4; OmegaConf 2.3, omegaconf/grammar/OmegaConfGrammarLexer.g4, VALUE_MODE in both.
 # The longest match wins, of equally long ones the first.

@@ -11,11 +11,11 @@ from pytest_gbs.composition._override_grammar import NotAnOverride, parse_overri
 from pytest_gbs.composition._plant import Refused, check_text, plant
 from pytest_gbs.composition._present import present
 from pytest_gbs.composition._resolve import Resolver
-from pytest_gbs.composition.command_settings import Setting
 from pytest_gbs.composition.composed import Composed
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Arguments, Loader
 from pytest_gbs.model.location import Location
+from pytest_gbs.readers.command_settings import Setting
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 # What int() of Python takes, as argparse converts with it.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.scalar import Value
 
 # The place of what was given without one.

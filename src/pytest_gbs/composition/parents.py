@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.composition._apply import Rejected, apply
 from pytest_gbs.composition._folder import Reader, Stopped, read_one
@@ -18,6 +18,7 @@ from pytest_gbs.model.command import below
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import DEEPEST_PARENTS, MOST_PARENTS
 from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.tree import Tree
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from pytest_gbs.files.worktree import Listing, listing
 from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.tree import Tree
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import decode
 from pytest_gbs.files.globs import matches_any
@@ -16,6 +16,7 @@ from pytest_gbs.files.regular import NOT_THERE, OUTSIDE, may_hold, read_bytes, r
 from pytest_gbs.files.root import StrPath, find_root
 from pytest_gbs.model.limits import MOST_FILE_BYTES, MOST_IGNORE_BYTES
 from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.files.gitignore import IgnoreFile

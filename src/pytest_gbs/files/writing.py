@@ -12,13 +12,14 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import MARKS
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import leads_outside
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Source
+from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.files.root import StrPath

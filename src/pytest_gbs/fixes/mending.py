@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from pytest_gbs.fixes.editing import Read, by_source, edit_all, overlap, shifting
 from pytest_gbs.fixes.rereading import unintended
 from pytest_gbs.model.limits import MOST_FIX_ROUNDS
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
 
 Recheck: TypeAlias = "Callable[[Mapping[str, Source]], Report]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.fixes.editing import Read
@@ -19,6 +19,7 @@ from pytest_gbs.model.framework import Framework, Row
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Edit
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.scaling import Change, What
 

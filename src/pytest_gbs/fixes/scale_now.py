@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import called, count, short
 from pytest_gbs.claims.worlds import PER_NODE_USUAL, geometry
@@ -13,6 +13,7 @@ from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Claim, Geometry, Run
 from pytest_gbs.model.scaling import Shape
 

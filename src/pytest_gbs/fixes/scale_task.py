@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_gbs.arithmetic.wording import called, count
 from pytest_gbs.fixes.editing import Read
@@ -13,6 +13,7 @@ from pytest_gbs.fixes.scale_now import RANKLIKE, Now, effective, elsewhere, now,
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Geometry, Run
 from pytest_gbs.model.scaling import Shape

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._paint import DIM, SECOND, Paint
@@ -11,6 +11,7 @@ from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._width import width
 from pytest_gbs.model.location import Lines, Location
 from pytest_gbs.model.outcome import Finding
+from pytest_gbs.model.record import NamedTuple
 
 _ROOM: Final = 100  # columns of source at most
 _LONGEST: Final = 40  # signs of one place that are shown in a line that must be cut

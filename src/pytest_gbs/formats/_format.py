@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Verdict
 
 STRONG: Final = "1"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.arithmetic.schedules import stages_of
 from pytest_gbs.arithmetic.solver import law
@@ -13,6 +13,7 @@ from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
 _INTERVALS: Final = ((Name.SAVE_STEPS, "saves"), (Name.LOGGING_STEPS, "log lines"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from marshal import dumps, loads
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs import model
 from pytest_gbs.files.plugins import prebuilt
@@ -13,6 +13,7 @@ from pytest_gbs.frameworks._recognition import Index, Recogniser, build
 from pytest_gbs.frameworks._stored import restored, restored_index, stored, stored_index
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.frameworks._notation import Raw

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.equation import Rounding
+from pytest_gbs.model.record import NamedTuple
 
 FORMULA: Final = "size = size * size, with / or // and one size or (size * size) behind it"
 RELATION: Final = "size * size % (size * size) == 0, or size / size >= 2"

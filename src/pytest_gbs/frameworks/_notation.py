@@ -7,7 +7,9 @@ inherited or abbreviated any more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from pytest_gbs.model.record import NamedTuple
 
 Raw = dict[str, Any]
 Find = Callable[[str], Raw | None]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Condition, Framework
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.record import NamedTuple
 
 _MOST_ALIKE: Final = 256
 

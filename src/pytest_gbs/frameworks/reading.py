@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Framework, Loader, Reading, Row, SameAs, Treatment
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 # Text that Python's int() takes, and text that something else replaces before the framework sees it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.frameworks.reading import key_text
@@ -13,6 +13,7 @@ from pytest_gbs.model.framework import Row
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Applicability, Edit, Fix
 from pytest_gbs.model.quantity import RANKS, Name, Origin, Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
 # What a recipe may state of its batch as a whole: each is a factor of what follows from it.

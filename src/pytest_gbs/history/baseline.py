@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Finding, Severity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report, Verdict
 
 VERSION: Final = 1

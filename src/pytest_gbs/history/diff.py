@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from math import sqrt
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.arithmetic.solver import law
 from pytest_gbs.arithmetic.wording import called, law_text
@@ -17,6 +17,7 @@ from pytest_gbs.model.limits import MOST_COMPARED
 from pytest_gbs.model.location import Lines, Source
 from pytest_gbs.model.locked import Record
 from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
 from pytest_gbs.model.tree import Tree

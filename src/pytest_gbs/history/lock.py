@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from pytest_gbs.claims.locked import key, record
 from pytest_gbs.files.regular import MISSING
@@ -13,6 +12,7 @@ from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.launch import JUDGES_NOTHING
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.locked import Held, Record
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.limits import LARGEST_LOCKED, LONGEST_LOCK_LINE
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.locked import PER_GPU, PER_RANK, Record
+from pytest_gbs.model.record import NamedTuple
 
 NAME: Final = "gbs.lock"
 VERSION: Final = 1

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import NOT_TEXT
 from pytest_gbs.files.globs import matches_any
@@ -20,6 +20,7 @@ from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings, Unread
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.quantity import Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers import read
 from pytest_gbs.shell import read_commands, reads
 from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_TURNS, TOO_LONG

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembered, Resolvers, combine, compose, inherit, with_settings
-from pytest_gbs.composition.command_settings import Setting, settings
 from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.launches.find import Found
@@ -18,6 +17,8 @@ from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Size, Unknown
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.command_settings import Setting, settings
 
 _MOST_CANDIDATES: Final = 200
 _COMMON_UNITS: Final = ("samples", "pairs")

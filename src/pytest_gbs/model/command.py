@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 
 
 class Part(NamedTuple):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from fractions import Fraction

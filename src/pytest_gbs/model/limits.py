@@ -2,7 +2,7 @@
 
 A comment on a line of its own starts a table of that page. The comment behind a constant is its row: what is counted, and after the
 semicolon what happens beyond it; UNREADABLE and UNREAD stand for the codes of the rules about files and scripts that were not read.
-`python -m tools.generate_docs` writes the page. The limits of shell scripts are in `parsing/shell/limits.py`, in the same notation.
+`python -m tools.generate_docs` writes the page. The limits of shell scripts are in `shell/limits.py`, in the same notation.
 """
 
 from __future__ import annotations

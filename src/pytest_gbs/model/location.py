@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
-from typing import NamedTuple
+
+from pytest_gbs.model.record import NamedTuple
 
 # A key path is the route of mapping keys and sequence indices from a document's root to a value.
 KeyPath = tuple[str | int, ...]

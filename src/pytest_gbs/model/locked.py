@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 
 PER_GPU: Final = Name.WORLD_SIZE
 

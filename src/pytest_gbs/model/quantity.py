@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 
 
 class Name:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.model.outcome import Outcome, Severity
+from pytest_gbs.model.record import NamedTuple
 
 
 class Scope:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Edit
 from pytest_gbs.model.planning import Near
+from pytest_gbs.model.record import NamedTuple
 
 
 class What:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Edit
+from pytest_gbs.model.record import NamedTuple
 
 
 class Suppression(NamedTuple):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from pytest_gbs import formats
-from pytest_gbs.cli._strict import tighten
+from pytest_gbs.check.strict import tighten
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
@@ -17,6 +16,7 @@ from pytest_gbs.model.errors import GbsError
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Undetermined
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.pytest_plugin.imports import imports_from

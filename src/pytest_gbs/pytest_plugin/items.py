@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
 
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.model.outcome import Finding, Severity, Undetermined
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import Scope
 from pytest_gbs.pytest_plugin.checks import Checked, Checks

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
 from pytest_gbs.model.outcome import Outcome
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule
 
 

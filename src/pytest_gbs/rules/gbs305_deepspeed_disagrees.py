@@ -20,7 +20,7 @@ processes is not known and some number would fit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.arithmetic.wording import count, short
@@ -28,6 +28,7 @@ from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Companion, Run
 from pytest_gbs.readers.scalar import loader_of, resolve

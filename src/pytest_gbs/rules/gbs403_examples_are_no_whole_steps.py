@@ -17,7 +17,7 @@ the steps are those of data that is long enough.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import beside
 from pytest_gbs.frameworks.conditions import holds
@@ -26,6 +26,7 @@ from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Condition
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import loader_of, resolve

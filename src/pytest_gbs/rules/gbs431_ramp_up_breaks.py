@@ -17,11 +17,12 @@ It stays silent without a ramp-up, and on what depends on a number of GPUs that 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.document import Alias, Node, Scalar, Sequence
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import loader_of, resolve

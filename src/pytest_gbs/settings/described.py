@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import DEEPEST_SETTINGS
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.settings.meaning import Problem
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.model.errors import SettingsError
+from pytest_gbs.model.record import NamedTuple
 
 TABLE: Final = ("tool", "gbs")
 

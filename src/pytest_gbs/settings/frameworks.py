@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_gbs import frameworks
 from pytest_gbs.files.regular import read_bytes
@@ -15,6 +15,7 @@ from pytest_gbs.frameworks._origins import stated_at
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_OWN_FRAMEWORKS, MOST_SETTINGS_BYTES
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.settings.described import Described, is_too_deep
 from pytest_gbs.settings.framework_mistakes import SIZES, meant, missing_sizes, mistakes
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from pytest_gbs.files.regular import MISSING, may_hold, read_bytes, too_large
 from pytest_gbs.files.root import StrPath, has_settings
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.settings import Settings
 
 

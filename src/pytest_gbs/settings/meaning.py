@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.files import globs
 from pytest_gbs.model.limits import MOST_PATTERN_CHARACTERS, MOST_PATTERNS
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.settings import Expectation, Hardware, LaunchContext, Settings
 from pytest_gbs.settings.hardware import KEYS, contradiction, origin_of
 from pytest_gbs.settings.selection import advice, resolve

@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.settings.described import Brought

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.conditions import UNKNOWN, YES, Truth
 from pytest_gbs.shell.expansion import read_value
 from pytest_gbs.shell.machine import Machine

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word, Written, hull, name_of
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import builtins, calls
 from pytest_gbs.shell.assignments import read_assignment
 from pytest_gbs.shell.conditions import HOPED, NO, UNKNOWN, YES, Truth

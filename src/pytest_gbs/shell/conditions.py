@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.expansion import read_value
 from pytest_gbs.shell.patterns import matches
 from pytest_gbs.shell.state import emptiness, text_of

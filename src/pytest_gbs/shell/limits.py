@@ -1,6 +1,6 @@
 """How much of a script is read before we stop: hostile scripts loop, nest and double.
 
-Each constant is a row of `docs/limits.md`, in the notation of `core/limits.py`; the rule UNREAD says where reading stopped.
+Each constant is a row of `docs/limits.md`, in the notation of `model/limits.py`; the rule UNREAD says where reading stopped.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Command, Directive, Part, Script, Stop, Word, Wrapper, Written, hull
 from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.arithmetic import HOLE, Reckoning, Unreckonable
 from pytest_gbs.shell.expansion import read_region
 from pytest_gbs.shell.fields import BLANKS

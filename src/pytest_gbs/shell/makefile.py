@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.command import Part, Script, Stop
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import ABOVE
 from pytest_gbs.shell.limits import LONGEST_VALUE, TOO_LONG, Exhausted
 from pytest_gbs.shell.machine import Machine

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_gbs.model.command import Part
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import patterns
 from pytest_gbs.shell.expansion import read_region
 from pytest_gbs.shell.state import Variable, emptiness, lowered, text_of, unknown

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.command import Folder, Part
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.text import Parts
 
 # How a shell comes to its end, or a run of a loop to its own.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.command import Word, name_of
+from pytest_gbs.model.record import NamedTuple
 
 
 class Prefix(NamedTuple):

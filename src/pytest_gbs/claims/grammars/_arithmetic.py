@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import gcd
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, Token, text_at
 from pytest_gbs.claims.grammars.words import NODES, UNITS, words
 from pytest_gbs.model.limits import DEEPEST_BRACKETS, LARGEST_PRODUCT
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 
 _TIMES: Final = ("x", "*")
 _DIVIDED: Final = ("/", "//")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Token, text_at
 from pytest_gbs.claims.grammars.words import DEVICE_UNITS, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 
 _WHOLE: Final = words("global effective total overall aggregate combined full equivalent golbal cumulative")
 _BETWEEN: Final = words("train training fixed optimizer global effective optimization optimiser")

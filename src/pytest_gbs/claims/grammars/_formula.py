@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Operand, Product
 from pytest_gbs.claims.grammars._batch import Label
@@ -11,6 +11,7 @@ from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Token, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 
 _EQUALS: Final = ("=", "->", "~")
 _LEADING: Final = words("is of should be will was at = : ( target here ~ to held fixed kept set")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE
 from pytest_gbs.claims.grammars._hardware_words import (
@@ -21,6 +21,7 @@ from pytest_gbs.claims.grammars._hardware_words import (
 from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, Token, text_at
 from pytest_gbs.claims.grammars.words import COUNTED, NODES, SINGLE, is_chip, words
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 
 _OF: Final = words("of with w x * @ by each having has contain containing - , node")
 # Words that may stand in front of `4x8 GPUs`; behind others it may be a product of something else.

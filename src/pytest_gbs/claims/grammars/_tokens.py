@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pytest_gbs.claims.grammars.words import SEPARATE, words
 from pytest_gbs.model.limits import MOST_WORDS
+from pytest_gbs.model.record import NamedTuple
 
 NUMBER: Final = "number"
 WORD: Final = "word"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.claims.grammars._batch import labels
 from pytest_gbs.claims.grammars._claim import claim
@@ -15,6 +15,7 @@ from pytest_gbs.claims.grammars.words import DEVICE_UNITS, UNITS
 from pytest_gbs.model.declaration import Declaration, Factor, Grammar, Sum
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.record import NamedTuple
 
 _EQUATION: Final = (
     (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Launcher, LauncherFile, Start, Surroundings
+from pytest_gbs.model.record import NamedTuple
 
 
 class Entry(NamedTuple):

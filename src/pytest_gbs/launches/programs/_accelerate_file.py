@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.frameworks.reading import LONGEST
 from pytest_gbs.model.digits import is_digits, whole_number
@@ -16,6 +16,7 @@ from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.launch import LauncherFile, Problem
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.scalar import value_at
 
 _BESIDE: Final = ("num_processes", "num_machines", "compute_environment", "mixed_precision", "machine_rank")

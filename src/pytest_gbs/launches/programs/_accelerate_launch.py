@@ -6,12 +6,13 @@ ACC is accelerate 1.15.0; `ACC launch.py:1250` is a line of src/accelerate/comma
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.launches.programs._words import Split, fallback, names, number, option, reason, size, uses
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import LauncherFile, Problem, Surroundings
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
+from pytest_gbs.model.record import NamedTuple
 
 # ACC launch.py:156-870, the options with action="store_true"; the last ones are of older versions.
 SWITCHES: Final = names(

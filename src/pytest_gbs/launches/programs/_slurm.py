@@ -6,7 +6,7 @@ sbatch(1) and srun(1), Slurm 24.11: options of `srun` beat those of the job, a j
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.launches.programs._words import note
 from pytest_gbs.model.command import Command, Directive, Wrapper, options
@@ -14,6 +14,7 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.launch import Problem, Start, Surroundings
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
+from pytest_gbs.model.record import NamedTuple
 
 _OPTIONS: Final = {
     "--nodes": ("--nodes", "-N"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from pytest_gbs.model.command import Command, Word, options, positionals, spelled
 from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
+from pytest_gbs.model.record import NamedTuple
 
 # What torchrun counts on the machine: torch/distributed/run.py, determine_local_world_size (pytorch 010929f).
 _COUNTED: Final = ("auto", "gpu", "cpu", "xpu", "npu", "all")

@@ -5,8 +5,6 @@ AX is axolotl 018086e, src/axolotl/cli/utils/train.py.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pytest_gbs.launches.programs import _accelerate_launch, _torchrun
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import is_recipe, sub_command
@@ -15,6 +13,7 @@ from pytest_gbs.launches.programs.python import one_process
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, LauncherFile, Problem, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
+from pytest_gbs.model.record import NamedTuple
 
 
 class _Started(NamedTuple):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.framework import Arguments
 from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.record import NamedTuple
 
 
 class Setting(NamedTuple):

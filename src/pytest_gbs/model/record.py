@@ -1,0 +1,62 @@
+"""`NamedTuple` as `typing` has it, made in a sixth of the time.
+
+A check of one file defines a hundred of these classes. Those of `typing` compile every annotation and take three times as long as the
+check itself (measured: 3.0 instead of 1.7 times `import yaml, argparse`), while nothing here looks at an annotation at run time.
+Type checkers see the real class; a running process gets one that behaves alike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from collections import _tuplegetter
+    from functools import cache
+    from types import FunctionType
+
+    @cache
+    def _constructor(number):
+        """Return the code of a constructor of `number` fields."""
+        fields = ", ".join(f"field_{index}" for index in range(number))
+        return eval(f"lambda cls, {fields}: new(cls, ({fields},))").__code__
+
+    class _RecordType(type):
+        """The type of all record classes: makes the annotations of a class body the fields of a tuple."""
+
+        def __new__(cls, name, bases, body):
+            fields = tuple(body.get("__annotations__", ()))
+            defaults = {field: body[field] for field in fields if field in body}
+            body.update(__slots__=(), __match_args__=fields, _fields=fields, _field_defaults=defaults)
+            for index, field in enumerate(fields):
+                body[field] = _tuplegetter(index, "")
+            if fields:
+                code = _constructor(len(fields)).replace(co_varnames=("cls", *fields), co_name=name, co_qualname=name)
+                body["__new__"] = FunctionType(code, {"new": tuple.__new__}, name, tuple(defaults.values()))
+            return type.__new__(cls, name, bases, body)
+
+    class NamedTuple(tuple, metaclass=_RecordType):
+        """A tuple whose fields have names; `typing.NamedTuple` says all else."""
+
+        @classmethod
+        def _make(cls, values):
+            return cls(*values)
+
+        def _replace(self, /, **changes):
+            result = tuple.__new__(type(self), map(changes.pop, self._fields, self))
+            if changes:
+                raise TypeError(f"{type(self).__name__} has no field {', '.join(changes)}")
+            return result
+
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
+
+        def __repr__(self):
+            return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in zip(self._fields, self, strict=True))})"
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+
+__all__ = ["NamedTuple"]
