@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.limits import MOST_KNOWN
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report, Verdict
@@ -69,8 +70,8 @@ def parse(text: str, name: str) -> Counter[Entry]:
 def _read(item: Any, number: int, name: str) -> Entry:
     if not isinstance(item, dict) or not all(type(item.get(key)) is str for key in ("path", "rule", "key")):
         raise UsageError(f"{name}: entry {number} has no path, rule and key")
-    if type(item.get("count")) is not int or item["count"] < 1:
-        raise UsageError(f"{name}: the count of entry {number} is no whole number from 1")
+    if type(item.get("count")) is not int or not 1 <= item["count"] <= MOST_KNOWN:
+        raise UsageError(f"{name}: the count of entry {number} is no whole number from 1 to {MOST_KNOWN:,}")
     return Entry(item["path"], item["rule"], item["key"])
 
 

@@ -15,7 +15,7 @@ MOST_LINES: Final = 200_000  # lines of a YAML, JSON or TOML file; a longer one 
 
 # YAML, JSON and TOML
 DEEPEST_DOCUMENT: Final = 200  # levels of mappings and lists, parts of a dotted key; a deeper one is UNREADABLE
-MOST_NODES: Final = 200_000  # keys and values of a file (in YAML: parser events); a larger one is UNREADABLE
+MOST_NODES: Final = 200_000  # keys and values of a file (in YAML parser events, in TOML escapes too); a larger one is UNREADABLE
 MOST_DOCUMENTS: Final = 500  # YAML documents in one file; UNREADABLE stands where the next one starts
 MOST_MERGED_KEYS: Final = 10_000  # keys that merge keys (`<<`) bring in; more are UNREADABLE
 MOST_FOLLOWED_KEYS: Final = 20_000  # keys reached through aliases; those nested most deeply are not read
@@ -61,6 +61,7 @@ MOST_SPELLINGS: Final = 64  # spellings that the braces of one pattern make; mor
 MOST_IGNORE_BYTES: Final = 500_000  # bytes of a `.gitignore`; a larger one is not read
 MOST_WILD_PATTERNS: Final = 500  # lines with `*`, `?`, `[` or a backslash in a `.gitignore`; later ones leave nothing out
 MOST_WILD_CHARACTERS: Final = 50_000  # characters of those lines; later ones leave nothing out
+MOST_KNOWN: Final = 1_000_000_000  # findings of one kind in a baseline; a larger number is a usage error
 LARGEST_LOCKED: Final = 10**12  # a number in `gbs.lock`; a larger one is a usage error
 LONGEST_LOCK_LINE: Final = 10_000  # characters of a line of `gbs.lock`; a longer one is a usage error
 

@@ -8,7 +8,7 @@ from pytest_gbs.files.decode import decode
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.limits import MOST_LINES
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.readers.refusal import unreadable
+from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, unreadable
 
 __all__ = ["decode", "read"]
 
@@ -29,7 +29,7 @@ def read(source: Source) -> tuple[Document | Unreadable, ...]:
         from pytest_gbs.readers.json_reader import read_json
 
         found = read_json(source)
-        if type(found[0]) is Unreadable and any(key in source.text for key in _DEEPSPEED):
+        if type(found[0]) is Unreadable and found[0].reason not in (TOO_DEEP, TOO_MANY) and any(key in source.text for key in _DEEPSPEED):
             tolerant = read_json(source, tolerant=True)
             return found if type(tolerant[0]) is Unreadable else tolerant
         return found

@@ -59,6 +59,8 @@ class Statements:
 
     def root(self) -> Mapping:
         """Return the whole text as one mapping."""
+        if self.text.count("\\") > MOST_NODES:  # each escape takes tomllib as long as a value
+            raise Refused(0, TOO_MANY)
         self.skip()
         self.top.start = self.top.stop = self.place
         while self.place < len(self.text):

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Claim, Run
 
 CODE = "GBS103"
+# With so many different earlier claims each later one is compared.
+_COMPARED: Final = 100
 # What a claim is about, and under which conditions: claims that differ in it are not compared.
 _Subject: TypeAlias = "tuple[str, str, tuple[tuple[str, int], ...]]"
 
@@ -27,13 +30,14 @@ _Subject: TypeAlias = "tuple[str, str, tuple[tuple[str, int], ...]]"
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each claim of `run` that an earlier claim contradicts, where the settings decide neither."""
     open_claims = [claim for claim in run.claims if claim.judgement.open is not None]
-    alike: defaultdict[_Subject, list[Claim]] = defaultdict(list)
+    alike: defaultdict[_Subject, dict[tuple[Interval, ...], Claim]] = defaultdict(dict)
     for later in open_claims:
         before = alike[_subject(later)]
-        earlier = next((claim for claim in before if _contradict(claim, later)), None)
+        earlier = next((claim for claim in before.values() if _contradict(claim, later)), None)
         if earlier is not None:
             yield _finding(earlier, later)
-        before.append(later)
+        if len(before) < _COMPARED:
+            before.setdefault(later.declaration.holds, later)
 
 
 def _subject(claim: Claim) -> _Subject:
