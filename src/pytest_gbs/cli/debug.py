@@ -1,0 +1,33 @@
+"""`gbs debug`: what each stage of a check made of a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._input import add_input, job
+from pytest_gbs.cli._output import add_output, complain, emit, options
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs debug` takes."""
+    add_input(parser)
+    add_output(parser, formats="text")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the stages of each file: 0, or 2 after an internal error."""
+    from pytest_gbs.formats._debug import render
+
+    asked = job(arguments)
+    report = asked.check(keep_runs=True)
+    emit(render(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
+    for bug in report.internal:
+        complain(bug.words)
+    return 2 if report.internal else 0
+
+
+COMMAND = Command("show what each stage of a check made of a file", add_arguments, run, "[FLAG ...] FILE ...")
