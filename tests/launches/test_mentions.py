@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pytest_gbs.files.words import LAUNCHING
-from pytest_gbs.launches.mentions import fitting, may_launch, named
+from pytest_gbs.launches.mentions import Names, has_batch_key, programs, train
 from pytest_gbs.launches.programs import command_words
 
 NAMES = ["a.yaml", "7b_sft.yaml", "70b_sft.yaml", "my recipe.yaml", "config.json", "größe.yaml"]
@@ -17,46 +17,30 @@ def test_the_words_of_every_launcher_are_known() -> None:
     assert set(command_words()) <= set(LAUNCHING)
 
 
-def _no() -> bool:
-    return False
+@pytest.mark.parametrize(
+    "text", ["", "we accelerated it", "deepspeed_config and my_torchrun", "pythonic", "trlx", "per_device_train_batch_size: 4"]
+)
+def test_no_program(text: str) -> None:
+    assert programs(text) == frozenset()
+
+
+@pytest.mark.parametrize("text", ["python3 setup.py", "srun hostname", "uv run pytest", "composer install", "swift build"])
+def test_programs_that_run_anything_need_not_train(text: str) -> None:
+    assert len(programs(text)) == 1
+    assert not train(programs(text))
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "we accelerated it",
-        "deepspeed_config and my_torchrun",
-        "python setup.py",
-        "srun hostname",
-        "uv run pytest",
-        "composer install",
-        "per_device_train_batch_size: 4",
-    ],
+    "text", ["torchrun train.py", "/opt/bin/torchrun", "accelerate launch", "python3 -m torch.distributed.run", "sft @run.toml"]
 )
-def test_what_trains_nothing(text: str) -> None:
-    assert not may_launch(text, _no)
+def test_programs_that_train(text: str) -> None:
+    assert train(programs(text))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "torchrun train.py",
-        "/opt/bin/torchrun",
-        "accelerate launch",
-        "python3 -m torch.distributed.run",
-        "sft @run.toml",
-        "python train.py --per_device_train_batch_size 4",
-        "srun x --nproc_per_node=8",
-    ],
-)
-def test_what_may_train(text: str) -> None:
-    assert may_launch(text, _no)
-
-
-def test_any_program_may_train_that_is_given_a_recipe() -> None:
-    assert may_launch("python train.py a.yaml", lambda: True)
-    assert not may_launch("cat a.yaml", lambda: True)
+def test_batch_keys() -> None:
+    assert has_batch_key("x --per_device_train_batch_size 4")
+    assert has_batch_key("srun x --nproc_per_node=8")
+    assert not has_batch_key("x --lr 4")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +57,7 @@ def test_any_program_may_train_that_is_given_a_recipe() -> None:
     ],
 )
 def test_a_name_that_stands_in_a_text(text: str, expected: list[str]) -> None:
-    assert named(text, NAMES) == set(expected)
+    assert Names(NAMES).named(text) == set(expected)
 
 
 ALL_YAML = [name for name in NAMES if name.endswith(".yaml")]
@@ -97,21 +81,21 @@ ALL_YAML = [name for name in NAMES if name.endswith(".yaml")]
     ],
 )
 def test_a_name_with_variables_in_it(text: str, expected: list[str]) -> None:
-    assert fitting(text, NAMES) == set(expected)
+    assert Names(NAMES).fitting(text) == set(expected)
 
 
 def test_more_names_with_variables_than_are_looked_at_may_be_any() -> None:
     names = [f"{number}.yaml" for number in range(300)]
-    assert fitting(" ".join(f"{number}$x" for number in range(199)), [*names, "other.json"]) >= {"0.yaml", "198.yaml"}
-    assert fitting(" ".join(f"{number}$x" for number in range(201)), [*names, "other.json"]) == {*names, "other.json"}
+    assert "other.json" not in Names([*names, "other.json"]).fitting(" ".join(f"{number}$x" for number in range(199)))
+    assert "other.json" in Names([*names, "other.json"]).fitting(" ".join(f"{number}$x" for number in range(201)))
 
 
 @pytest.mark.parametrize("piece", ["$", "${", "a$b/", "ab ", "`.a ", "$a.y", "x" * 100, "a.yaml "])
 def test_it_ends_soon(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
-    names = [f"{number}x.yaml" for number in range(2_000)]
     start = time.perf_counter()
-    named(text, names)
-    fitting(text, names)
-    may_launch(text, _no)
+    names = Names(f"{number}x.yaml" for number in range(2_000))
+    names.named(text)
+    names.fitting(text)
+    programs(text)
     assert time.perf_counter() - start < 30  # it ends; how fast is for the benchmarks

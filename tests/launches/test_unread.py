@@ -24,6 +24,8 @@ LAUNCH = "torchrun --nproc_per_node 8 train.py --config sft.yaml"
 VIOLATING = f"{LAUNCH} --gradient_accumulation_steps 8\n"
 # More statements and words than are read: 9 x 60 x 60 turns of three.
 BUSY = "for i in {1..60}; do for j in {1..60}; do x=$i$j; y=$j$i; z=1; done; done\n" * 9
+# More characters than are read, in few words.
+LONG_LINES = f"# {'x' * 997}\n" * 1_001
 FILES = " ".join(f"other{number}.yaml" for number in range(64))
 
 
@@ -155,8 +157,9 @@ def test_a_launch_behind_many_commands_is_read(number: int, tmp_path: Path) -> N
     assert found.code == "GBS301"
 
 
-def test_what_stands_before_the_end_of_reading_is_checked(tmp_path: Path) -> None:
-    report = report_on(tmp_path, {"run.sh": VIOLATING + "\n" * 1_000_000})
+@pytest.mark.parametrize("rest", [LONG_LINES, "\n" * 60_000, ": |\n" * 2_001], ids=["characters", "words", "pipes"])
+def test_what_stands_before_the_end_of_reading_is_checked(rest: str, tmp_path: Path) -> None:
+    report = report_on(tmp_path, {"run.sh": VIOLATING + rest})
     assert sorted(finding.code for finding in told(report)) == ["GBS007", "GBS301"]
     assert file(report, "sft.yaml").verdict == "violated"
 
@@ -164,7 +167,8 @@ def test_what_stands_before_the_end_of_reading_is_checked(tmp_path: Path) -> Non
 OPTION = "--gradient_accumulation_steps ${2:-4}"
 CHAIN = {f"step{number}.sh": f"bash step{number + 1}.sh ${{1}}\n" for number in range(1, 5)}
 UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
-    "characters": ({"run.sh": "\n" * 1_000_000 + VIOLATING}, "more than 1,000,000 characters"),
+    "characters": ({"run.sh": LONG_LINES + VIOLATING}, "more than 1,000,000 characters"),
+    "words": ({"run.sh": "\n" * 60_000 + VIOLATING}, "more than 50,000 words and signs"),
     "bytes": ({"run.sh": "\n" * 5_000_000 + VIOLATING}, "larger than 5,000,000 bytes; max-file-size in [tool.gbs] raises it"),
     "commands": ({"run.sh": "mkdir -p out\n" * 2_000 + VIOLATING}, "more than 2,000 commands"),
     "launches": ({"run.sh": f"{LAUNCH}\n" * 400 + VIOLATING}, "more than 400 launches"),

@@ -62,7 +62,8 @@ def test_make_variables_that_double_are_cut_off() -> None:
 
 def test_a_script_at_a_limit_is_read_to_its_end() -> None:
     assert script("foo\n" * 2_000).stopped is None
-    assert script("foo\n" + "\n" * 999_990 + "bar").stopped is None
+    assert script("foo\n" + f"# {'x' * 997}\n" * 999 + "bar").stopped is None
+    assert script("foo\n" + "\n" * 49_990 + "bar").stopped is None
     assert script("{ " * 19 + "foo" + "; }" * 19).stopped is None
     assert script("for i in {1..64}; do foo $i; done").unturned == ()
     assert script("prose about torchrun\n" * 60_000, "README.md").stopped is None  # 1,260,000 characters, none of them a shell's
@@ -77,7 +78,8 @@ LONG = "# " + "x" * 20_000
 LOOP = "for i in {1..60}; do for j in {1..60}; do x=$i$j; y=$j$i; z=1; done; done\n"
 STOPS = {
     "commands": ("foo\n" * 2_001, "more than 2,000 commands", "foo", 2_001),
-    "characters": ("foo\n" + "\n" * 1_000_000 + "bar\n", "more than 1,000,000 characters", "", 999_998),
+    "characters": ("foo\n" + f"# {'x' * 997}\n" * 1_000 + "bar\n", "more than 1,000,000 characters", "", 1_001),
+    "words": ("foo\n" + "\n" * 60_000 + "bar\n", "more than 50,000 words and signs", "", 50_000),
     "line": ("foo\n" + "bar " * 250_001, "more than 1,000,000 characters", "", 2),
     "steps": ("foo\n" + LOOP * 9 + "bar\n", "more than 40,000 statements and words", None, None),
     "braces": ("foo\n" + "{ " * 50 + "bar" + "; }" * 50 + "\nfoo", "statements within more than 40 others", None, 2),
@@ -116,7 +118,7 @@ def test_files_that_can_not_be_sourced_are_told() -> None:
 
 
 def test_a_large_file_is_sourced() -> None:
-    files = {"a.sh": Source("a.sh", "\n" * 50_000 + "N=8")}
+    files = {"a.sh": Source("a.sh", f"# {'x' * 997}\n" * 50 + "N=8")}
     found = read_commands(Source("run.sh", "source a.sh\nfoo $N"), files.get)
     assert (argv(found.commands[0]), found.stopped) == (["foo", "8"], None)
 

@@ -13,8 +13,9 @@ from pytest_gbs.files.decode import NOT_TEXT
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
 from pytest_gbs.files.words import MATTERING
-from pytest_gbs.launches.mentions import fitting, has_batch_key, like, may_launch, named
+from pytest_gbs.launches.mentions import like
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
+from pytest_gbs.launches.reach import Reach
 from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, below, upwards
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings, Unread
@@ -39,7 +40,6 @@ _DEEPEST: Final = 3
 _MOST_LAUNCHES: Final = 400
 _MOST_CANDIDATES: Final = 400
 _MOST_STARTED: Final = 200  # scripts that one script starts, and those that they start
-_MOST_CHARACTERS: Final = 5_000_000  # of scripts that name one another, searched for what they may launch
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
 
@@ -81,7 +81,7 @@ class Scripts:
         self._found: dict[str, tuple[Found, ...]] = {}
         self.scripts: dict[str, Script] = {}
         self.unread: dict[str, Unread] = {}
-        self._doubts: dict[str, frozenset[str]] = {}
+        self._reach: Reach | None = None
         self._stops: list[Stop] = []  # of the script at hand
         self._started = _MOST_STARTED
         self._launcher_files: dict[str, LauncherFile | None] = {}
@@ -111,7 +111,7 @@ class Scripts:
         """Note a script that can't be read, unless its bytes show that it launches nothing, or there is nothing to read."""
         path, seen = problem.path, problem.reason.startswith((LARGER, *NOT_TEXT))
         elsewhere = problem.reason in NOT_THERE or (problem.reason == OUTSIDE and path.lower().endswith(".md"))
-        launches = self._may_launch(path) if problem.source else problem.matters if seen else not elsewhere
+        launches = self.reach.may_launch(path) if problem.source else problem.matters if seen else not elsewhere
         if launches or path in self._named:
             self.unread[path] = Unread(path, problem.reason, Location(path, 0, 0), whole=True)
 
@@ -149,7 +149,7 @@ class Scripts:
     def _note(self, source: Source, script: Script) -> None:
         """Note the first part of a script that was not read, if it may launch training."""
         stops = [*((script.stopped,) if script.stopped else ()), *self._stops, *self._unsourced(script)]
-        if stops and self._may_launch(source.path):
+        if stops and self.reach.may_launch(source.path):
             self.unread[source.path] = Unread(source.path, *stops[0])
 
     def _unsourced(self, script: Script) -> Iterator[Stop]:
@@ -162,57 +162,15 @@ class Scripts:
     def may_be_launched(self, recipe: str) -> Iterator[Unread]:
         """Yield the scripts that were not read to their end and that may launch `recipe`, with a batch that nobody knows."""
         for path, unread in self.unread.items():
-            if _kind(path) != Kind.SCRIPT:
-                continue
-            if path not in self._doubts:
-                self._doubts[path] = self._may_name(path)
-            if recipe in self._doubts[path]:
+            if _kind(path) == Kind.SCRIPT and self.reach.may_name(path, recipe):
                 yield unread
 
-    def _may_name(self, path: str) -> frozenset[str]:
-        """Return the configuration files that the script at `path`, or one that it names, may name; all if its text is too large."""
-        problem = self.tree.read(path)
-        texts = self._texts(path) if not isinstance(problem, Unreadable) or problem.source else None
-        if texts is not None:
-            return frozenset(self._named_in("\n".join(texts)))
-        return frozenset() if isinstance(problem, Unreadable) and not problem.matters else frozenset(self._all)
-
-    def _may_launch(self, path: str) -> bool:
-        texts = self._texts(path)
-        if texts is None:
-            return True
-        text = "\n".join(texts)
-        return may_launch(text, lambda: any(has_batch_key(self._text(path)) for path in self._named_in(text, outright=True)))
-
-    def _named_in(self, text: str, *, outright: bool = False) -> list[str]:
-        """Return the configuration files that `text` may name: `outright`, or also without suffix, or with variables."""
-        names = {path: path.rpartition("/")[2] for path in self._all if path.endswith(CONFIGURATIONS)}
-        if outright:
-            found = named(text, names.values())
-            return [path for path, name in names.items() if name in found]
-        bare = {name: name.rpartition(".")[0] for name in names.values()}
-        found = named(text, (*bare, *bare.values())) | fitting(text, bare)
-        return [path for path, name in names.items() if name in found or bare[name] in found]
-
-    def _texts(self, path: str) -> list[str] | None:
-        """Return the text of a script and of those that it names, and that they name; None where they are too many."""
-        scripts = defaultdict[str, list[str]](list)
-        for each in self.paths:
-            if not each.endswith(".md"):
-                scripts[each.rpartition("/")[2]].append(each)
-        seen, pending, texts = {path}, [path], list[str]()
-        while pending:
-            found = self.tree.read(pending.pop())
-            source = found.source if isinstance(found, Unreadable) else found
-            if source is None:
-                continue
-            texts.append(source.text.replace("\0", ""))
-            if sum(map(len, texts)) > _MOST_CHARACTERS:
-                return None
-            others = {each for name in named(texts[-1], scripts) for each in scripts[name]} - seen
-            seen |= others
-            pending += sorted(others)
-        return texts
+    @property
+    def reach(self) -> Reach:
+        """What scripts may launch, told from their texts; worked out only for those that were not read."""
+        if self._reach is None:
+            self._reach = Reach(self.tree, self._all, self.paths)
+        return self._reach
 
     def _source(self, path: str) -> Source | None:
         found = self.tree.read(path)

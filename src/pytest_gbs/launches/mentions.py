@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -14,12 +14,14 @@ from pytest_gbs.model.limits import LONGEST_NAME_PATTERN, MOST_NAME_PATTERNS
 _ANY: Final = frozenset(("python", "srun", "uv run", "ray job", "composer ", "swift "))
 
 
-def may_launch(text: str, names_recipe: Callable[[], bool]) -> bool:
-    """Return whether a program stands in `text` that launches training, or one that runs any program beside a batch key or a recipe."""
-    found = {match.group() for match in _programs().finditer(text)}
-    if not found <= _ANY:
-        return True
-    return bool(found) and (has_batch_key(text) or names_recipe())
+def programs(text: str) -> frozenset[str]:
+    """Return the programs in `text` that launch training, as `LAUNCHING` has them."""
+    return frozenset(match.group() for match in _programs().finditer(text))
+
+
+def train(found: frozenset[str]) -> bool:
+    """Return whether one of the programs `found` trains, whatever it is given."""
+    return not found <= _ANY
 
 
 def has_batch_key(text: str) -> bool:
@@ -33,30 +35,43 @@ def _programs() -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9_])(?:{words})")
 
 
-def named(text: str, names: Iterable[str]) -> frozenset[str]:
-    """Return those of `names`, of files or of recipes as programs know them (`8B_full`), that stand in `text`."""
-    wanted = {name: _token().findall(name) for name in names}
-    known = {token for tokens in wanted.values() for token in tokens}
-    there = known.intersection(token for match in _token().finditer(text) for token in _forms(match.group()))
-    return frozenset(name for name, tokens in wanted.items() if tokens and there.issuperset(tokens))
+class Names:
+    """Names of files, or of recipes as programs know them (`8B_full`), to be looked for in texts."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._tokens = {name: _token().findall(name) for name in names}
+        self._known = {token for tokens in self._tokens.values() for token in tokens}
+        self._starts: frozenset[str] = frozenset()
+        self._ends: frozenset[str] = frozenset()
+
+    def named(self, text: str) -> frozenset[str]:
+        """Return the names that stand in `text`."""
+        there = self._known.intersection(token for match in _token().finditer(text) for token in _forms(match.group()))
+        return frozenset(name for name, tokens in self._tokens.items() if tokens and there.issuperset(tokens))
+
+    def fitting(self, text: str) -> frozenset[str]:
+        """Return the names that fit one with variables in it that stands in `text`: `${size}_sft.yaml`; all where there are too many."""
+        if not self._starts:
+            self._starts = frozenset(name[:stop] for name in self._tokens for stop in range(len(name) + 1))
+            self._ends = frozenset(name[start:] for name in self._tokens for start in range(len(name) + 1))
+        found: set[tuple[str | None, ...]] = set()
+        for parts in _with_variables(text):
+            if (parts[0] or "") in self._starts and (parts[-1] or "") in self._ends:
+                found.add(parts)
+                if len(found) > MOST_NAME_PATTERNS:
+                    return frozenset(self._tokens)
+        pattern = re.compile("|".join(like(parts).pattern for parts in found) or r"(?!)")
+        return frozenset(name for name in self._tokens if pattern.fullmatch(name))
 
 
-def fitting(text: str, names: Iterable[str]) -> frozenset[str]:
-    """Return those of `names` that fit a name with variables in it that stands in `text`: `${size}_sft.yaml`."""
-    wanted = frozenset(names)
-    starts = {name[:stop] for name in wanted for stop in range(len(name) + 1)}
-    ends = {name[start:] for name in wanted for start in range(len(name) + 1)}
-    found: set[tuple[str | None, ...]] = set()
+def _with_variables(text: str) -> Iterator[tuple[str | None, ...]]:
+    """Yield the file names in `text` of which a part is known and another one is a variable (None)."""
     for match in _run().finditer(text):
         word = match.group()[-LONGEST_NAME_PATTERN:].translate(_QUOTES)
         printed = word.startswith(".") and text[match.start() - 1 : match.start()] in (")", "`")  # $(...).yaml
         parts = _file_name(word, printed) if printed or "$" in word else ()
-        if any(parts) and not all(parts) and (parts[0] or "") in starts and (parts[-1] or "") in ends:
-            found.add(parts)
-        if len(found) > MOST_NAME_PATTERNS:
-            return wanted
-    pattern = re.compile("|".join(like(parts).pattern for parts in found) or r"(?!)")
-    return frozenset(name for name in wanted if pattern.fullmatch(name))
+        if any(parts) and not all(parts):
+            yield parts
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pytest_gbs.model.command import Invocation, Script, Stop
 from pytest_gbs.model.document import SCRIPTS
 from pytest_gbs.model.location import Location, Source
-from pytest_gbs.shell.limits import MOST_CHARACTERS
+from pytest_gbs.shell.limits import beginning
 
 __all__ = ["read_commands", "reads"]
 
@@ -32,8 +32,10 @@ def read_commands(source: Source, read: Callable[[str], Source | None] | None = 
         from pytest_gbs.shell.markdown import read_markdown
 
         return read_markdown(source, read)
-    if len(source.text) > MOST_CHARACTERS:
-        return _beginning(source, read, started)
+    if (readable := beginning(source.text)) is not None:
+        cut, reason = readable
+        script = read_commands(source._replace(text=source.text[:cut]), read, started)
+        return script if script.stopped else script._replace(stopped=Stop(reason, Location(source.path, cut, cut)))
     if name.endswith(".mk") or name in ("makefile", "gnumakefile"):
         from pytest_gbs.shell.makefile import read_makefile
 
@@ -41,11 +43,3 @@ def read_commands(source: Source, read: Callable[[str], Source | None] | None = 
     from pytest_gbs.shell.script import read_script
 
     return read_script(source, read, started)
-
-
-def _beginning(source: Source, read: Callable[[str], Source | None] | None, started: Invocation | None) -> Script:
-    """Return what the lines at the beginning of a text that is too long run."""
-    cut = source.text.rfind("\n", 0, MOST_CHARACTERS) + 1
-    script = read_commands(source._replace(text=source.text[:cut]), read, started)
-    behind = Stop(f"more than {MOST_CHARACTERS:,} characters", Location(source.path, cut, cut))
-    return script if script.stopped else script._replace(stopped=behind)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 from typing import Final
 
 from pytest_gbs.model.location import Location
 
 MOST_CHARACTERS: Final = 1_000_000  # characters of a script or Makefile, or of the code blocks of a document; the rest is UNREAD
-MOST_TOKENS: Final = 50_000  # words, signs and line ends of the same; UNREAD instead of a script with more
-MOST_PIPES: Final = 2_000  # pipes (`|`) of the same; UNREAD instead of a script with more
+MOST_TOKENS: Final = 50_000  # words, signs and line ends of the same; the rest is UNREAD
+MOST_PIPES: Final = 2_000  # pipes (`|`) of the same; the rest is UNREAD
 MOST_PIECES: Final = 50_000  # placeholders of a template, lines of a code block; UNREAD instead of a script with more
 MOST_LOOKS: Final = 16  # times that the parser may look at each character, on average; syntax broken so badly is UNREAD
 MOST_STEPS: Final = 40_000  # statements and words, each turn of a loop and each call counted; UNREAD stands where the rest begins
@@ -97,6 +98,22 @@ class Budget:
         """Pay for so many bytes that the parser looks at; return whether there was enough left."""
         self.looks -= length
         return self.looks >= 0
+
+
+def beginning(text: str) -> tuple[int, str] | None:
+    """Return where the lines end with which a text that is too long begins, and why it is; None where all of it may be read."""
+    found: list[tuple[int, str]] = []
+    if len(text) > MOST_CHARACTERS:
+        found.append((MOST_CHARACTERS, f"more than {MOST_CHARACTERS:,} characters"))
+    if len(text) > MOST_TOKENS and (token := next(islice(_token().finditer(text), MOST_TOKENS, None), None)) is not None:
+        found.append((token.start(), f"more than {MOST_TOKENS:,} words and signs"))
+    if text.count("|") > MOST_PIPES:
+        pipe = next(islice(re.finditer(r"\|", text), MOST_PIPES, None))
+        found.append((pipe.start(), f"more than {MOST_PIPES:,} pipes"))
+    if not found:
+        return None
+    stop, reason = min(found)
+    return text.rfind("\n", 0, stop) + 1, reason
 
 
 def _tokens(text: str) -> int:

@@ -1,0 +1,106 @@
+"""What scripts may launch of which a part was not read, told from their texts: which programs, batch keys and files these mention."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_gbs.launches.mentions import Names, has_batch_key, programs, train
+from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.location import Unreadable
+
+if TYPE_CHECKING:
+    from pytest_gbs.model.tree import Tree
+
+
+class Mentioned(NamedTuple):
+    """What the text of a script mentions: programs, batch keys, the paths of scripts and of configuration files.
+
+    `outright` are the configuration files whose names stand in it, `possible` also those whose names stand in it without their
+    suffix, or fit a name with variables.
+    """
+
+    programs: frozenset[str] = frozenset()
+    batch: bool = False
+    scripts: tuple[str, ...] = ()
+    outright: tuple[str, ...] = ()
+    possible: tuple[str, ...] = ()
+
+
+class Reach:
+    """What the scripts of a tree may launch; each text is searched once.
+
+    Files are compared by name, without their folders, which may be variables.
+    """
+
+    def __init__(self, tree: Tree, paths: Sequence[str], scripts: Iterable[str]) -> None:
+        self._tree = tree
+        self._scripts = _by_name(path for path in scripts if not path.lower().endswith(".md"))
+        self._configurations = _by_name(path for path in paths if path.endswith(CONFIGURATIONS))
+        self._bare = {name: name.rpartition(".")[0] for name in self._configurations}
+        self._names = (Names(self._scripts), Names(self._configurations), Names(self._bare.values()))
+        self._mentioned: dict[str, Mentioned] = {}
+        self._possible: dict[str, frozenset[str]] = {}
+
+    def may_launch(self, path: str) -> bool:
+        """Return whether the script at `path`, or one that it names, starts what trains, or any program beside a batch key or a recipe."""
+        texts = [self._mentions(each) for each in self._closure(path)]
+        found = frozenset(program for text in texts for program in text.programs)
+        if not found or train(found):
+            return bool(found)
+        outright = dict.fromkeys(each for text in texts for each in text.outright)
+        return any(text.batch for text in texts) or any(has_batch_key(self._text(each) or "") for each in outright)
+
+    def may_name(self, path: str, recipe: str) -> bool:
+        """Return whether the script at `path`, or one that it names, may name `recipe`.
+
+        Where the text of the script is not known, so is what it names if its bytes show that it launches training, else nothing.
+        """
+        if self._text(path) is None:
+            problem = self._tree.read(path)
+            return isinstance(problem, Unreadable) and problem.matters
+        if path not in self._possible:
+            self._possible[path] = frozenset(each for one in self._closure(path) for each in self._mentions(one).possible)
+        return recipe in self._possible[path]
+
+    def _closure(self, path: str) -> list[str]:
+        """Return a script with those that it names, and that they name."""
+        found, pending = {path: None}, [path]
+        while pending:
+            new = [each for each in self._mentions(pending.pop()).scripts if each not in found]
+            found.update(dict.fromkeys(new))
+            pending += new
+        return list(found)
+
+    def _text(self, path: str) -> str | None:
+        found = self._tree.read(path)
+        source = found.source if isinstance(found, Unreadable) else found
+        return source.text.replace("\0", "") if source is not None else None
+
+    def _mentions(self, path: str) -> Mentioned:
+        if path not in self._mentioned:
+            text = self._text(path)
+            self._mentioned[path] = self._read(text) if text is not None else Mentioned()
+        return self._mentioned[path]
+
+    def _read(self, text: str) -> Mentioned:
+        scripts, configurations, bare = self._names
+        outright, without = configurations.named(text), bare.named(text)
+        possible = outright | configurations.fitting(text) | {name for name, short in self._bare.items() if short in without}
+        named = (_paths(self._scripts, scripts.named(text)), _paths(self._configurations, outright), _paths(self._configurations, possible))
+        return Mentioned(programs(text), has_batch_key(text), *named)
+
+
+def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
+    found = defaultdict[str, list[str]](list)
+    for path in paths:
+        found[path.rpartition("/")[2]].append(path)
+    return found
+
+
+def _paths(by_name: dict[str, list[str]], names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(path for name in sorted(names) for path in by_name[name])
+
+
+__all__ = ["Reach"]
