@@ -189,3 +189,93 @@ def test_reading_that_stops_within_something_ends_it(text: str, path: str) -> No
     found = script(wrapped, path)
     assert not found.complete
     check(found, wrapped)
+
+
+REFUSED = {
+    "arrays within arrays": ("A=(" * 10_000, "syntax so broken that it takes too long to read"),
+    "subscripts within arrays": ("A=([" * 10_000, "syntax so broken that it takes too long to read"),
+    "brackets that close": (")" * 40_000, "syntax so broken that it takes too long to read"),
+    "a pipeline without end": ("a|" * 20_000, "more than 2,000 pipes"),
+    "words": ("a " * 60_000, "more than 50,000 words and signs"),
+    "placeholders": ("{{ a }}" * 60_000, "more than 50,000 placeholders"),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
+def test_syntax_that_costs_too_much_is_not_read(text: str, reason: str) -> None:
+    before = time.perf_counter()
+    found = script(f"foo\n{text}\n")
+    assert time.perf_counter() - before < 20  # it took minutes, or all memory
+    assert (found.commands, found.stopped and found.stopped.reason) == ((), reason)
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_stands_before_such_a_code_block_is_read(text: str, reason: str) -> None:
+    found = script(f"```bash\nfoo\n```\n```bash\n{text}\n```\n```bash\nfoo\n```\n", "README.md")
+    assert len(found.commands) == 1
+    assert found.stopped is not None
+    assert found.stopped.at.start > 20
+
+
+def test_lines_of_a_code_block_are_bounded() -> None:
+    found = script("```bash\n" + "\n" * 60_000 + "```\n", "README.md")
+    assert found.stopped is not None
+    assert found.stopped.reason == "more than 50,000 lines and placeholders in a code block"
+
+
+AT_ONCE = {
+    "equals signs": "a=" * 20_000,
+    "assignments on one line": "a=1 " * 10_000,
+    "names that count": f"(({'a' * 100_000}))",
+    "names that count without end": f"(({'a' * 100_000}",
+    "comments": "#\n" * 40_000,
+    "comments with words": "# a b c\n" * 10_000,
+    "folders": "cd a\n" * 9_000,
+    "lists in braces": "foo {1..60} {1..60}\n" * 2_000,
+    "blanks before a name": f"x=1{' ' * 50_000}y\n",
+    "subscripts before a name": f"x=1{' a[' * 20_000}\n",
+    "backslashes": "\\" * 40_000,
+    "dashes behind grep": f"foo --config $c.yaml\ngrep{' -a' * 10_000}\ngrep -{'a' * 20_000}\n",
+}
+
+
+@pytest.mark.parametrize("text", AT_ONCE.values(), ids=AT_ONCE)
+def test_a_script_costs_no_more_than_its_length(text: str) -> None:
+    before = time.perf_counter()
+    script(text)
+    assert time.perf_counter() - before < 10  # it took minutes
+
+
+CONTINUED = {
+    "continued lines": "all:\n\tfoo \\\n" + "\t\\\n" * 100_000,
+    "continued lines of nothing": "\\\n" * 200_000,
+    "references": "A = x\nall:\n\tfoo " + "$(A) " * 60_000,
+    "dollars": "all:\n\tfoo " + "$$ " * 60_000,
+    "variables": "A = x\n" * 60_000,
+}
+
+
+@pytest.mark.parametrize("text", CONTINUED.values(), ids=CONTINUED)
+def test_a_makefile_costs_no_more_than_its_length(text: str) -> None:
+    before = time.perf_counter()
+    script(text, "Makefile")
+    assert time.perf_counter() - before < 10
+
+
+def test_a_long_script_is_read_whole() -> None:
+    found = script("".join(f"A{i}=x  # what it is\nfoo --a={i} | bar '$A'\n" for i in range(900)))
+    assert found.complete
+    assert len(found.commands) == 1_800
+
+
+@pytest.mark.parametrize("sign", ["é", "日", "\U0001f600"])
+def test_signs_of_several_bytes_are_read_whole_wherever_they_stand(sign: str) -> None:
+    for blanks in range(240, 262):
+        text = f"#{' ' * blanks}\nA='{sign * 200}'\nfoo \"$A\" {sign}\n"
+        assert [argv(command) for command in script(text).commands] == [["foo", sign * 200, sign]]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from([*"()é日|A=[$\n", "A=(", "]] ", "<<A\n", "${a"]), max_size=30).map("".join), st.integers(20, 60))
+def test_no_text_breaks_the_parser_where_it_is_stopped(text: str, times: int) -> None:
+    check(script(text * times), text * times)

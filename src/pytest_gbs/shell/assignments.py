@@ -199,12 +199,14 @@ def _assigning() -> re.Pattern[str]:
 
 @cache
 def _counting() -> re.Pattern[str]:
-    return re.compile(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--)", re.ASCII)
+    return re.compile(r"(?:\+\+|--)\s*+([A-Za-z_]\w*+)|(?<!\w)([A-Za-z_]\w*+)\s*+(?:\+\+|--)", re.ASCII)
 
 
 def forget_in(machine: Machine, raw: str, at: Location, *, every: bool = False) -> None:
     """Make unknown what a text that we could not read may have set."""
-    for name in sorted(_may_assign(raw[:100_000], every)):
+    names = _may_assign(raw[:100_000], every)
+    machine.budget.step(len(raw) // 5_000 + len(names) // 10)
+    for name in sorted(names):
         machine.state.forget(name, at)
 
 

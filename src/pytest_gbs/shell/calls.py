@@ -135,7 +135,7 @@ def _shell(machine: Machine, words: tuple[Word, ...], variables: dict[str, Word]
     if name == "eval":
         evaluate(machine, parts)
         return True
-    state = State() if name == "ssh" else machine.state.child()
+    state = State(machine.budget) if name == "ssh" else machine.state.child()
     for key, value in variables.items():
         state.variables[key] = Variable(value.parts, exported=True)
     if rest:

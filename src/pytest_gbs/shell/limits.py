@@ -123,4 +123,4 @@ def _tokens(text: str) -> int:
 
 @cache
 def _token() -> re.Pattern[str]:
-    return re.compile(r"\w+(?:[-./=]\w+)*|\n|\S")
+    return re.compile(r"\w+(?:[-./=]\w+)*|\n\s*|[^\s\w]")

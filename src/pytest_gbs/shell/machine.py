@@ -49,8 +49,8 @@ class Machine:
         self.read_file = read
         self.text_path = source.path
         self.text = Text(())
-        self.state = State()
         self.budget = Budget()
+        self.state = State(self.budget)
         self.functions: dict[str, Function] = {}
         self.exported = set[str]()  # functions that a new shell has too
         self.calls: list[Frame] = []

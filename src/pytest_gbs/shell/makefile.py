@@ -232,7 +232,7 @@ def _without_tabs(path: str, text: str, start: int, stop: int) -> Parts:
 
 def _state(makefile: _Makefile) -> State:
     """Return the state in which a recipe's shell starts."""
-    state = State()
+    state = State(makefile.machine.budget)
     state.arguments = ()
     for name in makefile.variables if makefile.all_exported else makefile.exported:
         if name in makefile.variables:

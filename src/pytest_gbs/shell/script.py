@@ -31,7 +31,7 @@ def read_script(source: Source, read: Callable[[str], Source | None] | None, sta
         text, root, machine.directives, comments = _parsed(source)
     except Exhausted as exhausted:
         return Script(source.path, (), stopped=Stop(str(exhausted), machine.at_start))
-    state = State()
+    state = State(machine.budget)
     if started is not None:
         state.arguments = tuple(word.parts for word in started.arguments)
         for name, value in started.environment:
@@ -51,7 +51,7 @@ def _parsed(source: Source) -> tuple[Text, Node, tuple[Directive, ...], tuple[Co
 
 def run(machine: Machine, text: Text, root: Node, directives: tuple[Directive, ...] = (), state: State | None = None) -> bool:
     """Read `text`, of which `root` is the tree, in a fresh shell, or in the state given; return whether more can be read."""
-    machine.text, machine.state, machine.functions = text, state or State(), {}
+    machine.text, machine.state, machine.functions = text, state or State(machine.budget), {}
     machine.calls, machine.loops, machine.wrappers = [], [], ()
     machine.depth = machine.shells = machine.uncertain = machine.muted = machine.meant = 0
     machine.slurm = bool(directives)

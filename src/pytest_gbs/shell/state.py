@@ -8,6 +8,7 @@ from typing import Final
 from pytest_gbs.model.command import Folder, Part
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.shell.limits import Budget
 from pytest_gbs.shell.text import Parts
 
 # How a shell comes to its end, or a run of a loop to its own.
@@ -15,6 +16,10 @@ EXIT: Final = "exit"
 RETURN: Final = "return"
 BREAK: Final = "break"
 CONTINUE: Final = "continue"
+# How many variables are copied, compared or changed for the price of one step.
+_COPIED: Final = 50
+_COMPARED: Final = 200
+_CHANGED: Final = 10
 
 
 class Variable(NamedTuple):
@@ -96,11 +101,15 @@ def emptiness(parts: Parts) -> tuple[bool | None, bool]:
 
 
 class State:
-    """The variables, the arguments (None: unknown), the folder of a shell, and how it ended, if it did."""
+    """The variables, the arguments (None: unknown), the folder of a shell, and how it ended, if it did.
 
-    __slots__ = ("arguments", "exporting", "folder", "forgotten", "over", "unlikely", "variables")
+    What goes through all variables is paid for: a script may have thousands, and thousands of branches.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("arguments", "budget", "exporting", "folder", "forgotten", "over", "unlikely", "variables")
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
         self.variables: dict[str, Variable] = {}
         self.arguments: tuple[Parts, ...] | None = None
         self.folder = Folder()
@@ -111,7 +120,8 @@ class State:
 
     def copy(self) -> State:
         """Return a state that goes its own way from here on."""
-        other = State()
+        self.budget.step(len(self.variables) // _COPIED)
+        other = State(self.budget)
         other.variables = dict(self.variables)
         other.arguments, other.folder, other.over = self.arguments, self.folder, self.over
         other.exporting, other.forgotten, other.unlikely = self.exporting, self.forgotten, self.unlikely
@@ -138,6 +148,7 @@ class State:
 
     def forget_all(self, at: Location) -> None:
         """Make everything unknown."""
+        self.budget.step(len(self.variables) // _CHANGED)
         for name in self.variables:
             self.forget(name, at)
         self.arguments, self.folder, self.forgotten = None, Folder(None), True
@@ -145,12 +156,16 @@ class State:
     def changed(self, other: State) -> list[str]:
         """Return the variables that are not the same in both."""
         mine, others = self.variables, other.variables
+        self.budget.step((len(mine) + len(others)) // _COMPARED)
         names = [name for name, variable in mine.items() if not _same(variable, others.get(name))]
-        return sorted([*names, *(name for name in others if name not in mine)])
+        found = sorted([*names, *(name for name in others if name not in mine)])
+        self.budget.step(len(found) // _CHANGED)
+        return found
 
     def child(self) -> State:
         """Return the state in which a new shell starts: what is exported, everything else unknown; no arguments."""
-        other = State()
+        self.budget.step(len(self.variables) // _CHANGED)
+        other = State(self.budget)
         for name, variable in self.variables.items():
             if variable.unset or (variable.exported and variable.items is None):
                 other.variables[name] = variable
