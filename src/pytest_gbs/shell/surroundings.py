@@ -19,7 +19,7 @@ def environment_of(machine: Machine, before: tuple[tuple[str, Word], ...]) -> tu
         if variable.exported and variable.items is None and not variable.unset and variable.parts
     }
     found.update(before)
-    machine.budget.step(len(machine.state.variables) // 4)
+    machine.budget.step(len(machine.state.variables) // 100)
     return tuple(Assignment(name, value) for name, value in found.items())
 
 
