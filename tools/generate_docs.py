@@ -1,5 +1,8 @@
-"""Writes the pages of the rules, `docs/rules/`, from the rules themselves: manual, examples, and what the tool says of them; that of
-the frameworks, `docs/frameworks.md`, from their tables; and that of the limits, `docs/limits.md`, from their constants.
+"""Writes the pages of the rules, `docs/rules/`, from the rules themselves: manual, examples, and what the tool says of them; and that
+of the limits, `docs/limits.md`, from their constants.
+
+Each rule has a page of its own and there is none about all of them, so that two contributors never change the same one; `gbs rules`
+lists them, and `gbs frameworks` the frameworks.
 
 `python -m tools.generate_docs` writes them, with `--check` it only tells whether they are up to date. A test does that too.
 """
@@ -15,20 +18,10 @@ from pytest_gbs.formats import Options
 from pytest_gbs.formats.text import render
 from pytest_gbs.model.rule import Example, Rule
 from pytest_gbs.rules import manuals
-from tools import frameworks_page, limits_page
+from tools import limits_page
 from tools.examples import check_example
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs"
-FAMILIES = {
-    "0": "The file can't be read or understood",
-    "1": "A comment against the settings",
-    "2": "The batch equation",
-    "3": "Launch and several files",
-    "4": "What one framework asks",
-    "5": "A team's own policy",
-    "6": "Advice: rules of thumb, off unless selected",
-    "9": "The tool's own comments",
-}
 _GENERATED = "<!-- Generated from the rule's module by tools/generate_docs.py: change the rule, then run it again. -->"
 _LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml"}
 
@@ -36,19 +29,7 @@ _LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml"}
 def pages() -> dict[str, str]:
     """Return the text of every page by its path below `docs`."""
     found = {f"rules/{rule.code.lower()}.md": page(rule) for rule in manuals()}
-    return {**found, "rules/README.md": index(), "frameworks.md": frameworks_page.page(), "limits.md": limits_page.page()}
-
-
-def index() -> str:
-    """Return the page that lists all rules."""
-    lines = [_GENERATED, "", "# Rules", "", "`gbs rules` prints this list, `gbs rule GBS101` a page of it.", ""]
-    for digit, family in FAMILIES.items():
-        chosen = [rule for rule in manuals() if rule.code[3] == digit]
-        if chosen:
-            lines += [f"## {digit}xx: {family}", "", "| code | name | severity | finds |", "|---|---|---|---|"]
-            lines += [f"| [{r.code}]({r.code.lower()}.md) | {r.name} | {_severity(r)} | {r.summary} |" for r in chosen]
-            lines.append("")
-    return "\n".join(lines).rstrip("\n") + "\n"
+    return {**found, "limits.md": limits_page.page()}
 
 
 def page(rule: Rule) -> str:
@@ -96,7 +77,7 @@ def _fence(text: str, language: str) -> str:
 def outdated() -> list[str]:
     """Return the paths of the pages that differ from what they should be, are missing, or belong to no rule."""
     wanted = pages()
-    paths = (*FOLDER.glob("rules/*.md"), *FOLDER.glob("frameworks.md"), *FOLDER.glob("limits.md"))
+    paths = (*FOLDER.glob("rules/*.md"), *FOLDER.glob("limits.md"))
     there = {path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in paths}
     return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
 

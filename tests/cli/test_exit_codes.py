@@ -77,7 +77,7 @@ def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
         pytest.param("check --output-file nowhere/out.txt good", "gbs: --output-file nowhere/out.txt: No such file", id="nowhere to write"),
         pytest.param("rule", "gbs: which rule? gbs rule GBS101, or gbs rules for a list", id="which rule"),
         pytest.param("rule GBS999", "gbs: no rule is called GBS999", id="no manual"),
-        pytest.param("schema nothing", "gbs: no schema 'nothing'; there are settings, framework, report", id="no such schema"),
+        pytest.param("schema nothing", "gbs: no schema 'nothing'; gbs schema lists them", id="no such schema"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_two(arguments: str, line: str, repo: Path, gbs: Gbs) -> None:

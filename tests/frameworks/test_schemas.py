@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_gbs.frameworks import slug, tables
-from pytest_gbs.frameworks._schema import schema, schemas
+from pytest_gbs.frameworks._schema import schema, text
 from pytest_gbs.frameworks.reading import misread
 from pytest_gbs.model.framework import Framework
 
@@ -114,4 +114,4 @@ def test_an_editor_is_told_what_a_key_means() -> None:
     told = schema(grpo)["properties"]["num_generations"]
     assert told["default"] == 8
     assert "generations per prompt" in told["description"]
-    assert json.loads(schemas()["trl-grpo.schema.json"]) == schema(grpo)
+    assert json.loads(text(grpo)) == schema(grpo)

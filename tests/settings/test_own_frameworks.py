@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_gbs.api import check
+from pytest_gbs.files.regular import MISSING
 from pytest_gbs.files.shipped import read_schema
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks._formulas import formula, relation
@@ -18,11 +22,15 @@ from pytest_gbs.model.equation import Enforcement, Rounding
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.framework import Arguments, Condition, Framework, Loader, SameAs, Treatment
 from pytest_gbs.model.given import Given
+from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.settings import load_settings
+from pytest_gbs.settings.explain import sentences
 from pytest_gbs.settings.framework_mistakes import SIZES
+from pytest_gbs.settings.frameworks import describe
+from tests.schema_strategies import nearly
 
 SCHEMA: dict[str, Any] = json.loads(read_schema("framework"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -365,6 +373,255 @@ def test_hostile_descriptions_are_refused_quickly(text: str, tmp_path: Path) -> 
     start = time.monotonic()
     assert _mistakes(tmp_path, text)
     assert time.monotonic() - start < 20
+
+
+# The whole notation: what a built-in table can say, one of a user's can.
+
+FORK = """\
+inherits = "trl_sft"
+[recognise]
+all-of = "acme_queue"
+[keys]
+per_device_train_batch_size.default = 3
+"""
+FORKED = "acme_queue: x\n" + HF.replace("per_device_train_batch_size: 4\n", "") + "dataset_name: d\nmodel_name_or_path: m\nmax_length: 8\n"
+
+
+def test_a_fork_of_a_built_in_framework_says_where_it_differs(tmp_path: Path) -> None:
+    files = {"gbs.toml": 'frameworks = ["acme.toml"]\n', "acme.toml": FORK, "fork.yaml": FORKED, "sft.yaml": FORKED.partition("\n")[2]}
+    report = _check(tmp_path, files, world_size=8)
+    assert _shown(report) == {"fork.yaml": ("acme", 48), "sft.yaml": ("TRL (SFT)", 128)}  # 3 x 2 x 8, 8 x 2 x 8
+    (table,) = load_settings(tmp_path, rules={}).frameworks
+    assert (table.name, table.title, table.package, table.unit) == ("trl", "acme", "trl", "samples")
+    assert {row.source for row in table.rows if row.key == ("gradient_accumulation_steps",)} == {
+        "TF training_args.py:849, trainer.py:2510-2518"
+    }
+
+
+@pytest.mark.parametrize("parent", ["trl_sft", "trl-sft", "_trl"], ids=str)
+def test_built_in_tables_are_inherited_by_file_by_name_and_in_part(parent: str, tmp_path: Path) -> None:
+    table = _table(tmp_path, FORK.replace("trl_sft", parent).replace("all-of", "any-of"))
+    assert [row.default for row in table.rows if row.key == ("per_device_train_batch_size",)] == [3]
+
+
+def test_one_variant_of_a_built_in_table_is_inherited(tmp_path: Path) -> None:
+    table = _table(tmp_path, 'inherits = "trl-grpo"\nrecognise.all-of = "acme"\n')
+    assert (table.title, table.unit) == ("acme", "completions")
+    assert [era.until for era in table.eras] == ["0.15"]
+
+
+def test_own_tables_share_parts_and_have_variants(tmp_path: Path) -> None:
+    settings = """\
+[frameworks._acme.keys]
+"{section}.batch" = "micro_batch_size"
+[frameworks.acme]
+inherits = "_acme"
+variants = [{title = "Acme (RL)", let.section = "rl"}, {title = "Acme (SFT)", let.section = "sft"}]
+recognise.all-of = "{section}.batch"
+[frameworks.other]
+inherits = "acme"
+title = "Other"
+let.section = "x"
+"""
+    found = _load(tmp_path, {"gbs.toml": settings}).frameworks
+    assert [(each.name, each.title, each.rows[0].key) for each in found] == [
+        ("acme", "Acme (RL)", ("rl", "batch")),
+        ("acme", "Acme (SFT)", ("sft", "batch")),
+        ("other", "Other", ("x", "batch")),
+    ]
+
+
+def test_a_table_named_as_the_built_in_one_it_differs_from(tmp_path: Path) -> None:
+    (table,) = _load(tmp_path, {"gbs.toml": '[frameworks.trl_sft]\ninherits = "trl_sft"\nunit = "rows"\n'}).frameworks
+    assert (table.title, table.unit) == ("trl_sft", "rows")
+
+
+def test_a_users_table_has_sizes_rules_removals_and_hooks(tmp_path: Path) -> None:
+    table = _table(
+        tmp_path,
+        """\
+package = "acme"
+derive = "realise_rank_batches"
+constraints = [{relation = "buffer_size % micro_batch_size == 0", rule = "group-not-divisible"}]
+removals = [{key = "old", since = "2.0", label = "it stops", instead = "acme.batch"}]
+sizes = {buffer_size = "rows that wait"}
+"""
+        + SHORT
+        + '"acme.buffer" = "buffer_size"\n',
+    )
+    assert table.derive is not None
+    assert [(each.code, each.dividend) for each in table.constraints] == [("GBS205", ("buffer_size",))]
+    assert [(each.key, each.package, each.since, each.instead) for each in table.removals] == [(("old",), "acme", "2.0", "acme.batch")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            'inherits = "trl_stf"\n' + SHORT,
+            'acme.toml:1: inherits is "trl_stf", and there is no table of that name; did you mean trl_sft?',
+            id="no table to inherit",
+        ),
+        pytest.param(
+            SHORT.replace("default = 4", 'when = "packed"') + "[conditions]\npacks = {key = 'packing', is = [true]}\n",
+            'acme.toml:4: keys.acme.accumulate.when names the condition "packed", and there is none of that name; did you mean packs?',
+            id="no condition",
+        ),
+        pytest.param(
+            SHORT.replace("default = 4", 'reading = "usal"'),
+            'acme.toml:4: keys.acme.accumulate.reading is "usal", and there is no reading of that name; did you mean usual?',
+            id="no reading",
+        ),
+        pytest.param(
+            SHORT + '[readings.a]\nlike = "b"\n[readings.b]\nlike = "a"\n',
+            "acme.toml:7: readings.a.like leads back to itself, or over more than 10 others\n"
+            "acme.toml:9: readings.b.like leads back to itself, or over more than 10 others",
+            id="readings in a circle",
+        ),
+        pytest.param(
+            'derive = "realise_rank_batch"\n' + SHORT,
+            'acme.toml:1: derive is "realise_rank_batch": "realise_split_batches", "realise_rank_batches", "realise_running_batch",'
+            ' "realise_evaluation", "realise_whole_micro_batches", "accumulate_where_both_are_given",'
+            ' "accumulate_where_a_global_batch_is_given", "fill_accumulation", "reduce_micro_batch", "schedule_accumulation",'
+            ' "clamp_to_the_processes", "leave_out_generation" or "count_the_devices" is wanted',
+            id="no hook",
+        ),
+        pytest.param(
+            'let.n = "four"\n' + SHORT.replace("default = 4", 'default = "{n}"'),
+            'acme.toml:5: keys.acme.accumulate.default is "four", which is no size',
+            id="a word that is no number",
+        ),
+        pytest.param(
+            SHORT.replace("default = 4", 'source = "x", unit = "{n}"') + "[let]\nn = 4\n",
+            "acme.toml:4: keys.acme.accumulate.unit is 4: a text of 1 to 200 characters is wanted",
+            id="a number where text is wanted",
+        ),
+        pytest.param(
+            SHORT + '[conditions]\nc = {key = "a", is = "{OFF}"}\n',
+            'acme.toml:7: conditions.c.is is "{OFF}", and `let` has no list of that name',
+            id="no list",
+        ),
+        pytest.param(
+            'inherits = "_trl"\nwithout = "conditions.finds-batch-size"\nrecognise.any-of = "x"\n',
+            'acme.toml:1: inherits brings switches.0.condition, which names the condition "finds-batch-size", and there is none of that'
+            " name; did you mean splits-batches?",
+            id="a mistake in what is inherited",
+        ),
+        pytest.param(
+            'without = "keys.old"\n' + SHORT, "acme.toml:1: without leaves out keys.old, which is not there", id="nothing to leave out"
+        ),
+        pytest.param(
+            SHORT + "[[variants]]\n[[variants]]\n[variants.keys]\nx = {size = 'micro'}\n",
+            'acme.toml:9: variants.keys.x.size is "micro", which is no size',
+            id="in a variant",
+        ),
+        pytest.param(
+            SHORT + '[before."2.0".keys]\nx = {default = 2}\n',
+            "acme.toml:7: before.2.0.keys.x has no size: a size (micro_batch_size, global_batch_size, ...) is wanted",
+            id="before a version",
+        ),
+        pytest.param(
+            SHORT.replace("default = 4", 'since = "2.0"') + "[before.\"2.0\"]\nunit = 'x'\n",
+            "acme.toml:4: keys.acme.accumulate.since stands beside before; one of the two is wanted",
+            id="versions told in two ways",
+        ),
+        pytest.param(
+            SHORT + "[[variants]]\n[[variants.variants]]\n", "acme.toml:7: variants.variants has no place here", id="variants of variants"
+        ),
+        pytest.param(
+            'switches = [{sizes = "micro_batch_size", label = "x"}]\n' + SHORT,
+            "acme.toml:1: switches says nothing: one of condition, key and is, key and not, key and present or key and from and to is"
+            " wanted",
+            id="a switch without a condition",
+        ),
+        pytest.param(
+            SHORT + '[keys."a\\n\\u001b"]\nx = 1\n',
+            "acme.toml:2: keys.a\\n\\x1b.x is no setting; there are all, boolean, collection, default, default-when, fraction, key,"
+            " minimum, negative, null, quoted, ratio, reading, since, size, source, spellings, text, unit, unless, until, when, when-any,"
+            " whole-float, why, words and zero",
+            id="a key that would break the line",
+        ),
+        pytest.param(
+            SHORT + "[conditions]\nc = {is = [1]}\n",
+            "acme.toml:7: conditions.c has no key: a text of 1 to 1,000 characters is wanted",
+            id="a condition of no key",
+        ),
+    ],
+)
+def test_a_mistake_in_what_is_abbreviated_is_told_where_it_stands(text: str, expected: str, tmp_path: Path) -> None:
+    assert _mistakes(tmp_path, text) == expected.split("\n")
+
+
+def test_tables_of_the_settings_that_inherit_from_each_other_are_told(tmp_path: Path) -> None:
+    parents = {"a": 'inherits = "b"', "b": 'inherits = "a"', "c": 'inherits = "d"', "d": "x = 1"}
+    settings = "[frameworks]\n" + "".join(f"[frameworks.{name}]\n{line}\n" for name, line in parents.items())
+    lines = _mistakes(tmp_path, "", settings)
+    assert lines[0] == 'gbs.toml:3: [frameworks.a] inherits is "b", where inherits is "a", which leads back to itself'
+    assert lines[2] == 'gbs.toml:7: [frameworks.c] inherits is "d", which holds mistakes'
+    assert lines[3].startswith("gbs.toml:9: [frameworks.d] x is no setting; there are ")
+
+
+# Whatever a table says, it is a table or a list of mistakes.
+
+_CONDITION = st.sampled_from(
+    [
+        *("c", "not c", "d", "none"),
+        *({"key": "a", "is": [True]}, {"key": "a.b", "not": ["null", 1]}, {"key": "a", "present": True}),
+        *({"key": "a", "from": 2, "to": 5}, {"key": "a", "is": "{list}"}, {"key": "a", "is": "{none}"}),
+    ]
+)
+_OF_PARTS = {
+    "size": st.sampled_from([*SIZES[:12], "own_size", "{w}"]),
+    "version": st.sampled_from(["0.15", "1.0", "2", "x"]),
+    "word": st.sampled_from(["usual", "any", "strict", "r", "none"]),
+    "one-condition": _CONDITION,
+    "condition": _CONDITION.filter(lambda each: isinstance(each, dict)),
+    "when": st.one_of(_CONDITION, st.lists(_CONDITION, max_size=2)),
+}
+_SOME = st.sampled_from(
+    ["a", "b", "c.d", "a.b", "{w}", "{w}.x", "{none}", "acme", "trl_sft", "_trl", "trl-grpo", "keys.a", "own_size", "x y", "", "\\", "{"]
+)
+_FORMULAS = st.sampled_from(
+    ["global_batch_size = micro_batch_size * data_parallel_size", "world_size = num_nodes * gpus_per_node", "own_size = a / b", "x"]
+)
+_GIVEN = {
+    "let": {"w": "batch", "list": ["x", 1]},
+    "conditions": {"c": {"key": "a", "is": [1]}, "d": {"key": "b.c", "present": False}},
+    "readings": {"r": {"all": "auto"}},
+    "sizes": {"own_size": "what it counts"},
+    "recognise": {"all-of": "a"},
+    "keys": {"a": "micro_batch_size"},
+}
+
+
+class _Files:
+    """A tree of files in memory."""
+
+    def __init__(self, files: dict[str, str]) -> None:
+        self._files = files
+
+    def paths(self) -> tuple[str, ...]:
+        return tuple(self._files)
+
+    def read(self, path: str) -> Source | Unreadable:
+        return Source(path, self._files[path]) if path in self._files else Unreadable(path, MISSING)
+
+
+@examples(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(nearly(SCHEMA, SCHEMA, _SOME, _OF_PARTS), st.lists(_FORMULAS, max_size=2), st.sets(st.sampled_from(sorted(_GIVEN))))
+def test_no_table_of_a_user_ends_in_a_traceback(raw: dict[str, Any], formulas: list[str], sections: set[str]) -> None:
+    for section in sections:
+        if isinstance(raw.setdefault(section, {}), dict):
+            raw[section] = {**_GIVEN[section], **raw[section]}
+    if formulas:
+        raw["equations"] = formulas
+    described = describe({"acme": raw, "other": {"inherits": "acme"}, "_part": {"unit": "rows"}}, ".", "gbs.toml")
+    if not described.tables:
+        assert sentences(described.wrong, "gbs.toml", "", ())
+        return
+    text = "# global batch size 64 = 8 x 8\na: 8\nb: 2\nc: {d: -1}\nbatch: {x: [1]}\n"
+    report = check(_Files({"run.yaml": text}), ["run.yaml"], Settings(frameworks=described.tables), Given())
+    assert report.internal == ()
 
 
 # The two notations.

@@ -345,7 +345,7 @@ def test_thousands_of_mistakes_are_answered_quickly(tmp_path: Path) -> None:
     text = f"{keys}ignore = {['nothing'] * 6_000}\n"
     start = time.perf_counter()
     assert len(_mistakes(tmp_path, text)) == 100
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 20
 
 
 # The quick check and the schema.

@@ -1,71 +1,125 @@
-"""`gbs frameworks`: what each framework makes of a recipe."""
+"""`gbs frameworks`: what each framework makes of a recipe, and all that is known of one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_gbs.arithmetic.wording import called, quotient, short
 from pytest_gbs.cli._added import added
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
-from pytest_gbs.model.equation import Equation, Rounding
+from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.rule import Rule
 
 if TYPE_CHECKING:
     import argparse
 
-HEAD: Final = ("framework", "a batch counts", "global batch size", "ranks", "read from")
+_HEAD: Final = ("framework", "a batch counts", "global batch size", "ranks", "read from")
+# A recipe of these is a program: nothing but running it says what its batch is. Where the recipes are, in their repositories.
+_PROGRAMS: Final = (
+    ("AXLearn", "axlearn/experiments/**/*.py", ""),
+    ("ColossalAI", "flags of its training scripts", ""),
+    ("NeMo 2 recipes", "nemo/collections/llm/recipes/*.py", "YAML of NeMo 1 is read, and Megatron Bridge's override files"),
+    ("Tinker cookbook", "tinker_cookbook/recipes/**/*.py", ""),
+    ("torchtitan, once its TOML files were gone", "torchtitan/models/*/config_registry.py", "TOML files of the time before are read"),
+    ("XTuner", "xtuner/configs/**/*.py", ""),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs frameworks` takes."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="all that is known of these: trl, trl-grpo, 'TRL (GRPO)'")
+    parser.add_argument("--all", action="store_true", help="all that is known of every one")
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="how to write it (default: text)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write a line for each framework."""
+    """Write a line for each framework, or the pages that are asked for."""
     from pytest_gbs.frameworks import tables
 
-    known = (*tables(), *added().frameworks)
+    settings = added()
+    known = (*tables(), *settings.frameworks)
+    chosen = known if arguments.all or not arguments.names else _chosen(arguments.names, known)
     if arguments.format == "json":
         from pytest_gbs.formats._json import dump
 
-        emit(dump([_entry(table) for table in known]))
+        emit(dump([_entry(table) for table in chosen]))
+    elif arguments.all or arguments.names:
+        emit(_pages(chosen, settings.rules, arguments.format))
     else:
-        emit(write_table(HEAD, [row(table) for table in known], arguments.format))
+        emit(_overview(known, arguments.format))
     return 0
 
 
-def row(table: Framework) -> tuple[str, ...]:
-    """Return what the list says of one table, in the order of `HEAD`."""
-    batch, ranks = formula(table, Name.GLOBAL_BATCH_SIZE), formula(table, Name.DATA_PARALLEL_SIZE)
-    return (table.title, table.unit, batch, ranks, table.version)
+def _chosen(words: list[str], known: tuple[Framework, ...]) -> list[Framework]:
+    """Return the tables that the words name: by title, as files and settings have it, or all of one framework."""
+    from pytest_gbs.frameworks import slug
+
+    named: dict[str, list[Framework]] = {}
+    for table in known:
+        for name in dict.fromkeys((slug(table.title), slug(table.name), slug(table.title.split(" (")[0]))):
+            named.setdefault(name, []).append(table)
+    found: list[Framework] = []
+    for word in words:
+        if slug(word) not in named:
+            from difflib import get_close_matches
+
+            close = get_close_matches(slug(word)[:100], named, 1)
+            raise UsageError(f"no framework is called {word}; {f'did you mean {close[0]}? ' if close else ''}gbs frameworks lists them")
+        found += [table for table in named[slug(word)] if table not in found]
+    return found
 
 
-def formula(table: Framework, name: str) -> str:
+def _pages(chosen: tuple[Framework, ...] | list[Framework], rules: tuple[Rule, ...], format_name: str) -> str:
+    from pytest_gbs.cli._framework_page import page
+    from pytest_gbs.rules import rules as built_in
+
+    return "\n".join(page(table, (*built_in(), *rules), format_name) for table in chosen)
+
+
+def _overview(known: tuple[Framework, ...], format_name: str) -> str:
+    from pytest_gbs.launches.programs import launchers
+
+    parts = (
+        write_table(_HEAD, [_row(table) for table in known], format_name),
+        write_table(("launcher", "reads"), [(each.name, each.summary) for each in launchers()], format_name),
+        write_table(("left out: programs rather than configurations", "where they are", ""), _PROGRAMS, format_name),
+    )
+    return "\n".join(parts)
+
+
+def _row(table: Framework) -> tuple[str, ...]:
+    return (table.title, table.unit, _formula(table, Name.GLOBAL_BATCH_SIZE), _formula(table, Name.DATA_PARALLEL_SIZE), table.version)
+
+
+def _formula(table: Framework, name: str) -> str:
     """Return how `table` computes size `name`: `micro x accumulation x data-parallel`; `stated` where it computes it not."""
+    from pytest_gbs.cli._framework_page import formula
+
     equation = next((equation for equation in table.equations if equation.result == name), None)
-    return "stated" if equation is None else _formula(equation)
-
-
-def _formula(equation: Equation) -> str:
-    sign = {Rounding.FLOOR: "//", Rounding.CEIL: "/ (up)"}.get(equation.rounding, "/")
-    return quotient(map(short, equation.product), map(short, equation.divisors), sign)
+    return "stated" if equation is None else formula(equation)
 
 
 def _entry(table: Framework) -> dict[str, Any]:
-    keys = {".".join(map(str, row.key)): called(row.name) for row in table.rows}
+    from pytest_gbs.arithmetic.wording import called
+    from pytest_gbs.cli._framework_page import all_of, condition, dotted, formula, relation
+
     return {
         "name": table.name,
         "title": table.title,
         "unit": table.unit,
-        "equations": {equation.result: _formula(equation) for equation in table.equations},
-        "keys": keys,
+        "equations": {equation.result: formula(equation) for equation in table.equations},
+        "keys": {dotted(row.key): called(row.name) for row in table.rows},
+        "sizes": [{"key": dotted(row.key), "size": row.name, "when": all_of(row.when), "source": row.source} for row in table.rows],
+        "constraints": [{"label": each.label, "relation": relation(each), "source": each.source} for each in table.constraints],
+        "requirements": [{"keys": list(map(dotted, each.keys)), "label": each.label, "source": each.source} for each in table.requirements],
+        "exclusions": [{"keys": list(map(dotted, each.keys)), "label": each.label, "source": each.source} for each in table.exclusions],
+        "switches": [{"when": condition(each.condition), "label": each.label, "source": each.source} for each in table.switches],
         "version": table.version,
         "source": table.source,
     }
 
 
-COMMAND = Command("list the frameworks whose recipes are understood, with their batch equations", add_arguments, run)
+COMMAND = Command("list the frameworks whose recipes are understood, or all that is known of one", add_arguments, run)

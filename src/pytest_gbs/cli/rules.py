@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._added import added
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
+from pytest_gbs.model.rule import Rule
 
 if TYPE_CHECKING:
     import argparse
 
+# What the rules of a hundred are about, by the first digit of their codes.
+FAMILIES: Final = {
+    "0": "The file can't be read or understood",
+    "1": "A comment against the settings",
+    "2": "The batch equation",
+    "3": "Launch and several files",
+    "4": "What one framework asks",
+    "5": "A team's own policy",
+    "6": "Advice: rules of thumb, off unless selected",
+    "9": "The tool's own comments",
+}
 _HEAD = ("code", "name", "severity", "default", "what it finds")
 
 
@@ -30,10 +43,27 @@ def run(arguments: argparse.Namespace) -> int:
         from pytest_gbs.formats._json import dump
 
         emit(dump([entry(rule) for rule in known]))
+    elif arguments.format == "markdown":
+        emit("\n".join(_families(known)))
     else:
-        rows = [(rule.code, rule.name, rule.severity, "on" if rule.default else "off", rule.summary) for rule in known]
-        emit(write_table(_HEAD, rows, arguments.format))
+        emit(_table(known, arguments.format))
     return 0
+
+
+def _table(known: Iterable[Rule], format_name: str) -> str:
+    rows = [(rule.code, rule.name, rule.severity, "on" if rule.default else "off", rule.summary) for rule in known]
+    return write_table(_HEAD, rows, format_name)
+
+
+def _families(known: Iterable[Rule]) -> Iterator[str]:
+    """Yield a table for the rules of each hundred, and one for those of others."""
+    found: dict[str, list[Rule]] = {}
+    for rule in known:
+        digit = rule.code[3:4] if rule.code.startswith("GBS") else ""
+        title = f"{digit}xx: {FAMILIES[digit]}" if digit in FAMILIES else "Rules of plug-ins"
+        found.setdefault(title, []).append(rule)
+    for title, rules in found.items():
+        yield f"## {title}\n\n{_table(rules, 'markdown')}"
 
 
 COMMAND = Command("list all rules", add_arguments, run)

@@ -23,20 +23,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write a schema, or the names of all."""
-    from pytest_gbs.files.shipped import read_schema
-    from pytest_gbs.frameworks._schema import schemas
+    from pytest_gbs.frameworks import slug, titles
 
-    recipes = {file.removesuffix(".schema.json"): text for file, text in schemas().items()}
-    names = (*_OWN, *sorted(recipes))
+    names = (*_OWN, *sorted(map(slug, titles())))
     if arguments.name is None:
         emit("".join(f"{name}\n" for name in names))
         return 0
     name = arguments.name.removeprefix("recipes/")
     if name not in names:
-        raise UsageError(f"no schema '{arguments.name}'; there are {', '.join(names)}")
-    # Those of recipes are made here: a hundred files more would slow down every start of pytest, which looks at each file of a plug-in.
-    emit(recipes.get(name) or read_schema(name))
+        from difflib import get_close_matches
+
+        close = get_close_matches(name[:100], names, 1)
+        raise UsageError(f"no schema '{arguments.name}'; {f'did you mean {close[0]}? ' if close else ''}gbs schema lists them")
+    emit(_own(name) if name in _OWN else _of_recipes(name))
     return 0
+
+
+def _own(name: str) -> str:
+    from pytest_gbs.files.shipped import read_schema
+
+    return read_schema(name)
+
+
+def _of_recipes(name: str) -> str:
+    """Return the schema of the recipes of a table; it is in no file, since pytest looks at each file of its plug-ins at every start."""
+    from pytest_gbs.frameworks import slug, tables
+    from pytest_gbs.frameworks._schema import text
+
+    return next(text(table) for table in tables() if slug(table.title) == name)
 
 
 COMMAND = Command("print a JSON Schema: of the settings, of recipes, or of our JSON output", add_arguments, run)

@@ -108,8 +108,10 @@ class _Family:
         parent = self._find(name)
         if parent is None:
             raise NotationError(("inherits",), f'is "{name[:80]}", and there is no table of that name')
-        if name in self._asked or len(self._asked) >= _MOST_INHERITED:
+        if name in self._asked:
             raise NotationError(("inherits",), f'is "{name[:80]}", which leads back to itself')
+        if len(self._asked) >= _MOST_INHERITED:
+            raise NotationError(("inherits",), f"is more than {_MOST_INHERITED} tables deep")
         self._asked.append(name)
         try:
             whole = self.over({}, parent)

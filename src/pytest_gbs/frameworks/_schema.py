@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pytest_gbs.arithmetic.wording import called
-from pytest_gbs.frameworks import slug, tables
 from pytest_gbs.frameworks.reading import LONGEST, NUMBER, TEMPLATE, WRONG
 from pytest_gbs.model.framework import Condition, Framework, Row, SameAs, Treatment
 from pytest_gbs.model.location import KeyPath
@@ -24,9 +23,9 @@ _ZERO: Final = r"^\s*[+-]?0+(_0+)*\s*$"
 _ANY: Final = f"^{NUMBER}$"
 
 
-def schemas() -> dict[str, str]:
-    """Return the text of the schema of each table by its file's name, without a folder."""
-    return {f"{slug(table.title)}.schema.json": json.dumps(schema(table), indent=1) + "\n" for table in tables()}
+def text(table: Framework) -> str:
+    """Return the text of the JSON Schema of the sizes in a recipe of `table`."""
+    return json.dumps(schema(table), indent=1) + "\n"
 
 
 def schema(table: Framework) -> Schema:

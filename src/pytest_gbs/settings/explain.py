@@ -78,7 +78,13 @@ def sentences(wrong: Iterable[Problem], file: str, text: str, table: KeyPath) ->
     lines = key_lines(text)
     placed = [(_line(problem, text, lines, table), problem) for problem in islice(wrong, MOST_PROBLEMS)]
     placed.sort(key=lambda pair: pair[0])
-    return [f"{file}:{line}: {' '.join(filter(None, (*_whereabouts(problem.path, table), problem.text)))}" for line, problem in placed]
+    told = ((line, " ".join(filter(None, (*_whereabouts(problem.path, table), problem.text)))) for line, problem in placed)
+    return [f"{file}:{line}: {_on_one_line(text)}" for line, text in told]
+
+
+def _on_one_line(text: str) -> str:
+    """Return `text` with what would break the line, or do something to a terminal, written as an escape."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def _line(problem: Problem, text: str, lines: dict[KeyPath, int], table: KeyPath) -> int:
@@ -101,7 +107,7 @@ def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
 def _problems(error: Any, schema: Any) -> Iterator[Problem]:
     """Yield what one `jsonschema.ValidationError` is about, in our words."""
     path, keyword = tuple(error.absolute_path), error.validator
-    if keyword is None:
+    if error.validator_value == "null":
         yield Problem(path, "has no place here")
     elif keyword == "additionalProperties":
         yield from (Problem((*path, key), _unknown(key, error.schema["properties"])) for key in _unknown_keys(error))
@@ -112,6 +118,8 @@ def _problems(error: Any, schema: Any) -> Iterator[Problem]:
     elif keyword == "anyOf" and "required" in error.validator_value[0]:
         ways = (" and ".join(each["required"]) for each in error.validator_value)
         yield Problem(path, f"says nothing: one of {listing(ways)} is wanted")
+    elif keyword in ("maxItems", "maxProperties"):
+        yield Problem(path, f"has more than {error.validator_value:,} entries")
     elif keyword == "oneOf" and (within := _meant_branch(error)):
         for each in within:
             yield from _problems(each, schema)

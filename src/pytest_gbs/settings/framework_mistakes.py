@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 from pytest_gbs.files import globs
@@ -22,6 +22,8 @@ _CHECKS: Final = ("constraints", "exclusions", "requirements", "switches")
 _TESTS: Final = ("is", "not", "present", "from")
 _MOST_VERSIONS: Final = 20
 _MOST_ROWS: Final = 5_000
+_MOST_ALIKE: Final = 10
+_MOST_NEAR: Final = 500  # words among which one that was meant is looked for
 
 
 def mistakes(raw: Raw) -> Iterator[Problem]:
@@ -56,7 +58,7 @@ def meant(word: str, known: Iterable[str]) -> str:
     """Return the advice which of the `known` words may have been meant by `word`, "" where none is near."""
     from difflib import get_close_matches
 
-    close = get_close_matches(word[:100], list(known), 1)
+    close = get_close_matches(word[:100], islice(known, _MOST_NEAR), 1)
     return f"; did you mean {close[0]}?" if close else ""
 
 
@@ -117,16 +119,16 @@ def _unknown_readings(raw: Raw) -> Iterator[Problem]:
             yield Problem(path, f'is "{name[:80]}", and there is no reading of that name{meant(name, known)}')
     for name in readings:
         if _is_like_itself(name, readings):
-            yield Problem(("readings", name, "like"), "leads back to itself")
+            yield Problem(("readings", name, "like"), f"leads back to itself, or over more than {_MOST_ALIKE} others")
 
 
 def _is_like_itself(name: str, readings: Raw) -> bool:
-    """Return whether the reading `name` is like others that in the end are like it or each other."""
-    seen: set[str] = set()
-    while name in readings and name not in seen:
-        seen.add(name)
+    """Return whether the reading `name` is like another, which is like another, without end."""
+    for _ in range(_MOST_ALIKE):
+        if name not in readings:
+            return False
         name = readings[name].get("like", "")
-    return name in seen
+    return True
 
 
 def _wrong_notation(raw: Raw) -> Iterator[Problem]:

@@ -147,6 +147,8 @@ class _Description:
                 raise NotationError(("inherits",), f'is "{name[:80]}", which holds mistakes')
             return found
         built_in = frameworks.description(name)
+        if built_in is None and name == self._stated.name:
+            raise NotationError(("inherits",), f'is "{name[:80]}", which leads back to itself')
         if built_in is None:
             known = (*self._known, *frameworks.names())
             raise NotationError(("inherits",), f'is "{name[:80]}", and there is no table of that name{meant(name, known)}')

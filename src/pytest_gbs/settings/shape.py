@@ -35,8 +35,8 @@ class _Schema:
 
     def accepts(self, value: Any, schema: Any) -> bool:
         """Return whether `schema`, a part of the whole one, accepts `value`."""
-        if schema is False or schema is True:
-            return bool(schema)
+        if schema is False:
+            return False
         for keyword, asked in schema.items():
             check = _CHECKS.get(keyword)
             if check is not None and not check(self, value, asked, schema):
@@ -79,6 +79,7 @@ _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
     "array": lambda value: type(value) is list,
     "string": lambda value: type(value) is str,
     "boolean": lambda value: type(value) is bool,
+    "null": lambda value: value is None,
     "integer": _is_whole,
     "number": _is_number,
 }
@@ -108,6 +109,7 @@ _CHECKS: Final[dict[str, _Check]] = {
     "pattern": lambda _, value, asked, __: type(value) is not str or re.search(asked, value) is not None,
     "minItems": lambda _, value, asked, __: type(value) is not list or len(value) >= asked,
     "maxItems": lambda _, value, asked, __: type(value) is not list or len(value) <= asked,
+    "minProperties": lambda _, value, asked, __: type(value) is not dict or len(value) >= asked,
     "maxProperties": lambda _, value, asked, __: type(value) is not dict or len(value) <= asked,
 }
 KEYWORDS: Final = frozenset(_CHECKS)
