@@ -45,7 +45,7 @@ def page() -> str:
         "## What a batch is",
         write_table(HEAD, [row(each) for each in known], "markdown").rstrip("\n"),
         "## What is checked",
-        "Of every framework: what can't be read, doubled and misspelt keys, values that are no sizes (GBS00x), and every claim of a"
+        "Of every framework: what can't be read, doubled and misspelt keys, values that are not sizes (GBS00x), and every claim of a"
         " comment, a name or a policy against the batch (GBS1xx, GBS301, GBS5xx). Beside these, where its table says so:",
         _matrix(known),
         "*tokens*: tokens per optimizer step are told, and claims about them judged. *command line*: how a launch may change a recipe."

@@ -148,7 +148,8 @@ class TestUndeclared:
         git.write({"c.yaml": self.CHANGED})
         said = gbs("check", "--changed-since", "HEAD", "--format", "concise", "--extend-select", "GBS502")
         assert said.out == (
-            "c.yaml:5:30: GBS502 global batch size went from 8 samples per GPU at HEAD to 32 samples per GPU, and nothing declares it\n"
+            "c.yaml:5:30: GBS502 global batch size went from 8 samples per GPU at HEAD "
+            "to 32 samples per GPU, but the change is not declared\n"
         )
 
     def test_a_change_that_a_commit_declares_is_not(self, git: Git, gbs: Gbs) -> None:

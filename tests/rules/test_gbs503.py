@@ -108,7 +108,7 @@ def test_it_points_at_the_operand_and_says_how_to_go_back() -> None:
     found = only([*check(locked(OPEN, None, "8", (MICRO, 1), (ACCUMULATION, 8)))])
     assert found.at == accumulation(2).at
     assert found.label == "accumulation"
-    assert found.holds == f"holds with {ACCUMULATION} 8; where the change is meant, gbs lock writes it down"
+    assert found.holds == f"holds with {ACCUMULATION} 8; if the change is intended, run gbs lock"
 
 
 def test_a_launch_in_a_document_only_warns() -> None:
@@ -154,5 +154,5 @@ class TestBase:
     def test_a_change_that_nothing_declares_is_found(self, said: str) -> None:
         found = only([*check_base(based(ON_64, 256, "4", said))])
         assert found.severity == Severity.WARNING
-        assert found.message == "global batch size went from 256 samples at main to 128 samples, and nothing declares it"
+        assert found.message == "global batch size went from 256 samples at main to 128 samples, but the change is not declared"
         assert "accumulation 4 to 2" in found.details[0]

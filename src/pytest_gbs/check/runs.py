@@ -212,8 +212,9 @@ def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]
     for setting in settings(running.found.start.program[1:], running.framework.arguments):
         if setting.word.default and setting.at in places:
             yield from (Assumption(Assuming.NOT_SET, part.name) for part in setting.word.parts if part.default)
-    if any(_is_left_open(size.at, running) for size in _numbers(hardware)):
-        yield Assumption(Assuming.LEFT_AS_IT_IS)
+    for size in _numbers(hardware):
+        if _is_left_open(size.at, running):
+            yield Assumption(Assuming.LEFT_AS_IT_IS, size.name, size.value)
     if running.found.launch.meant:
         yield Assumption(Assuming.QUOTES)
     if running.found.launch.open:
@@ -315,7 +316,7 @@ def _compared(told: Outcomes, own: Outcomes, launched: list[Launched]) -> tuple[
 
 
 def judge_file(view: object, rules: Rulebook, scope: str) -> Judgement:
-    """Return what the rules of one scope say about something that is no recipe."""
+    """Return what the rules of one scope say about something that is not a recipe."""
     asked = _Asked()
     return Judgement(asked.of(rules.of(scope), view), tuple(asked.bugs))
 

@@ -21,7 +21,7 @@ HEAD: Final = ("framework", "a batch counts", "global batch size", "ranks", "rea
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs frameworks` takes."""
-    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="how to write it (default: text)")
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -58,7 +58,7 @@ def prepare(run: Run, wish: Wish, shop: Workshop, *, per_node: bool) -> Task | s
     if isinstance(found, str):
         return found
     if _is_product(found) and (wrong := objection(run, found.geometry)):
-        return f"it does not run where it is said to: {wrong}"
+        return f"it does not run on the hardware stated: {wrong}"
     before = shape(found.geometry)
     knobs = _hardware(run, shop, per_node=per_node)
     if isinstance(knobs, str):
@@ -104,7 +104,7 @@ def _hardware(run: Run, shop: Workshop, *, per_node: bool) -> tuple[Knob, ...] |
         at = each.at
         assert at is not None
         if at.source not in shop.writable:
-            return f"{each.key or called(each.name)} {each.value} stands in {at.source}, which other recipes may share: change it there"
+            return f"{each.key or called(each.name)} {each.value} is set in {at.source}, which other recipes may share: change it there"
         if not isinstance(each, Knob):
             return f"{each.key or called(each.name)} is not written as a plain number that could be changed"
         knobs.append(each)
@@ -117,7 +117,7 @@ def ranks_on(knobs: Iterable[Knob], before: Shape, to: Given) -> dict[str, int] 
     if not stated:
         return {}
     if not before.world_size or not to.world_size:
-        return "it states its data-parallel size, and nobody knows on how many GPUs: give --from-world-size N"
+        return "the recipe states its data-parallel size, but its current GPU count is unknown: give --from-world-size N"
     ranks: dict[str, int] = {}
     if Name.DATA_PARALLEL_SIZE in stated:
         ranks[Name.DATA_PARALLEL_SIZE] = stated.pop(Name.DATA_PARALLEL_SIZE) * to.world_size
@@ -125,11 +125,11 @@ def ranks_on(knobs: Iterable[Knob], before: Shape, to: Given) -> dict[str, int] 
         (n for n in (Name.REPLICATE_SIZE, Name.SHARD_SIZE) if n in stated and stated[n] * to.world_size % before.world_size == 0), None
     )
     if stated and part is None:
-        return f"{count(to.world_size, Name.WORLD_SIZE)} would be no whole number of data-parallel ranks"
+        return f"{count(to.world_size, Name.WORLD_SIZE)} would not be a whole number of data-parallel ranks"
     if part:
         ranks[part] = stated[part] * to.world_size
     if any(value % before.world_size for value in ranks.values()):
-        return f"{count(to.world_size, Name.WORLD_SIZE)} would be no whole number of data-parallel ranks"
+        return f"{count(to.world_size, Name.WORLD_SIZE)} would not be a whole number of data-parallel ranks"
     return {name: value // before.world_size for name, value in ranks.items()}
 
 
@@ -186,13 +186,13 @@ def _candidates(task: Task, hardware: dict[str, Quantity]) -> Iterator[tuple[int
 
 
 def follows(task: Task) -> bool:
-    """Return whether the accumulation is no number of the recipe but follows from the global batch size."""
+    """Return whether the accumulation is not a number of the recipe but follows from the global batch size."""
     size = task.run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     return not isinstance(size, Quantity) or bool(size.because)
 
 
 def _share(task: Task, hardware: dict[str, Quantity]) -> int | None:
-    """Return how many samples each rank takes per optimizer step, or None where that is no whole number or not known."""
+    """Return how many samples each rank takes per optimizer step, or None where that is not a whole number or not known."""
     one = unit(task, hardware, task.ranks)
     return task.now.target // one if one and task.now.target % one == 0 else None
 

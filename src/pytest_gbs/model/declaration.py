@@ -43,7 +43,7 @@ class Sum(NamedTuple):
     """Arithmetic that a comment writes out: `factors` multiplied, divided by `divisors`, are said to be `result`.
 
     `floor` is true for `//`. `holds` lists the whole numbers that the stated result may stand for. `value` is what the
-    arithmetic really gives, or None where it is no whole number or a factor is a word without a number.
+    arithmetic really gives, or None where it is not a whole number or a factor is a word without a number.
     """
 
     factors: tuple[Factor, ...]

@@ -7,9 +7,9 @@ of the commits since then names it beside the word "batch" or "GBS".
 
 It is off unless selected (`extend-select = ["GBS502"]`), and compares nothing without `--changed-since`.
 
-How to mend it: undo the change; or declare it, by a comment (`# gbs: 256 on 8 nodes x 8 gpus`), by `gbs lock`, or in the commit message.
+How to fix it: undo the change; or declare it, by a comment (`# gbs: 256 on 8 nodes x 8 gpus`), by `gbs lock`, or in the commit message.
 
-It stays silent on recipes that are new, on changes that cancel out, and where either batch is unknown.
+It stays silent on recipes that are new, on changes that cancel out, and if either batch is unknown.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _finding(run: Run, base: Held, now: Record) -> Finding:
     at = next((size.at for size in sizes if size.at and size.at.source == run.path), _start(run))
     related = beside(sizes, at)
     because = listing((f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in changed), last="and")
-    message = f"global batch size went from {words(base.record)} at {base.where} to {words(now)}, and nothing declares it"
+    message = f"global batch size went from {words(base.record)} at {base.where} to {words(now)}, but the change is not declared"
     return Finding(CODE, message, Severity.WARNING, at, "", related, (because,) if because else ())
 
 
