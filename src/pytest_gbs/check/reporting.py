@@ -69,7 +69,7 @@ class Pending:
         self.suppressible: Document | None = None
 
 
-class Telling:
+class Reporting:
     """Turns pending documents into reports; keeps the texts of the places that they tell of."""
 
     def __init__(self, repository: Repository, settings: Settings, keep_runs: bool) -> None:
@@ -233,4 +233,4 @@ def _verdict_alone(pending: Pending, outcomes: Outcomes) -> str | None:
     return None if word == Verdict.UNCLAIMED else word
 
 
-__all__ = ["Pending", "Telling", "active_rules"]
+__all__ = ["Pending", "Reporting", "active_rules"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.check import finalise
 from pytest_gbs.check.evidence import Evidence
 from pytest_gbs.check.finalise import Launched, merged
-from pytest_gbs.check.reporting import Pending, Telling
+from pytest_gbs.check.reporting import Pending, Reporting
 from pytest_gbs.check.repository import Repository
 from pytest_gbs.check.runs import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, launch_run
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
@@ -132,7 +132,7 @@ class _Check:
 
     def __init__(self, repository: Repository, settings: Settings, given: Given, keep_runs: bool, base: Base | None) -> None:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
-        self.telling = Telling(repository, settings, keep_runs)
+        self.telling = Reporting(repository, settings, keep_runs)
         self.evidence = Evidence(repository, settings, given)
         self.rules = self.telling.rules
         self.holdings = self._holdings(base)
