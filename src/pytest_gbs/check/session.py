@@ -177,7 +177,7 @@ class _Check:
 
     def _together(self, chosen: dict[str, bool], jobs: int) -> dict[str, _Told]:
         """Return what `jobs` processes find out about the `chosen` files; what concerns others among them stays with this one."""
-        from pytest_gbs.check.worker_pool import Crew
+        from pytest_gbs.check.worker_pool import WorkerPool
 
         launched = self.launches.of_recipe if self.launches is not None else {}
 
@@ -186,7 +186,7 @@ class _Check:
             done = {path: each for path, each in told.items() if not (each.launched or each.waiting or each.suppressible)}
             return _Share(done, self.parents, self.doubted, self.telling.sources)
 
-        crew = Crew([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
+        crew = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
         try:
             found = {path: self._tell(path, named) for path, named in chosen.items() if path in launched}
             found.update((path, self._tell(path, chosen[path])) for path in crew.taken())
