@@ -15,7 +15,7 @@ from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
-    from pytest_gbs.model.locked import Held
+    from pytest_gbs.model.locked import LockedBatch
 
 
 class Geometry(NamedTuple):
@@ -150,8 +150,8 @@ class Run(NamedTuple):
     assumptions: tuple[Assumption, ...] = ()
     companions: tuple[Companion, ...] = ()
     places: dict[KeyPath, Location] | None = None
-    locked: Held | None = None
-    base: Held | None = None
+    locked: LockedBatch | None = None
+    base: LockedBatch | None = None
     unread: int | None = None
 
     def real(self, at: Location) -> Location:

@@ -26,7 +26,7 @@ from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
 if TYPE_CHECKING:
-    from pytest_gbs.model.locked import Held, Record
+    from pytest_gbs.model.locked import LockedBatch, Record
 
 CODE = "GBS502"
 
@@ -63,7 +63,7 @@ def _said(messages: str, now: Record) -> bool:
     return named and re.search(r"(?i)batch|gbs", plain) is not None
 
 
-def _finding(run: Run, base: Held, now: Record) -> Finding:
+def _finding(run: Run, base: LockedBatch, now: Record) -> Finding:
     from pytest_gbs.claims.locked import moved, words
 
     changed = moved(base.record, now)

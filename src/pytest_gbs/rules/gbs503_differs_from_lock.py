@@ -28,7 +28,7 @@ from pytest_gbs.model.run import Run
 
 if TYPE_CHECKING:
     from pytest_gbs.claims.locked import Comparison, Moved
-    from pytest_gbs.model.locked import Held
+    from pytest_gbs.model.locked import LockedBatch
 
 CODE = "GBS503"
 
@@ -50,7 +50,7 @@ def check(run: Run) -> Iterator[Outcome]:
         yield _finding(run, run.locked, found)
 
 
-def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
+def _open(run: Run, held: LockedBatch, found: Comparison) -> Undetermined:
     """Return the outcome for a batch that nobody can tell."""
     from pytest_gbs.claims.locked import words
 
@@ -62,7 +62,7 @@ def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
     return Undetermined(CODE, _start(run), said, found.free, implies, values=values)
 
 
-def _finding(run: Run, held: Held, found: Comparison) -> Finding:
+def _finding(run: Run, held: LockedBatch, found: Comparison) -> Finding:
     """Return the finding for a batch that moved, at the operand that moved it."""
     from pytest_gbs.claims.locked import moved, words
 
