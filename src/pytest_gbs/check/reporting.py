@@ -18,7 +18,7 @@ from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
 from pytest_gbs.model.report import Bug, FileReport, Role, Verdict
 from pytest_gbs.model.rule import Rule, Scope
-from pytest_gbs.model.run import Judged, Run
+from pytest_gbs.model.run import NodeClaim, Run
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules import rules
 
@@ -191,7 +191,7 @@ class Reporting:
 
         return per_file_ignored(self._settings, path)
 
-    def compare(self, files: list[FileReport], judged: tuple[Judged, ...], internal: list[Bug]) -> list[FileReport]:
+    def compare(self, files: list[FileReport], judged: tuple[NodeClaim, ...], internal: list[Bug]) -> list[FileReport]:
         """Return `files` with what rules that compare recipes found; a claim that is violated already is not reported again."""
         judgement = judge_file(judged, self.rules, Scope.REPOSITORY)
         internal.extend(judgement.internal)

@@ -29,7 +29,7 @@ from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Noted, Ori
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
-from pytest_gbs.model.run import Judged, Policy, Run, World
+from pytest_gbs.model.run import NodeClaim, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
 from pytest_gbs.readers.command_settings import settings
 
@@ -258,7 +258,7 @@ class Judgement(NamedTuple):
 
     outcomes: Outcomes
     internal: tuple[Bug, ...]
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[NodeClaim, ...] = ()
     launched: tuple[Launched, ...] = ()
 
 
@@ -341,7 +341,7 @@ class _Asked:
         return told
 
 
-def _judged(run: Run) -> Iterator[Judged]:
+def _judged(run: Run) -> Iterator[NodeClaim]:
     """Yield the claims that name nodes and leave the GPUs of each open, with the number they would need."""
     for claim in run.claims:
         said = dict(claim.declaration.conditions)
@@ -356,7 +356,7 @@ def _judged(run: Run) -> Iterator[Judged]:
         needed = claim.declaration.value / found.coefficient
         whole = int(needed) if needed.denominator == 1 else None
         text = f"{claim.declaration.value:,} = {found.coefficient} x {needed} GPUs per node on {nodes} node{'s' * (nodes != 1)}"
-        yield Judged(run.path, claim.declaration, nodes, whole, text)
+        yield NodeClaim(run.path, claim.declaration, nodes, whole, text)
 
 
 def claimed(runs: tuple[Run, ...]) -> bool:

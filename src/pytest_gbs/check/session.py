@@ -32,7 +32,7 @@ from pytest_gbs.model.quantity import Name, Quantity, Size
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report, Role
 from pytest_gbs.model.rule import Scope
-from pytest_gbs.model.run import Judged, Policy, Run
+from pytest_gbs.model.run import NodeClaim, Policy, Run
 from pytest_gbs.model.settings import Expectation, Settings
 from pytest_gbs.readers.refusal import unreadable
 from pytest_gbs.rules import rules
@@ -90,7 +90,7 @@ class _Told(NamedTuple):
 
     files: tuple[FileReport, ...]
     internal: tuple[Bug, ...]
-    judged: tuple[Judged, ...]
+    judged: tuple[NodeClaim, ...]
     launched: tuple[FileResult, ...] = ()
     waiting: tuple[FileResult, ...] = ()
     suppressible: bool = False
@@ -151,7 +151,7 @@ class _Check:
         chosen = self._with_dependents(chosen)
         files: list[FileReport] = []
         internal: list[Bug] = []
-        judged: list[Judged] = []
+        judged: list[NodeClaim] = []
         waiting: list[FileResult] = []
         launched: list[FileResult] = []
         for told in self._told(chosen, jobs):

@@ -171,7 +171,7 @@ class Run(NamedTuple):
         return size.at if isinstance(size, (Quantity, Unknown)) else None
 
 
-class Judged(NamedTuple):
+class NodeClaim(NamedTuple):
     """What is kept of a claim for rules that compare recipes: where it is, and the GPUs per node it would need.
 
     `gpus_per_node` is None where the claim names no node count or needs no whole number of GPUs.
