@@ -20,7 +20,7 @@ from pytest_gbs.model.scaling import Scaled, Stuck
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_gbs.fixes.scale import Workshop
+    from pytest_gbs.fixes.scale import ScaleContext
 
 FORMATS: Final = ("text", "json", "markdown")
 
@@ -113,9 +113,9 @@ def _scale_all(
     Raises:
         UsageError: nothing there is a recipe.
     """
-    from pytest_gbs.fixes.scale import Wish, same, scale
+    from pytest_gbs.fixes.scale import Target, same, scale
 
-    wish = Wish(to, arguments.max_micro_batch_size or 0, arguments.micro_batch_size or 0)
+    wish = Target(to, arguments.max_micro_batch_size or 0, arguments.micro_batch_size or 0)
     report = _check(job, job.targets, {}, here)
     changed: dict[str, Source] = {}
     results: list[Scaled | Stuck] = []
@@ -137,8 +137,8 @@ def _scale_all(
     return results, files, report
 
 
-def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> Workshop:
-    from pytest_gbs.fixes.scale import Workshop
+def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> ScaleContext:
+    from pytest_gbs.fixes.scale import ScaleContext
 
     def read(path: str) -> Source | Unreadable:
         return changed.get(path) or job.tree.read(path)
@@ -146,7 +146,7 @@ def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], su
     def recheck(files: Mapping[str, Source], given: Given) -> Report:
         return _check(job, targets, {**changed, **files}, given)
 
-    return Workshop(read, recheck, subject.files)
+    return ScaleContext(read, recheck, subject.files)
 
 
 def _check(job: Job, targets: tuple[str, ...], changed: Mapping[str, Source], given: Given) -> Report:
