@@ -214,7 +214,7 @@ class TestScripts:
         write(repo, {"sft.yaml": UNCLAIMED, "zero3.yaml": launcher, "run.sh": script})
         said = gbs("scale", "run.sh", "--world-size", "4")
         assert said.code == 1
-        assert "stands in zero3.yaml, which other recipes may share" in said.out
+        assert "is set in zero3.yaml, which other recipes may share" in said.out
 
     def test_several_launches_are_left_alone(self, repo: Path, gbs: Gbs) -> None:
         script = SCRIPT + "accelerate launch --num_processes $NPROC train.py --config other.yaml\n"

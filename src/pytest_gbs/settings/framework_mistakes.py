@@ -211,4 +211,4 @@ def _too_many_rows(raw: Raw) -> Iterator[Problem]:
         either = row.get("when-any", ())
         number += (1 + len(words(row.get("spellings", ())))) * max(1, len(either) if isinstance(either, list) else 1)
     if number > _MOST_ROWS:
-        yield Problem(("keys",), f"covers more than {_MOST_ROWS:,} keys")
+        yield Problem(("keys",), f"cover more than {_MOST_ROWS:,} keys")
