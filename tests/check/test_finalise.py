@@ -13,6 +13,7 @@ from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.launch import Kind, Launch, Start
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import FileReport, Role, Verdict
 from pytest_gbs.model.rule import About, Rule, Scope
 from pytest_gbs.model.run import Run
@@ -125,7 +126,9 @@ def test_a_document_warns() -> None:
     assert finalise.as_firmly_as_is_certain(said, launched(Kind.DOCUMENT, "README.md"), BOOK) == softer
 
 
-@pytest.mark.parametrize("assumption", [NOT_SET, Assumption(Assuming.LEFT_AS_IT_IS)], ids=["a variable", "a number to change"])
+@pytest.mark.parametrize(
+    "assumption", [NOT_SET, Assumption(Assuming.LEFT_AS_IT_IS, Name.NUM_NODES, 2)], ids=["a variable", "a number to change"]
+)
 def test_a_variable_that_somebody_may_set_decides_about_the_gpus_and_not_about_the_rest(assumption: Assumption) -> None:
     said = told(found("T1"), opened("T1"), found("T5"), found("T6"))
     softer = told(opened("T1"), found("T5"), found("T6", severity=Severity.WARNING))

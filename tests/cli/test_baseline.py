@@ -67,15 +67,15 @@ def test_what_was_not_looked_at_is_not_gone(known: Path, gbs: Gbs, flags: tuple[
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("[]", f"{FILE} is no baseline of version 1; --write-baseline writes one"),
-        ('{"version": 2, "findings": []}', f"{FILE} is no baseline of version 1; --write-baseline writes one"),
+        ("[]", f"{FILE} is not a baseline of version 1; --write-baseline writes one"),
+        ('{"version": 2, "findings": []}', f"{FILE} is not a baseline of version 1; --write-baseline writes one"),
         ('{"version": 1, "findings": [1]}', f"{FILE}: entry 1 has no path, rule and key"),
         (
             '{"version": 1, "findings": [{"path": "a", "rule": "b", "key": "", "count": 0}]}',
-            f"{FILE}: the count of entry 1 is no whole number from 1",
+            f"{FILE}: the count of entry 1 is not a whole number from 1",
         ),
         ("<<<<<<< HEAD\n", f"{FILE} holds merge conflicts: keep both sides' lines, or write it anew with --write-baseline"),
-        ("{", f"{FILE} is no baseline: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ("{", f"{FILE} is not a baseline: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
     ],
 )
 def test_a_broken_baseline_is_one_line(repo: Path, gbs: Gbs, text: str, line: str) -> None:

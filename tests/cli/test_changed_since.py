@@ -131,7 +131,7 @@ def test_a_claim_that_was_checked_there_and_is_open_now_is_found(git: Git, gbs: 
     (git.root / "x" / "ddp.yaml").unlink()
     said = gbs("check", "--changed-since", "HEAD", "--format", "concise")
     assert said.out.splitlines() == [
-        "d.yaml:1:31: GBS107 comment says 128, verified at HEAD, and can't be decided any more: nothing says the GPUs per node"
+        "d.yaml:1:31: GBS107 comment says 128, verified at HEAD, and can't be decided any more: unknown GPUs per node"
     ]
 
 
@@ -148,7 +148,8 @@ class TestUndeclared:
         git.write({"c.yaml": self.CHANGED})
         said = gbs("check", "--changed-since", "HEAD", "--format", "concise", "--extend-select", "GBS502")
         assert said.out == (
-            "c.yaml:5:30: GBS502 global batch size went from 8 samples per GPU at HEAD to 32 samples per GPU, and nothing declares it\n"
+            "c.yaml:5:30: GBS502 global batch size went from 8 samples per GPU at HEAD "
+            "to 32 samples per GPU, but the change is not declared\n"
         )
 
     def test_a_change_that_a_commit_declares_is_not(self, git: Git, gbs: Gbs) -> None:

@@ -96,7 +96,7 @@ def test_strict_tells_what_is_open_as_an_error(repo: Path, gbs: Gbs) -> None:
     out = gbs("check", "--strict=all", "--format", "concise").out
     assert out == (
         "open.yaml:1:31: GBS101 can't be decided: comment says 128: holds with 8 GPUs per node\n"
-        "unclaimed.yaml:1:1: GBS105 nothing says which global batch size this recipe is for, and --strict=all asks for it\n"
+        "unclaimed.yaml:1:1: GBS105 the recipe does not state its global batch size, and --strict=all requires it\n"
     )
 
 

@@ -59,7 +59,7 @@ def edited(text: str, **keys: object) -> str:
         pytest.param({"a/sft.yaml": edited(GOOD, max_length=2048)}, id="another length"),
         pytest.param({"a/sft.yaml": edited(GOOD, learning_rate="1e-5")}, id="another learning rate"),
         pytest.param({"a/sft.yaml": GOOD + "# a comment\nlogging_steps: 5\n"}, id="another comment"),
-        pytest.param({"new.txt": "x", "data.yaml": "a: 1\n"}, id="files that are no recipes"),
+        pytest.param({"new.txt": "x", "data.yaml": "a: 1\n"}, id="files that are not recipes"),
         pytest.param({"gbs.lock": "<<<<<<<\n"}, id="a broken lock file"),
     ],
 )

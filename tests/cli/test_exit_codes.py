@@ -31,7 +31,7 @@ FILES = {
         pytest.param("check stale --exit-zero", 0, id="exit zero"),
         pytest.param("check stale --ignore GBS101", 0, id="ignored"),
         pytest.param("check good --strict=all", 0, id="strict and good"),
-        pytest.param("check none/values.yaml", 0, id="a file that is no recipe"),
+        pytest.param("check none/values.yaml", 0, id="a file that is not a recipe"),
         pytest.param("check --hook none/values.yaml", 0, id="the hook and no recipe"),
         pytest.param("show none/values.yaml", 0, id="show of no recipe"),
         pytest.param("check stale", 1, id="a finding"),
@@ -62,17 +62,17 @@ def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
         pytest.param("check --format pdf", "gbs: no format 'pdf'; there are concise", id="no such format"),
         pytest.param("show --format sarif", "gbs: gbs show has no format 'sarif'", id="no such format of show"),
         pytest.param("check --select GBS999", "gbs: no rule is called GBS999", id="no such rule"),
-        pytest.param("check --nodes 0", "gbs check: argument --nodes: '0' is no whole number from 1 to 65536", id="no nodes"),
-        pytest.param("check --world-size 1e3", "gbs check: argument --world-size: '1e3' is no whole number", id="no number"),
+        pytest.param("check --nodes 0", "gbs check: argument --nodes: '0' is not a whole number from 1 to 65,536", id="no nodes"),
+        pytest.param("check --world-size 1e3", "gbs check: argument --world-size: '1e3' is not a whole number", id="no number"),
         pytest.param(
             "check --nodes 2 --gpus-per-node 8 --world-size 8",
             "gbs: --nodes 2 x --gpus-per-node 8 is 16 GPUs, but --world-size says 8",
             id="hardware that contradicts itself",
         ),
         pytest.param(
-            "check --nodes 3 --world-size 8", "gbs: --world-size 8 is no multiple of --nodes 3", id="hardware that does not divide"
+            "check --nodes 3 --world-size 8", "gbs: --world-size 8 is not a multiple of --nodes 3", id="hardware that does not divide"
         ),
-        pytest.param("check --launch good/sft.yaml", "gbs: good/sft.yaml is no launcher file", id="no launcher file"),
+        pytest.param("check --launch good/sft.yaml", "gbs: good/sft.yaml is not a launcher file", id="no launcher file"),
         pytest.param("check --config good/sft.yaml", "gbs: good/sft.yaml", id="settings that are no TOML"),
         pytest.param("check --output-file nowhere/out.txt good", "gbs: --output-file nowhere/out.txt: No such file", id="nowhere to write"),
         pytest.param("rule", "gbs: which rule? gbs rule GBS101, or gbs rules for a list", id="which rule"),

@@ -125,9 +125,9 @@ def test_ignoring_takes_a_reason_behind_its_sign_only(repo: Path, gbs: Gbs) -> N
     [
         (
             ("--fix-settings", "--fix-declarations"),
-            "--fix-settings believes the claims and --fix-declarations the settings: give one of them",
+            "--fix-settings trusts the claims and --fix-declarations trusts the settings: give only one of them",
         ),
-        (("--fix-settings", "--add-ignore"), "--add-ignore silences what the fixes would mend: give one of them"),
+        (("--fix-settings", "--add-ignore"), "--add-ignore silences the findings that the fixes would remove: give only one of them"),
         (("none.yaml",), "no such file or folder: none.yaml"),
         (("--stdin-filename", "sft.yaml", "-"), "standard input can't be written to; --diff prints the patch"),
     ],

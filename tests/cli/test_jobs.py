@@ -53,12 +53,12 @@ def test_the_report_is_that_of_one_process(tmp_path: Path) -> None:
     assert sorted(codes) == ["GBS001", "GBS007", *["GBS101"] * 20, "GBS301", "GBS901"]
 
 
-_IMPORT = "from pytest_gbs.check.worker_pool import Crew"
+_IMPORT = "from pytest_gbs.check.worker_pool import WorkerPool"
 _FILES = "[str(number) for number in range(1_000)]"
 
 
 def test_each_file_is_taken_once(tmp_path: Path) -> None:
-    code = f"{_IMPORT}; crew = Crew({_FILES}, list, 3); print(list(crew.taken()), *crew.brought()); crew.close()"
+    code = f"{_IMPORT}; crew = WorkerPool({_FILES}, list, 3); print(list(crew.taken()), *crew.brought()); crew.close()"
     done = _run(tmp_path, "-c", code)
     assert done.stderr == ""
     lists = json.loads("[" + done.stdout.strip().replace("'", '"').replace("] [", "], [") + "]")
@@ -76,7 +76,7 @@ def test_each_file_is_taken_once(tmp_path: Path) -> None:
     ],
 )
 def test_who_fails_brings_nothing_and_says_nothing(tmp_path: Path, work: str) -> None:
-    code = f"import os, sys; {_IMPORT}; crew = Crew({_FILES}, {work}, 3); print(list(crew.brought())); crew.close()"
+    code = f"import os, sys; {_IMPORT}; crew = WorkerPool({_FILES}, {work}, 3); print(list(crew.brought())); crew.close()"
     done = _run(tmp_path, "-c", code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
 
@@ -97,16 +97,16 @@ def test_what_is_lost_with_a_process_is_done_by_the_one_that_is_left(tmp_path: P
 
 
 def test_closing_sends_home_who_is_still_at_work(tmp_path: Path) -> None:
-    code = f"import time; {_IMPORT}; crew = Crew({_FILES}, lambda _: time.sleep(600), 3); crew.close(); print('closed')"
+    code = f"import time; {_IMPORT}; crew = WorkerPool({_FILES}, lambda _: time.sleep(600), 3); crew.close(); print('closed')"
     assert _run(tmp_path, "-c", code).stdout == "closed\n"
 
 
 def test_beside_a_thread_nothing_is_forked_off(tmp_path: Path) -> None:
     code = (
         "import os, threading, time\n"
-        "from pytest_gbs.check.worker_pool import Crew\n"
+        "from pytest_gbs.check.worker_pool import WorkerPool\n"
         "threading.Thread(target=time.sleep, args=(2,), daemon=True).start()\n"
-        f"crew = Crew({_FILES}, list, 3)\n"
+        f"crew = WorkerPool({_FILES}, list, 3)\n"
         "print(len(list(crew.taken())), list(crew.brought()))\n"
         "crew.close()\n"
     )

@@ -167,7 +167,7 @@ class TestErrors:
         gbs("lock")
         sound = (repo / "gbs.lock").read_text(encoding="utf-8")
         write(repo, {"gbs.lock": sound + "<<<<<<< HEAD\n"})
-        line = "gbs: gbs.lock:4: a merge conflict; gbs lock writes the file anew from what the recipes say\n"
+        line = "gbs: gbs.lock:4: a merge conflict; gbs lock rewrites the file from what the recipes say\n"
         assert gbs("check") == (2, "", line)
         assert gbs("lock", "a.yaml") == (2, "", line)
         assert gbs("show").code == 2

@@ -48,7 +48,7 @@ def test_what_is_near_where_nothing_fits(gbs: Gbs) -> None:
     said = gbs("plan", "--global-batch-size", "64", "--world-size", "12")
     assert said.code == 1
     assert said.out.splitlines()[1:] == [
-        "  no whole number keeps it: 64 is no multiple of 12",
+        "  no integer accumulation keeps the batch: 64 is not a multiple of 12",
         "  nearest global batch sizes on 12 GPUs: 60 and 72",
         "  nearest numbers of GPUs that keep it: 4, 8, 16 and 32",
     ]
@@ -89,11 +89,11 @@ def test_what_is_near_as_json(gbs: Gbs) -> None:
     [
         pytest.param("--world-size 2", "gbs plan needs --global-batch-size N", id="no batch"),
         pytest.param("--global-batch-size 2", "gbs plan needs --world-size N", id="no hardware"),
-        pytest.param("--global-batch-size 8 --nodes 3 --world-size 8", "--world-size 8 is no multiple of --nodes 3", id="contradiction"),
-        pytest.param("--global-batch-size 0 --world-size 8", "'0' is no positive whole number", id="nothing"),
-        pytest.param("--global-batch-size 8 --world-size 8e", "'8e' is no positive whole number", id="no number"),
+        pytest.param("--global-batch-size 8 --nodes 3 --world-size 8", "--world-size 8 is not a multiple of --nodes 3", id="contradiction"),
+        pytest.param("--global-batch-size 0 --world-size 8", "'0' is not a positive whole number", id="nothing"),
+        pytest.param("--global-batch-size 8 --world-size 8e", "'8e' is not a positive whole number", id="no number"),
         pytest.param("--from nowhere.yaml", "no such file or folder: nowhere.yaml", id="no file"),
-        pytest.param("--from notes.yaml --world-size 2", "notes.yaml is no recipe that gbs knows", id="no recipe"),
+        pytest.param("--from notes.yaml --world-size 2", "notes.yaml is not a recipe that gbs knows", id="no recipe"),
         pytest.param("--from sft.yaml", "gbs plan needs --global-batch-size N", id="a recipe without hardware"),
     ],
 )

@@ -47,7 +47,7 @@ class TestRecipes:
             "  line 1    comment: nodes 2 -> 1\n"
             "  128 = 4 micro x 4 accumulation x 8 data-parallel\n"
             "  steps: as many as before, each of 4 passes per GPU instead of 2\n"
-            "  memory: more per GPU for whatever is sharded over 8 GPUs instead of 16\n"
+            "  memory: more per GPU for all that is sharded over 8 GPUs instead of 16\n"
             "  back with: gbs scale sft.yaml --nodes 2 --gpus-per-node 8\n",
             "",
         )
@@ -82,7 +82,7 @@ class TestRecipes:
         said = gbs("scale", "sft.yaml", "--world-size", "12")
         assert said == (
             1,
-            "sft.yaml: no whole number keeps it: 128 is no multiple of 12 on 12 GPUs\n"
+            "sft.yaml: no integer accumulation keeps the batch: 128 is not a multiple of 12 on 12 GPUs\n"
             "  nearest global batch sizes on 12 GPUs: 120 and 132\n"
             "  nearest numbers of GPUs that keep it: 4, 8, 16 and 32\n",
             "",
@@ -101,13 +101,13 @@ class TestRecipes:
     def test_a_false_claim_is_mended_first(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": STALE})
         said = gbs("scale", "sft.yaml", "--nodes", "1")
-        assert (said.code, said.out) == (1, "sft.yaml: comment says 128, settings give 256: mend that first (gbs check)\n")
+        assert (said.code, said.out) == (1, "sft.yaml: comment says 128, settings give 256: fix that first (gbs check)\n")
 
     def test_hardware_that_nobody_states_is_asked_for(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": UNCLAIMED})
         said = gbs("scale", "sft.yaml", "--world-size", "16")
         assert said.code == 1
-        assert said.out.startswith("sft.yaml: nothing says on how many GPUs it has which batch: give --from-world-size N")
+        assert said.out.startswith("sft.yaml: its current GPU count is unknown: give --from-world-size N")
         assert gbs("scale", "sft.yaml", "--from-world-size", "32", "--world-size", "16").code == 0
         assert "gradient_accumulation_steps: 4\n" in _read(repo / "sft.yaml")
         assert gbs("scale", "sft.yaml", "--from-world-size", "16", "--world-size", "32").code == 0
@@ -160,7 +160,9 @@ class TestRecipes:
             pytest.param("notes.yaml --nodes 2", "no recipe in notes.yaml that gbs knows", id="no recipe"),
             pytest.param("sft.yaml --nodes 2 --gpus-per-node 8 --world-size 8", "is 16, but --world-size says 8", id="contradiction"),
             pytest.param(
-                "sft.yaml --nodes 2 --from-nodes 3 --from-world-size 8", "--from-world-size 8 is no multiple of --from-nodes 3", id="from"
+                "sft.yaml --nodes 2 --from-nodes 3 --from-world-size 8",
+                "--from-world-size 8 is not a multiple of --from-nodes 3",
+                id="from",
             ),
         ],
     )
@@ -212,7 +214,7 @@ class TestScripts:
         write(repo, {"sft.yaml": UNCLAIMED, "zero3.yaml": launcher, "run.sh": script})
         said = gbs("scale", "run.sh", "--world-size", "4")
         assert said.code == 1
-        assert "stands in zero3.yaml, which other recipes may share" in said.out
+        assert "is set in zero3.yaml, which other recipes may share" in said.out
 
     def test_several_launches_are_left_alone(self, repo: Path, gbs: Gbs) -> None:
         script = SCRIPT + "accelerate launch --num_processes $NPROC train.py --config other.yaml\n"

@@ -1,4 +1,4 @@
-"""Bytes become text in every encoding that YAML allows, and what is no text says where."""
+"""Bytes become text in every encoding that YAML allows, and what is not text says where."""
 
 from __future__ import annotations
 

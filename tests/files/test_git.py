@@ -212,7 +212,7 @@ class TestRevisions:
 
     def test_a_folder_that_is_no_repository_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-        with pytest.raises(UsageError, match="is no git repository"):
+        with pytest.raises(UsageError, match="is not a git repository"):
             GitRepository(tmp_path)
 
     def test_a_machine_without_git_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +250,7 @@ def test_a_folder_that_looks_like_a_git_directory_runs_nothing(git: Git) -> None
             inner.write_bytes(path.read_bytes())
     remote = f'[remote "o"]\n url = ext::sh -c touch% {mark}\n promisor = true\n[protocol "ext"]\n allow = always\n'
     (sub / "config").write_text(f"[core]\n repositoryformatversion = 1\n worktree = .\n[extensions]\n partialClone = o\n{remote}")
-    with pytest.raises(UsageError, match="is no git repository, or one that git does not trust"):
+    with pytest.raises(UsageError, match="is not a git repository, or one that git does not trust"):
         GitRepository(sub)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GIT_DIR", str(sub))  # where git is told that it is one, it still fetches nothing

@@ -29,7 +29,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
     "a backslash at the end": ("b.yaml\\\n", set()),
     "a class of no known name": ("[[:nope:]].yaml\n", set()),
     "two slashes": ("sub//a.yaml\n//a.yaml\n", set()),
-    "a tab is no space": ("a.yaml\t\n", set()),
+    "a tab is not a space": ("a.yaml\t\n", set()),
     "a folder and all that follows of it": ("sub/\n!sub/a.yaml\n", {f for f in FILES if f.startswith("sub/")}),
     "a name anywhere": ("b.yaml\n", {"b.yaml", "sub/build/b.yaml"}),
     "a folder anywhere": ("build/\n", {"build/a.yaml", "sub/build/b.yaml"}),

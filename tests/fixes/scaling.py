@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pytest_gbs.api import check
 from pytest_gbs.files.overlay import OverlayTree
-from pytest_gbs.fixes.scale import Wish, Workshop, scale
+from pytest_gbs.fixes.scale import ScaleContext, Target, scale
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report
@@ -46,18 +46,18 @@ class Bench(NamedTuple):
         report = self.report({}, self.here)
         return [run for file in report.files for run in file.runs if run.launch is None]
 
-    def scale(self, run: Run, wish: Wish) -> Scaled | Stuck:
+    def scale(self, run: Run, wish: Target) -> Scaled | Stuck:
         """Return what becomes of one recipe."""
         files = {self.source.path: self.source}
         path = self.source.path
-        return scale(run, wish, Workshop(lambda name: files.get(name) or Unreadable(name, "no"), self.report, frozenset((path,))))
+        return scale(run, wish, ScaleContext(lambda name: files.get(name) or Unreadable(name, "no"), self.report, frozenset((path,))))
 
 
 def scaled(text: str, to: Given, here: Given = Given(), name: str = "sft.yaml", most: int = 0) -> Scaled | Stuck:  # noqa: B008 (frozen)
     """Return what becomes of the one recipe in `text`."""
     bench = Bench(Source(name, text), here)
     (run,) = bench.runs()
-    return bench.scale(run, Wish(to, most))
+    return bench.scale(run, Target(to, most))
 
 
 def after(result: Scaled, before: Source) -> Source:
@@ -78,7 +78,7 @@ def and_back(result: Scaled, before: Source) -> Source | Stuck:
     )
     bench = Bench(after(result, before), here)
     for run in bench.runs():
-        found = bench.scale(run, Wish(to, 0, flags.get("--micro-batch-size", 0)))
+        found = bench.scale(run, Target(to, 0, flags.get("--micro-batch-size", 0)))
         if isinstance(found, Stuck) or found.changes:
             return found if isinstance(found, Stuck) else after(found, bench.source)
     return bench.source

@@ -90,7 +90,7 @@ def test_a_larger_micro_batch_is_taken_only_where_it_may_and_must_be() -> None:
     json = '{"model_name_or_path": "m", "dataset_name": "d", "max_length": 64, "per_device_train_batch_size": 1}'
     found = scaled(json, _on(4), _on(8), "sft.json")
     assert isinstance(found, Stuck)
-    assert "accumulation 2 would do it, but it stands nowhere that can be changed" in found.reason
+    assert "accumulation 2 would do it, but the recipe has no editable number for it" in found.reason
     assert '"per_device_train_batch_size": 2}' in _text(scaled(json, _on(4), _on(8), "sft.json", most=2), json, "sft.json")
 
 
@@ -146,12 +146,18 @@ class TestWhereTheBatchIsGiven:
     ("before", "to", "here", "reason"),
     [
         pytest.param(
-            TRL.format(micro=4, steps=8), _on(24), _on(8), "no whole number keeps it: 256 is no multiple of 24 on 24 GPUs", id="24"
+            TRL.format(micro=4, steps=8),
+            _on(24),
+            _on(8),
+            "no integer accumulation keeps the batch: 256 is not a multiple of 24 on 24 GPUs",
+            id="24",
         ),
-        pytest.param(TRL.format(micro=4, steps=8), _on(4), Given(), "nothing says on how many GPUs it has which batch", id="unknown"),
-        pytest.param(TRL.format(micro=4, steps=8), Given(num_nodes=2), _on(8), "nothing says how many GPUs a node has", id="nodes of what"),
-        pytest.param("# GBS 128 on 8 GPUs\n" + TRL.format(micro=4, steps=8), _on(4), Given(), "mend that first", id="false claim"),
-        pytest.param(TRL.format(micro="&b 4", steps="*b"), _on(4), _on(8), "stands nowhere that can be changed", id="an alias"),
+        pytest.param(TRL.format(micro=4, steps=8), _on(4), Given(), "its current GPU count is unknown", id="unknown"),
+        pytest.param(
+            TRL.format(micro=4, steps=8), Given(num_nodes=2), _on(8), "the number of GPUs per node is unknown", id="nodes of what"
+        ),
+        pytest.param("# GBS 128 on 8 GPUs\n" + TRL.format(micro=4, steps=8), _on(4), Given(), "fix that first", id="false claim"),
+        pytest.param(TRL.format(micro="&b 4", steps="*b"), _on(4), _on(8), "has no editable number for it", id="an alias"),
         pytest.param(TRL.format(micro="0x4", steps=1), _on(16), _on(8), "", id="hexadecimal"),
     ],
 )
@@ -228,7 +234,7 @@ def test_replicas_that_the_recipe_states_follow_the_gpus() -> None:
     assert _back(result, before) == before
     odd = scaled(before, _on(7))
     assert isinstance(odd, Stuck)
-    assert odd.reason == "7 GPUs would be no whole number of data-parallel ranks"
+    assert odd.reason == "7 GPUs would not be a whole number of data-parallel ranks"
 
 
 def test_what_counts_optimizer_steps_is_named() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.files.decode import decode
-from pytest_gbs.fixes.scale import Wish
+from pytest_gbs.fixes.scale import Target
 from pytest_gbs.fixes.scale_now import effective
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source
@@ -37,7 +37,7 @@ def _files() -> Iterator[Source]:
 def _results(source: Source, world: int) -> Iterator[tuple[Bench, Scaled | Stuck]]:
     for here in (Given(), Given(world_size=8)):
         bench = Bench(source, here)
-        found = [(bench, bench.scale(run, Wish(Given(world_size=world)))) for run in bench.runs()]
+        found = [(bench, bench.scale(run, Target(Given(world_size=world)))) for run in bench.runs()]
         if not any(isinstance(result, Stuck) and "give --from-" in result.reason for _, result in found):
             break
     yield from found

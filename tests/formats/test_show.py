@@ -224,8 +224,8 @@ def test_a_claim_is_held_against_the_settings(gpus: int, expected: str) -> None:
         pytest.param(Rounding.FLOOR, 32, "2   = 32 / (2 x 8)", (2, "32 / (2 x 8)"), id="whole"),
         pytest.param(Rounding.FLOOR, 24, "1   = 24 / (2 x 8), rounded down", (1, "24 / (2 x 8), rounded down"), id="rounded down"),
         pytest.param(Rounding.CEIL, 24, "2   = 24 / (2 x 8), rounded up", (2, "24 / (2 x 8), rounded up"), id="rounded up"),
-        pytest.param(Rounding.EXACT, 24, "-   24 / (2 x 8) is no whole number", ("not-whole", "24 / (2 x 8)"), id="no number"),
-        pytest.param(Rounding.EXACT, 2, "-   2 / (2 x 8) is no whole number", ("not-whole", "2 / (2 x 8)"), id="less than one"),
+        pytest.param(Rounding.EXACT, 24, "-   24 / (2 x 8) is not a whole number", ("not-whole", "24 / (2 x 8)"), id="no number"),
+        pytest.param(Rounding.EXACT, 2, "-   2 / (2 x 8) is not a whole number", ("not-whole", "2 / (2 x 8)"), id="less than one"),
     ],
 )
 def test_a_division_that_leaves_a_remainder_says_so(rounding: str, batch: int, text: str, entry: tuple[int | str, str]) -> None:
@@ -243,7 +243,7 @@ def test_a_division_that_leaves_a_remainder_says_so(rounding: str, batch: int, t
 def test_gpus_that_leave_a_rest_are_told_as_they_are_shared() -> None:
     three = {Name.TENSOR_PARALLEL_SIZE: Quantity(Name.TENSOR_PARALLEL_SIZE, 3, Origin.FILE)}
     told = shown("text", report(run(sizes(world_size=Quantity(Name.WORLD_SIZE, 8, Origin.FILE)) | three, claimed=False)))
-    assert "  data-parallel size         -   8 GPUs / (tensor 3 x context 1) is no whole number\n" in told
+    assert "  data-parallel size         -   8 GPUs / (tensor 3 x context 1) is not a whole number\n" in told
 
 
 def test_many_recipes_are_a_table() -> None:

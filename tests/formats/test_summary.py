@@ -74,7 +74,7 @@ def test_headline(files: tuple[FileReport, ...], expected: str) -> None:
 )
 def test_assumptions_are_said_once_with_the_setting_that_makes_them_facts(verdicts: list[str], expected: list[str]) -> None:
     found = [line for line in told(report(*recipes(*verdicts, assumptions=(EIGHT,)))) if "assume" in line]
-    rest = " 8 GPUs per node (3 launcher files agree); gpus-per-node = 8 in [tool.gbs] makes it a fact"
+    rest = " 8 GPUs per node (3 launcher files agree); if that is right, set gpus-per-node = 8 in [tool.gbs]"
     assert found == [line + rest for line in expected]
 
 

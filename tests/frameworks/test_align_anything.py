@@ -169,5 +169,5 @@ def test_int_makes_a_number_of_it(micro: str) -> None:
 
 def test_what_int_or_deepspeed_refuses_stops_it() -> None:
     wanted = {"per_device_train_batch_size": "stops", "gradient_accumulation_steps": "stops"}
-    assert stumbles(_recipe(micro="auto", steps='"8"')) == wanted  # the text is no number; the other is one, and added to
+    assert stumbles(_recipe(micro="auto", steps='"8"')) == wanted  # the text is not a number; the other is one, and added to
     assert stumbles(_recipe(micro=0, steps=-1)) == wanted

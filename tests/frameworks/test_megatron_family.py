@@ -105,7 +105,7 @@ FOLLOWS = {
     "NeMo: a batch per GPU": (ASR.replace("batches: 1", "batches: 4"), {"world_size": 8}, (512, 4, 8)),
     "Automodel: 64 / (2 x 8)": (AUTOMODEL, {"world_size": 8}, (64, 4, 8)),
     "Automodel: both by default": (AUTOMODEL.replace("{global_batch_size: 64, local_batch_size: 2}", "{}"), {"world_size": 4}, (32, 8, 4)),
-    "Automodel: what is no size is none": (
+    "Automodel: what is not a size is none": (
         AUTOMODEL + "distributed: {tp_size: 0, cp_size: null, pp_size: -1, dp_size: none}\n",
         {"world_size": 8},
         (64, 4, 8),

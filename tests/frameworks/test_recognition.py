@@ -132,7 +132,7 @@ NAMES = {
 WITHOUT_TABLE = {"other:lavis", "other:rl4lms", "other", "accelerate-config", "not-a-recipe"}
 # Recipes with another label than their own, by a part of their path.
 MISLABELLED = {"facebookresearch__fairseq2/recipes/lm/": "other:fairseq2"}  # `python -m recipes.lm.sft --config-file` trains on them
-# Files with a framework's label that are no recipes of it by themselves, by a part of their path.
+# Files with a framework's label that are not recipes of it by themselves, by a part of their path.
 NO_RECIPES = {
     "HALOs/config/": "parts of a Hydra tree, a recipe once they are composed",
     "NeMo__RL/examples/configs/": "what differs from a parent, a recipe once they are composed",

@@ -29,12 +29,12 @@ def _batch(of: Run) -> Quantity:
 @pytest.mark.parametrize(
     ("micro_batch", "steps", "ranks", "wanted", "words"),
     [
-        # 127 is no multiple of 16 processes.
+        # 127 is not a multiple of 16 processes.
         (4, 2, 16, 127, []),
         (4, 2, 16, 0, []),
         # 64 / (4 x 16) = 1; 64 / (2 x 16) = 2.
         (4, 2, 16, 64, ["gradient_accumulation_steps 1", "micro_batch_size 2"]),
-        # 64 / (8 x 16) is no whole number; 64 / (1 x 16) = 4.
+        # 64 / (8 x 16) is not a whole number; 64 / (1 x 16) = 4.
         (8, 1, 16, 64, ["micro_batch_size 4"]),
         # 128 / 16 = 8 = 2 x 4: neither 3 x n nor n x 3.
         (3, 3, 16, 128, ["gradient_accumulation_steps 4 and micro_batch_size 2"]),

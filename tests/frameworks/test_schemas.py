@@ -18,7 +18,7 @@ from pytest_gbs.model.framework import Framework
 from . import building
 from .building import document
 
-# To a loader of YAML 8.0 is no integer; JSON Schema alone would take it for one.
+# To a loader of YAML 8.0 is not an integer; JSON Schema alone would take it for one.
 _PLAIN = jsonschema.Draft202012Validator
 _STRICT: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     _PLAIN,

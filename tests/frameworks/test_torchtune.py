@@ -77,7 +77,7 @@ def test_what_does_not_train_is_no_recipe(text: str) -> None:
             "torchtune (distributed)",
             id="the first program named counts",
         ),
-        pytest.param("# for a single device\n" + FULL, "full.yaml", "torchtune (distributed)", id="prose is no program"),
+        pytest.param("# for a single device\n" + FULL, "full.yaml", "torchtune (distributed)", id="prose is not a program"),
         pytest.param(PARTS + DPO + BATCH, "dpo.yaml", "torchtune (DPO, distributed)", id="DPO"),
         pytest.param(PARTS + DPO + BATCH, "dpo_single_device.yaml", "torchtune (DPO, single device)", id="DPO on one"),
         pytest.param(FULL + TEACHER, "kd.yaml", "torchtune (distillation, distributed)", id="distillation"),

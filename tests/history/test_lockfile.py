@@ -25,7 +25,7 @@ def read(text: str) -> dict[str, Record]:
 
 def test_a_line_says_all_there_is_in_words() -> None:
     assert write_lock({"b.yaml": OPEN, "a.yaml": KNOWN}, "GBS503").splitlines() == [
-        "# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails where one moves (GBS503).",
+        "# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails if one changes (GBS503).",
         "version = 1",
         '"a.yaml" = { global_batch_size = 128, unit = "samples", per_gpu = 2, micro_batch_size = 1, gradient_accumulation_steps = 2, '
         "num_nodes = 8, claim = 128 }",
@@ -65,7 +65,7 @@ def test_an_entry_knows_its_line() -> None:
 
 @pytest.mark.parametrize("mark", ["<<<<<<< HEAD", "=======", ">>>>>>> topic", "||||||| base"])
 def test_the_mark_of_a_merge_conflict_is_named_with_its_line(mark: str) -> None:
-    with pytest.raises(SettingsError, match=r"^gbs\.lock:3: a merge conflict; gbs lock writes the file anew"):
+    with pytest.raises(SettingsError, match=r"^gbs\.lock:3: a merge conflict; gbs lock rewrites the file"):
         read(f"version = 1\n\n{mark}\n")
 
 
@@ -76,7 +76,7 @@ def test_two_lines_for_one_recipe_are_an_error() -> None:
 
 
 def test_a_file_of_a_later_gbs_is_an_error() -> None:
-    with pytest.raises(SettingsError, match=r"^gbs\.lock:1: version 2 is of another gbs"):
+    with pytest.raises(SettingsError, match=r"^gbs\.lock:1: version 2 is from another version of gbs"):
         read("version = 2\n")
 
 
@@ -101,7 +101,7 @@ def test_a_file_of_a_later_gbs_is_an_error() -> None:
     ],
 )
 def test_anything_else_is_an_error_with_its_line(line: str) -> None:
-    with pytest.raises(SettingsError, match=r"^gbs\.lock:2: no line that gbs lock writes"):
+    with pytest.raises(SettingsError, match=r"^gbs\.lock:2: not a line that gbs lock writes"):
         read(f"version = 1\n{line}\n")
 
 

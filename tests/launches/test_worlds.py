@@ -77,7 +77,7 @@ def test_a_document_warns_and_is_no_verdict_on_the_recipe(tmp_path: Path) -> Non
 def test_what_can_change_by_itself_is_said(tmp_path: Path) -> None:
     command = 'torchrun --nproc_per_node ${GPUS:-4} t.py --config sft.yaml "$@"'
     finding = only(checked(tmp_path, {"sft.yaml": recipe(), "run.sh": script(command)}))
-    assert tuple(map(assumed, finding.assumptions)) == ("GPUS is not set", "the command line of the script changes nothing")
+    assert tuple(map(assumed, finding.assumptions)) == ("GPUS is not set", "the script gets no extra arguments")
 
 
 def test_a_claim_in_the_script_is_held_against_its_launch(tmp_path: Path) -> None:

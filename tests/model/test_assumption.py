@@ -21,9 +21,9 @@ KINDS = {getattr(Assuming, name) for name in vars(Assuming) if name.isupper()}
         (Assumption(Assuming.COMMENT, Name.NUM_NODES, 2), "2 nodes, which the comment needs"),
         (Assumption(Assuming.NOT_SET, "GPUS"), "GPUS is not set"),
         (Assumption(Assuming.NOT_SET), "a variable is not set"),
-        (Assumption(Assuming.LEFT_AS_IT_IS), "the number that a comment says to change is left as it is"),
+        (Assumption(Assuming.LEFT_AS_IT_IS, Name.NUM_NODES, 2), "2 nodes: a comment says to change it"),
         (Assumption(Assuming.QUOTES), "the text in quotes is meant as a whole, though a bare quote ends it"),
-        (Assumption(Assuming.NOTHING_ADDED), "the command line of the script changes nothing"),
+        (Assumption(Assuming.NOTHING_ADDED), "the script gets no extra arguments"),
         (Assumption(Assuming.ONE_PROCESS), "one process has all GPUs of its node"),
     ],
 )

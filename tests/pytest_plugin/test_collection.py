@@ -183,7 +183,7 @@ class Item(pytest.Item):
 class File(pytest.File):
     def collect(self):
         if {breaks}:
-            raise ValueError("this is no test of mine")
+            raise ValueError("this is not a test of mine")
         yield Item.from_parent(self, name="theirs")
 
 def pytest_collect_file(file_path, parent):
@@ -218,7 +218,7 @@ def test_documents_of_one_file_share_their_items_and_the_worst_counts(write: Wri
     [
         pytest.param(("--gbs-recipes", "nowhere"), "", "no such file or folder: *nowhere", id="path"),
         pytest.param((), "gbs_recipes = nowhere", "no such file or folder: *nowhere", id="ini path"),
-        pytest.param(("--gbs-recipes", "recipes", "--gbs-nodes", "0"), "", "--gbs-nodes 0 is no whole number from 1 *", id="number"),
+        pytest.param(("--gbs-recipes", "recipes", "--gbs-nodes", "0"), "", "--gbs-nodes 0 is not a whole number from 1 *", id="number"),
         pytest.param(
             ("--gbs-recipes", "recipes", "--gbs-nodes", "3", "--gbs-world-size", "8"),
             "",

@@ -141,7 +141,7 @@ def test_a_false_claim_is_an_error(tmp_path: Path, text: str, given: str) -> Non
 @pytest.mark.parametrize(
     ("text", "law"),
     [
-        pytest.param(recipe(3, 1, "global batch size: 128"), "3 x GPUs", id="128 is no multiple of 3"),
+        pytest.param(recipe(3, 1, "global batch size: 128"), "3 x GPUs", id="128 is not a multiple of 3"),
         # 16 x GPUs per node = 1024 needs 64 GPUs in one node
         pytest.param(recipe(1, 2, "Config for 8 nodes with GBS 1024"), "16 x GPUs per node", id="no such node"),
     ],

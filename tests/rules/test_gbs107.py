@@ -43,7 +43,7 @@ def test_it_is_silent(files: dict[str, str], flags: tuple[str, ...], tmp_path: P
 
 def test_a_claim_that_was_checked_and_is_open_now_is_found(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, {"sft.yaml": RECIPE.format(batch=128), "gbs.lock": CLAIMED})
-    assert found.message == ("comment says 128, verified in gbs.lock, and can't be decided any more: nothing says the GPUs per node")
+    assert found.message == ("comment says 128, verified in gbs.lock, and can't be decided any more: unknown GPUs per node")
     assert found.holds == "holds with 8 GPUs per node"
     assert found.severity == "warning"
 

@@ -82,7 +82,7 @@ def test_checks_that_exclude_each_other_are_all_named() -> None:
         *(size(name, number, Origin.SETTINGS) for name, number in ((Name.NUM_GENERATIONS, 6), (Name.STEPS_PER_GENERATION, 4))),
     )
     found = only(list(rule.check(run(*sizes, size(Name.NUM_ITERATIONS, 3, Origin.SETTINGS), table=table(one, other, GROUPS)))))
-    assert found.message == "no number of GPUs fits: the checks of the framework exclude each other"
+    assert found.message == "no number of GPUs fits: these checks of the framework contradict each other"
     assert len(found.details) == 2
 
 

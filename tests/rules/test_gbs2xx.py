@@ -41,7 +41,7 @@ def test_whole_groups_are_silent(tmp_path: Path, text: str, world: int | None) -
     ("text", "world", "code"),
     [
         pytest.param(grpo(16, 4, 14), 8, "GBS205", id="512 is 36.6 groups of 14"),
-        pytest.param(grpo(4, 2, 4, "generation_batch_size: 36\n"), 8, "GBS202", id="36 is no multiple of 4 x 8"),
+        pytest.param(grpo(4, 2, 4, "generation_batch_size: 36\n"), 8, "GBS202", id="36 is not a multiple of 4 x 8"),
         pytest.param(grpo(4, 2, 8, "eval_strategy: steps\nper_device_eval_batch_size: 3\n"), 2, "GBS205", id="6 in evaluation"),
         pytest.param(grpo(4, 2, 8, "generation_batch_size: 36\n"), None, "GBS204", id="36 holds no whole groups on any GPUs"),
         pytest.param(grpo(4, 2, 8, "generation_batch_size: 64\nsteps_per_generation: 4\n"), 8, "GBS203", id="both ways at once"),
@@ -55,7 +55,7 @@ def test_broken_groups_are_an_error(tmp_path: Path, text: str, world: int | None
 def test_it_says_which_numbers_of_gpus_would_work(tmp_path: Path) -> None:
     (finding,) = checked(tmp_path, grpo(16, 4, 14), given=Given(world_size=8)).findings
     assert finding.message == "generation batch size 512 is not divisible by num_generations 14; TRL stops at start"
-    assert finding.holds == "holds where the number of GPUs is a multiple of 7"
+    assert finding.holds == "holds if the number of GPUs is a multiple of 7"
 
 
 def parallel(tensor: int, shard: int) -> str:
@@ -95,7 +95,7 @@ def test_a_size_that_is_clamped_is_in_order_where_it_divides(tmp_path: Path, tex
 )
 def test_a_size_that_is_clamped_is_told_as_the_file_says_it(tmp_path: Path, world: int, message: str) -> None:
     (finding,) = checked(tmp_path, CLAMPED, given=Given(world_size=world)).findings
-    assert (finding.message, finding.holds) == (message, "holds where the number of GPUs is a multiple of 32")
+    assert (finding.message, finding.holds) == (message, "holds if the number of GPUs is a multiple of 32")
     assert [CLAMPED[each.at.start : each.at.stop] for each in finding.related] == ["16"]
 
 

@@ -122,7 +122,7 @@ def test_a_batch_that_some_number_of_gpus_would_give_waits_for_it() -> None:
             ("auto", "auto", "8"),
             8,
             'gradient_accumulation_steps is "8" for DeepSpeed, and 8 in the recipe; the Trainer stops at start',
-            id="text is no number",
+            id="text is not a number",
         ),
         pytest.param(
             ("auto", "auto", None),

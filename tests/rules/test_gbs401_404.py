@@ -101,7 +101,7 @@ def test_whole_batches_between_evaluations(text: str) -> None:
     [
         pytest.param(recipe("eval_every: ${EVERY}"), id="an interval from outside"),
         pytest.param(recipe("eval_every: 100", model=("batch_size: ${BATCH}",)), id="a batch from outside"),
-        pytest.param(recipe("eval_every: 0"), id="zero is no correction"),
+        pytest.param(recipe("eval_every: 0"), id="zero is not a correction"),
         pytest.param(recipe("eval_every: -8"), id="below zero"),
     ],
 )
@@ -116,13 +116,13 @@ def test_an_interval_that_nobody_knows_is_not_judged(text: str) -> None:
         pytest.param(
             recipe("eval_every: 100"),
             Severity.WARNING,
-            "eval_every 100 is no multiple of model.batch_size 32; HALOs sets it to 96 and goes on",
+            "eval_every 100 is not a multiple of model.batch_size 32; HALOs sets it to 96 and goes on",
             id="corrected",
         ),
         pytest.param(
             recipe(model=("batch_size: 48",)),
             Severity.INFO,
-            "eval_every 1,024 (the default) is no multiple of model.batch_size 48; HALOs sets it to 1,008 and goes on",
+            "eval_every 1,024 (the default) is not a multiple of model.batch_size 48; HALOs sets it to 1,008 and goes on",
             id="the default corrected",
         ),
         pytest.param(
@@ -174,21 +174,21 @@ def test_training_takes_the_steps_that_are_planned(text: str) -> None:
         pytest.param(
             recipe("n_examples: 10_000", loss="dpo"),
             Severity.INFO,
-            "n_examples 10,000 is no multiple of model.batch_size 32; HALOs takes 313 steps and plans 312",
+            "n_examples 10,000 is not a multiple of model.batch_size 32; HALOs takes 313 steps and plans 312",
             ("313 steps of 32 are 10,016 examples",),
             id="one step more",
         ),
         pytest.param(
             recipe("n_examples: 20_000", model=("batch_size: 64",)),
             Severity.INFO,
-            "n_examples 20,000 is no multiple of model.batch_size 64; HALOs takes 313 steps and plans 312",
+            "n_examples 20,000 is not a multiple of model.batch_size 64; HALOs takes 313 steps and plans 312",
             ("313 steps of 64 are 20,032 examples",),
             id="one step more of 64",
         ),
         pytest.param(
             recipe("n_examples: 100", model=("gradient_accumulation_steps: 2",)),
             Severity.INFO,
-            "n_examples 100 is no multiple of model.batch_size 32; HALOs trains on 96 of them",
+            "n_examples 100 is not a multiple of model.batch_size 32; HALOs trains on 96 of them",
             ("3 steps of 32 are 96 examples", "1 micro batch of each process fills no step"),
             id="a micro batch is lost",
         ),
@@ -202,7 +202,7 @@ def test_training_takes_the_steps_that_are_planned(text: str) -> None:
         pytest.param(
             recipe("n_examples: 20"),
             Severity.WARNING,
-            "n_examples 20 is no multiple of model.batch_size 32; HALOs takes 1 step and plans 0",
+            "n_examples 20 is not a multiple of model.batch_size 32; HALOs takes 1 step and plans 0",
             ("1 step of 32 is 32 examples",),
             id="no step is planned",
         ),

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.locked import PER_GPU, Held, Record
+from pytest_gbs.model.locked import PER_GPU, LockedBatch, Record
 from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.run import Run
@@ -20,7 +20,7 @@ LINE = Location("gbs.lock", 90, 120)
 
 def locked(of: Run, batch: int | None, share: str, *operands: tuple[str, int], unit: str = "samples", what_if: bool = False) -> Run:
     """Return the run held to a line of the lock file."""
-    return of._replace(locked=Held(Record(unit, batch, share, PER_GPU, operands), "gbs.lock", LINE, what_if))
+    return of._replace(locked=LockedBatch(Record(unit, batch, share, PER_GPU, operands), "gbs.lock", LINE, what_if))
 
 
 def outcome(of: Run) -> object:
@@ -108,7 +108,7 @@ def test_it_points_at_the_operand_and_says_how_to_go_back() -> None:
     found = only([*check(locked(OPEN, None, "8", (MICRO, 1), (ACCUMULATION, 8)))])
     assert found.at == accumulation(2).at
     assert found.label == "accumulation"
-    assert found.holds == f"holds with {ACCUMULATION} 8; where the change is meant, gbs lock writes it down"
+    assert found.holds == f"holds with {ACCUMULATION} 8; if the change is intended, run gbs lock"
 
 
 def test_a_launch_in_a_document_only_warns() -> None:
@@ -118,7 +118,7 @@ def test_a_launch_in_a_document_only_warns() -> None:
 
 def based(of: Run, batch: int | None, share: str, said: str = "") -> Run:
     """Return the run held against the base."""
-    return of._replace(base=Held(Record("samples", batch, share, PER_GPU, ((ACCUMULATION, 4),)), "main", said=said))
+    return of._replace(base=LockedBatch(Record("samples", batch, share, PER_GPU, ((ACCUMULATION, 4),)), "main", said=said))
 
 
 class TestBase:
@@ -154,5 +154,5 @@ class TestBase:
     def test_a_change_that_nothing_declares_is_found(self, said: str) -> None:
         found = only([*check_base(based(ON_64, 256, "4", said))])
         assert found.severity == Severity.WARNING
-        assert found.message == "global batch size went from 256 samples at main to 128 samples, and nothing declares it"
+        assert found.message == "global batch size went from 256 samples at main to 128 samples, but the change is not declared"
         assert "accumulation 4 to 2" in found.details[0]

@@ -74,5 +74,5 @@ def test_a_manual_says_what_is_found_and_how_to_mend_it(rule: Rule) -> None:
     first, *paragraphs = rule.manual.strip().split("\n\n")
     assert first.endswith(".")
     assert "\n" not in first
-    assert any(paragraph.startswith("How to mend it: ") for paragraph in paragraphs)
+    assert any(paragraph.startswith("How to fix it: ") for paragraph in paragraphs)
     assert len(rule.manual) > 300

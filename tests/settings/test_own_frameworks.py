@@ -265,7 +265,7 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
         pytest.param("keys = {a = 'micro_batch_size'}", "acme.toml:1: has no recognise: a table is wanted", id="no recognition"),
         pytest.param(
             SHORT.replace('"micro_batch_size"', '"micro_batch"'),
-            'acme.toml:3: keys.acme.batch is "micro_batch", which is no size; did you mean micro_batch_size?',
+            'acme.toml:3: keys.acme.batch is "micro_batch", which is not a size; did you mean micro_batch_size?',
             id="no size",
         ),
         pytest.param(
@@ -275,18 +275,20 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
         ),
         pytest.param(
             SHORT.replace("default = 4", "defualt = 4"),
-            "acme.toml:4: keys.acme.accumulate.defualt is no setting; did you mean default?",
+            "acme.toml:4: keys.acme.accumulate.defualt is not a setting; did you mean default?",
             id="misspelt",
         ),
         pytest.param(
             'equations = ["global_batch_size = micro_batch_size *"]\n' + SHORT,
-            'acme.toml:1: equations holds "global_batch_size = micro_batch_size *", which is no formula: size = size * size, with / or //'
+            'acme.toml:1: equations holds "global_batch_size = micro_batch_size *", '
+            "which is not a formula: size = size * size, with / or //"
             " and one size or (size * size) behind it is wanted",
             id="no formula",
         ),
         pytest.param(
             'equations = ["global_batch_size = micro_batch_size * nodes"]\n' + SHORT,
-            'acme.toml:1: equations holds "global_batch_size = micro_batch_size * nodes", where nodes is no size; did you mean num_nodes?',
+            'acme.toml:1: equations holds "global_batch_size = micro_batch_size * nodes", '
+            "where nodes is not a size; did you mean num_nodes?",
             id="no size in a formula",
         ),
         pytest.param(
@@ -296,13 +298,14 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
         ),
         pytest.param(
             'constraints = ["global_batch_size % 8"]\n' + SHORT,
-            'acme.toml:1: constraints holds "global_batch_size % 8", which is no relation: size * size % (size * size) == 0, or size / size'
+            'acme.toml:1: constraints holds "global_batch_size % 8", '
+            "which is not a relation: size * size % (size * size) == 0, or size / size"
             " >= 2 is wanted",
             id="no relation",
         ),
         pytest.param(
             SHORT.replace("default = 4", 'default = "four"'),
-            'acme.toml:4: keys.acme.accumulate.default is "four", which is no size',
+            'acme.toml:4: keys.acme.accumulate.default is "four", which is not a size',
             id="a default of no size",
         ),
         pytest.param(
@@ -325,8 +328,8 @@ def test_a_mistake_is_told_with_its_line(text: str, expected: str, tmp_path: Pat
 def test_all_mistakes_of_all_files_are_told_at_once(tmp_path: Path) -> None:
     settings = 'gpu = 1\n[frameworks]\none = "acme.toml"\nother = "../other.toml"\n[frameworks.two]\nkeys = {}\n'
     assert _mistakes(tmp_path, SHORT.replace('"micro_batch_size"', "7"), settings) == [
-        "gbs.toml:1: gpu is no setting; there are " + _known(),
-        'gbs.toml:4: [frameworks.other] is "../other.toml", which is no file of this repository',
+        "gbs.toml:1: gpu is not a setting; there are " + _known(),
+        'gbs.toml:4: [frameworks.other] is "../other.toml", which is not a file of this repository',
         "gbs.toml:5: [frameworks.two] has no recognise: a table is wanted",
         "acme.toml:3: keys.acme.batch is 7: a size (micro_batch_size, global_batch_size, ...), a table or a list of one or more"
         " tables is wanted",
@@ -341,7 +344,7 @@ def _known() -> str:
 @pytest.mark.parametrize("path", ["../acme.toml", "/etc/passwd", "C:/acme.toml", "a/../../acme.toml", "a\\\\..\\\\..\\\\b"], ids=str)
 def test_nothing_outside_the_repository_is_read(path: str, tmp_path: Path) -> None:
     (line,) = _mistakes(tmp_path, SHORT, f'frameworks = ["{path}"]\n')
-    assert line.endswith("which is no file of this repository")
+    assert line.endswith("which is not a file of this repository")
 
 
 def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
@@ -350,7 +353,7 @@ def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
     root.mkdir()
     (root / "acme.toml").symlink_to(tmp_path / "outside.toml")
     (root / "gbs.toml").write_text('frameworks = ["acme.toml"]\n')
-    with pytest.raises(SettingsError, match="which is no file of this repository"):
+    with pytest.raises(SettingsError, match="which is not a file of this repository"):
         load_settings(root, rules={})
 
 

@@ -27,7 +27,7 @@ def check(run):
         yield Finding("{code}", "no multiple of 64", "error", run.at("micro_batch_size"))
 
 
-RULE = Rule("{code}", "odd-batch", Scope.RUN, "a batch that is no multiple of 64", (), (), check)
+RULE = Rule("{code}", "odd-batch", Scope.RUN, "a batch that is not a multiple of 64", (), (), check)
 FRAMEWORK = Framework("acme", "Acme", Recognition(all_of=(("acme",),)), "samples", (Row(("acme", "batch"), "global_batch_size"),), ())
 '''
 RECIPE = """\

@@ -51,7 +51,7 @@ def _mistakes(root: Path, text: str, name: str = "gbs.toml") -> list[str]:
 
 
 def test_a_repository_without_settings_has_the_defaults(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = ['pytest-gbs']\nthis is no TOML, and not our concern\n")
+    (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = ['pytest-gbs']\nthis is not TOML, and not our concern\n")
     assert load_settings(tmp_path, rules=RULES) == Settings()
 
 
@@ -215,20 +215,20 @@ def test_an_origin_names_the_table_of_pyproject(tmp_path: Path) -> None:
         pytest.param("ignore = 'GBS101'", 'ignore is "GBS101": a list of texts is wanted', id="no list"),
         pytest.param("ignore = [1]", "ignore holds 1: a text of 1 to 200 characters is wanted", id="number in a list"),
         pytest.param("severity = {GBS101 = 'bad'}", '[severity] GBS101 is "bad": "error", "warning" or "info" is wanted', id="severity"),
-        pytest.param("severity = {GBS999 = 'info'}", "[severity] GBS999 is no rule; gbs rules lists them", id="severity of no rule"),
-        pytest.param("select = ['X9']", 'select holds "X9", which is no rule; gbs rules lists them', id="prefix of no rule"),
+        pytest.param("severity = {GBS999 = 'info'}", "[severity] GBS999 is not a rule; gbs rules lists them", id="severity of no rule"),
+        pytest.param("select = ['X9']", 'select holds "X9", which is not a rule; gbs rules lists them', id="prefix of no rule"),
         pytest.param(
             "ignore = ['stale-facto']",
-            'ignore holds "stale-facto", which is no rule; did you mean stale-factor? gbs rules lists them',
+            'ignore holds "stale-facto", which is not a rule; did you mean stale-factor? gbs rules lists them',
             id="misspelt rule",
         ),
-        pytest.param("gpu-per-node = 8", "gpu-per-node is no setting; did you mean gpus-per-node?", id="misspelt key"),
-        pytest.param("gpus_per_node = 8", "gpus_per_node is no setting; did you mean gpus-per-node?", id="underscores"),
+        pytest.param("gpu-per-node = 8", "gpu-per-node is not a setting; did you mean gpus-per-node?", id="misspelt key"),
+        pytest.param("gpus_per_node = 8", "gpus_per_node is not a setting; did you mean gpus-per-node?", id="underscores"),
         pytest.param(
-            "[tool.gbs]\nnodes = 1", "tool is no setting; gbs.toml holds the settings themselves, without [tool.gbs]", id="tool.gbs"
+            "[tool.gbs]\nnodes = 1", "tool is not a setting; gbs.toml holds the settings themselves, without [tool.gbs]", id="tool.gbs"
         ),
         pytest.param("nodes = 1\nnum-nodes = 1", "nodes is the same setting as num-nodes; one of them is wanted", id="alias"),
-        pytest.param("nodes = 4\nworld-size = 10", "world-size 10 is no multiple of num-nodes 4", id="not divisible"),
+        pytest.param("nodes = 4\nworld-size = 10", "world-size 10 is not a multiple of num-nodes 4", id="not divisible"),
         pytest.param(
             "nodes = 4\ngpus-per-node = 8\nworld-size = 64",
             "world-size 64 is not num-nodes 4 x gpus-per-node 8 = 32",
@@ -236,7 +236,7 @@ def test_an_origin_names_the_table_of_pyproject(tmp_path: Path) -> None:
         ),
         pytest.param(
             "[[launch]]\nname = 'a'\ngpus-per-node = 8\nworld-size = 12",
-            "[[launch]] world-size 12 is no multiple of gpus-per-node 8",
+            "[[launch]] world-size 12 is not a multiple of gpus-per-node 8",
             id="launch",
         ),
         pytest.param("[[launch]]\nnodes = 1", "[[launch]] has no name: a text of 1 to 200 characters is wanted", id="no name"),
@@ -264,7 +264,7 @@ def test_an_origin_names_the_table_of_pyproject(tmp_path: Path) -> None:
         ),
         pytest.param("exclude = ['a[']", 'exclude holds "a[", which matches nothing', id="broken glob"),
         pytest.param(
-            "per-file-ignores = {'' = []}", "[per-file-ignores] is no name here: a text of 1 to 1,000 characters is wanted", id="no glob"
+            "per-file-ignores = {'' = []}", "[per-file-ignores] is not a name here: a text of 1 to 1,000 characters is wanted", id="no glob"
         ),
         pytest.param("versions = {trl = 1}", "[versions] trl is 1: a text of 1 to 200 characters is wanted", id="version"),
     ],
@@ -309,8 +309,8 @@ trl = 1
         "pyproject.toml:6: [tool.gbs] exclude holds 3: a text of 1 to 1,000 characters is wanted",
         'pyproject.toml:8: [tool.gbs] exclude holds "[x", which matches nothing',
         'pyproject.toml:11: [tool.gbs] strict is 2: true, false or "all" is wanted',
-        "pyproject.toml:12: [tool.gbs.severity] GBS999 is no rule; gbs rules lists them",
-        "pyproject.toml:17: [[tool.gbs.hardware]] world-size 10 is no multiple of num-nodes 4",
+        "pyproject.toml:12: [tool.gbs.severity] GBS999 is not a rule; gbs rules lists them",
+        "pyproject.toml:17: [[tool.gbs.hardware]] world-size 10 is not a multiple of num-nodes 4",
         "pyproject.toml:21: [[tool.gbs.hardware]] nodes is 0: a whole number from 1 to 65,536 is wanted",
         "pyproject.toml:24: [tool.gbs.versions] trl is 1: a text of 1 to 200 characters is wanted",
     ]

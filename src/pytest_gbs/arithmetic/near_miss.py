@@ -51,7 +51,7 @@ def slips(word: str) -> int:
 def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
     """Return the one candidate that `word` was probably meant to be, or None; hyphens and capitals do not count.
 
-    A tie between two candidates is no answer.
+    A tie between two candidates is not an answer.
     """
     found: list[tuple[int, str]] = []
     plain = _plain(word)

@@ -202,9 +202,8 @@ def leaves(size: Size) -> tuple[Quantity, ...]:
 
 
 _ASSUMED: Final[Mapping[str, str]] = {
-    Assuming.LEFT_AS_IT_IS: "the number that a comment says to change is left as it is",
     Assuming.QUOTES: "the text in quotes is meant as a whole, though a bare quote ends it",
-    Assuming.NOTHING_ADDED: "the command line of the script changes nothing",
+    Assuming.NOTHING_ADDED: "the script gets no extra arguments",
     Assuming.ONE_PROCESS: "one process has all GPUs of its node",
 }
 
@@ -223,6 +222,8 @@ def assumed_in_brief(assumption: Assumption) -> tuple[str, str]:
     if assumption.kind in _ASSUMED:
         return _ASSUMED[assumption.kind], ""
     what = count(assumption.value, assumption.name)
+    if assumption.kind == Assuming.LEFT_AS_IT_IS:
+        return what, "a comment says to change it"
     if assumption.kind == Assuming.FILES_NEARBY:
         return what, agreement(assumption.witnesses)
     return (what, "it is launched so") if assumption.kind == Assuming.LAUNCHES else (f"{what}, which the comment needs", "")

@@ -86,7 +86,9 @@ class Evidence:
         given = {tuple(sorted((q.name, q.value) for q in found.launch.quantities)): found for found in scripts.launches(path)}
         sized = [found.launch.quantities for found in given.values() if found.launch.quantities]
         if not given:
-            raise UsageError(f"{path} is no launcher file and no script that launches training (an accelerate config, a Slurm script)")
+            raise UsageError(
+                f"{path} is neither a launcher file nor a script that launches training (an accelerate config, a Slurm script)"
+            )
         if len(sized) != 1:
             what = "leaves the number of processes open" if not sized else "launches with unlike numbers of processes"
             raise UsageError(f"{path} {what}; give --world-size instead")

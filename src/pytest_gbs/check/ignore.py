@@ -32,7 +32,7 @@ def read_suppressions(document: Document, rules: Mapping[str, str] | None = None
     """Return the suppressions in the comments of `document`; `rules` are the names of all rules by code.
 
     One behind a key speaks for its line. One on a line of its own speaks for the comment lines below it and the next line that
-    is no comment.
+    is not a comment.
     """
     source = document.source
     if _SIGN not in source.text:

@@ -18,7 +18,7 @@ from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
 from pytest_gbs.model.report import Bug, FileReport, Role, Verdict
 from pytest_gbs.model.rule import Rule, Scope
-from pytest_gbs.model.run import Judged, Run
+from pytest_gbs.model.run import NodeClaim, Run
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules import rules
 
@@ -40,7 +40,7 @@ def _is_on(rule: Rule, settings: Settings) -> bool:
     return rule.code in settings.select if settings.select else rule.default
 
 
-class Pending:
+class FileResult:
     """One document with what its rules said, before severities and suppressions apply."""
 
     __slots__ = (
@@ -69,7 +69,7 @@ class Pending:
         self.suppressible: Document | None = None
 
 
-class Telling:
+class Reporting:
     """Turns pending documents into reports; keeps the texts of the places that they tell of."""
 
     def __init__(self, repository: Repository, settings: Settings, keep_runs: bool) -> None:
@@ -86,7 +86,7 @@ class Telling:
         self._suppressions: dict[str, tuple[Suppression, ...]] = {}
         self._silences: set[str] = set()
 
-    def finish(self, pending: Pending) -> FileReport:
+    def finish(self, pending: FileResult) -> FileReport:
         """Return the report of one document: severities mapped, suppressions applied, verdict drawn."""
         outcomes, suppressed = finalise.of_file(pending.judgement.outcomes, self._silence(pending))
         flat = [outcome for each in outcomes.values() for outcome in each]
@@ -123,7 +123,7 @@ class Telling:
             self._keep_sources(*(leaf.at for size in run.geometry.stated.values() for leaf in leaves(size) if leaf.at))
         return report
 
-    def _with_launches(self, pending: Pending, outcomes: Outcomes) -> Outcomes:
+    def _with_launches(self, pending: FileResult, outcomes: Outcomes) -> Outcomes:
         """Return `outcomes` of a recipe with those of its launches, whose findings the launching files tell."""
         together = merged(outcomes)
         for each in pending.judgement.launched:
@@ -160,11 +160,11 @@ class Telling:
                 if isinstance(source, Source):
                     self.sources[location.source] = source
 
-    def _silence(self, pending: Pending) -> Silence:
+    def _silence(self, pending: FileResult) -> Silence:
         """Return what keeps findings of a document quiet, or rates them otherwise."""
         return Silence(self._ignored(pending.path), self._severity, lambda told: self._suppress(pending, told))
 
-    def _suppress(self, pending: Pending, told: Outcomes) -> Heard:
+    def _suppress(self, pending: FileResult, told: Outcomes) -> Heard:
         """Return the outcomes that remain after suppression comments, with what those have in them that is of no use."""
         if pending.suppressible is None:
             return Heard(told, 0)
@@ -191,7 +191,7 @@ class Telling:
 
         return per_file_ignored(self._settings, path)
 
-    def compare(self, files: list[FileReport], judged: tuple[Judged, ...], internal: list[Bug]) -> list[FileReport]:
+    def compare(self, files: list[FileReport], judged: tuple[NodeClaim, ...], internal: list[Bug]) -> list[FileReport]:
         """Return `files` with what rules that compare recipes found; a claim that is violated already is not reported again."""
         judgement = judge_file(judged, self.rules, Scope.REPOSITORY)
         internal.extend(judgement.internal)
@@ -225,7 +225,7 @@ def _subject(outcome: Finding | Undetermined) -> Finding:
     return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
 
 
-def _verdict_alone(pending: Pending, outcomes: Outcomes) -> str | None:
+def _verdict_alone(pending: FileResult, outcomes: Outcomes) -> str | None:
     """Return the verdict on a script that is its own recipe; None where nothing says what its batch should be, and for documents."""
     if not any(run.launch is not None and run.launch.kind == Kind.SCRIPT for run in pending.runs):
         return None
@@ -233,4 +233,4 @@ def _verdict_alone(pending: Pending, outcomes: Outcomes) -> str | None:
     return None if word == Verdict.UNCLAIMED else word
 
 
-__all__ = ["Pending", "Telling", "active_rules"]
+__all__ = ["FileResult", "Reporting", "active_rules"]

@@ -29,7 +29,7 @@ from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Noted, Ori
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
-from pytest_gbs.model.run import Judged, Policy, Run, World
+from pytest_gbs.model.run import NodeClaim, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
 from pytest_gbs.readers.command_settings import settings
 
@@ -212,8 +212,9 @@ def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]
     for setting in settings(running.found.start.program[1:], running.framework.arguments):
         if setting.word.default and setting.at in places:
             yield from (Assumption(Assuming.NOT_SET, part.name) for part in setting.word.parts if part.default)
-    if any(_is_left_open(size.at, running) for size in _numbers(hardware)):
-        yield Assumption(Assuming.LEFT_AS_IT_IS)
+    for size in _numbers(hardware):
+        if _is_left_open(size.at, running):
+            yield Assumption(Assuming.LEFT_AS_IT_IS, size.name, size.value)
     if running.found.launch.meant:
         yield Assumption(Assuming.QUOTES)
     if running.found.launch.open:
@@ -257,7 +258,7 @@ class Judgement(NamedTuple):
 
     outcomes: Outcomes
     internal: tuple[Bug, ...]
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[NodeClaim, ...] = ()
     launched: tuple[Launched, ...] = ()
 
 
@@ -315,7 +316,7 @@ def _compared(told: Outcomes, own: Outcomes, launched: list[Launched]) -> tuple[
 
 
 def judge_file(view: object, rules: Rulebook, scope: str) -> Judgement:
-    """Return what the rules of one scope say about something that is no recipe."""
+    """Return what the rules of one scope say about something that is not a recipe."""
     asked = _Asked()
     return Judgement(asked.of(rules.of(scope), view), tuple(asked.bugs))
 
@@ -340,7 +341,7 @@ class _Asked:
         return told
 
 
-def _judged(run: Run) -> Iterator[Judged]:
+def _judged(run: Run) -> Iterator[NodeClaim]:
     """Yield the claims that name nodes and leave the GPUs of each open, with the number they would need."""
     for claim in run.claims:
         said = dict(claim.declaration.conditions)
@@ -355,7 +356,7 @@ def _judged(run: Run) -> Iterator[Judged]:
         needed = claim.declaration.value / found.coefficient
         whole = int(needed) if needed.denominator == 1 else None
         text = f"{claim.declaration.value:,} = {found.coefficient} x {needed} GPUs per node on {nodes} node{'s' * (nodes != 1)}"
-        yield Judged(run.path, claim.declaration, nodes, whole, text)
+        yield NodeClaim(run.path, claim.declaration, nodes, whole, text)
 
 
 def claimed(runs: tuple[Run, ...]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.check import finalise
 from pytest_gbs.check.evidence import Evidence
 from pytest_gbs.check.finalise import Launched, merged
-from pytest_gbs.check.reporting import Pending, Telling
+from pytest_gbs.check.reporting import FileResult, Reporting
 from pytest_gbs.check.repository import Repository
 from pytest_gbs.check.runs import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, launch_run
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
@@ -32,7 +32,7 @@ from pytest_gbs.model.quantity import Name, Quantity, Size
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug, FileReport, Report, Role
 from pytest_gbs.model.rule import Scope
-from pytest_gbs.model.run import Judged, Policy, Run
+from pytest_gbs.model.run import NodeClaim, Policy, Run
 from pytest_gbs.model.settings import Expectation, Settings
 from pytest_gbs.readers.refusal import unreadable
 from pytest_gbs.rules import rules
@@ -90,9 +90,9 @@ class _Told(NamedTuple):
 
     files: tuple[FileReport, ...]
     internal: tuple[Bug, ...]
-    judged: tuple[Judged, ...]
-    launched: tuple[Pending, ...] = ()
-    waiting: tuple[Pending, ...] = ()
+    judged: tuple[NodeClaim, ...]
+    launched: tuple[FileResult, ...] = ()
+    waiting: tuple[FileResult, ...] = ()
     suppressible: bool = False
 
 
@@ -132,7 +132,7 @@ class _Check:
 
     def __init__(self, repository: Repository, settings: Settings, given: Given, keep_runs: bool, base: Base | None) -> None:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
-        self.telling = Telling(repository, settings, keep_runs)
+        self.telling = Reporting(repository, settings, keep_runs)
         self.evidence = Evidence(repository, settings, given)
         self.rules = self.telling.rules
         self.holdings = self._holdings(base)
@@ -151,9 +151,9 @@ class _Check:
         chosen = self._with_dependents(chosen)
         files: list[FileReport] = []
         internal: list[Bug] = []
-        judged: list[Judged] = []
-        waiting: list[Pending] = []
-        launched: list[Pending] = []
+        judged: list[NodeClaim] = []
+        waiting: list[FileResult] = []
+        launched: list[FileResult] = []
         for told in self._told(chosen, jobs):
             files.extend(told.files)
             internal.extend(told.internal)
@@ -177,7 +177,7 @@ class _Check:
 
     def _together(self, chosen: dict[str, bool], jobs: int) -> dict[str, _Told]:
         """Return what `jobs` processes find out about the `chosen` files; what concerns others among them stays with this one."""
-        from pytest_gbs.check.worker_pool import Crew
+        from pytest_gbs.check.worker_pool import WorkerPool
 
         launched = self.launches.of_recipe if self.launches is not None else {}
 
@@ -186,7 +186,7 @@ class _Check:
             done = {path: each for path, each in told.items() if not (each.launched or each.waiting or each.suppressible)}
             return _Share(done, self.parents, self.doubted, self.telling.sources)
 
-        crew = Crew([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
+        crew = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
         try:
             found = {path: self._tell(path, named) for path, named in chosen.items() if path in launched}
             found.update((path, self._tell(path, chosen[path])) for path in crew.taken())
@@ -213,7 +213,7 @@ class _Check:
             any(pending.suppressible is not None for pending in each),
         )
 
-    def _unless_parent(self, pending: Pending) -> Pending:
+    def _unless_parent(self, pending: FileResult) -> FileResult:
         """Return what is told of a file without what its GPUs break, where others take it in as a parent and set their own."""
         if pending.path in self.parents and not pending.named:
             pending.judgement = pending.judgement._replace(outcomes=finalise.as_a_parent(pending.judgement.outcomes, self.rules))
@@ -254,7 +254,7 @@ class _Check:
     def _know(self, launches: LaunchIndex | None) -> None:
         self.launches = self.evidence.launches = self.telling.launches = launches
 
-    def _scripts(self, recipes: Sequence[Pending], wanted: dict[str, bool], chosen: frozenset[str]) -> Iterator[Pending]:
+    def _scripts(self, recipes: Sequence[FileResult], wanted: dict[str, bool], chosen: frozenset[str]) -> Iterator[FileResult]:
         """Yield the launching files: those that were asked for, and those that launch a recipe that was."""
         if self.launches is None:
             return
@@ -281,15 +281,15 @@ class _Check:
             pending.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
             yield pending
 
-    def _unlisted(self, targets: Sequence[str]) -> Iterator[Pending]:
+    def _unlisted(self, targets: Sequence[str]) -> Iterator[FileResult]:
         """Yield the folders below `targets` that can't be listed, so that nobody knows what is in them."""
         for path, reason in self.repository.unlisted(targets):
             judgement = judge_file(Unread(path, reason, Location(path, 0, 0), whole=True), self.rules, Scope.UNREAD)
-            pending = Pending(path, Role.UNREADABLE, False, judgement)
+            pending = FileResult(path, Role.UNREADABLE, False, judgement)
             pending.problem = reason
             yield pending
 
-    def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[Bug, ...]) -> Pending:
+    def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[Bug, ...]) -> FileResult:
         """Return a launching file with what its launches give."""
         outcomes = merged(*(each.outcomes for each in (*found, *alone)))
         source = self.repository.tree.read(path)
@@ -299,7 +299,7 @@ class _Check:
             outcomes.update(judgement.outcomes)
             bugs += judgement.internal
         role = Role.LAUNCHER if isinstance(source, Source) else Role.UNREADABLE
-        pending = Pending(path, role, named, Judgement(outcomes, bugs), source if isinstance(source, Source) else None)
+        pending = FileResult(path, role, named, Judgement(outcomes, bugs), source if isinstance(source, Source) else None)
         pending.problem = source.reason if isinstance(source, Unreadable) else ""
         pending.runs = tuple(each.run for each in alone)
         pending.launches = len({each.run.launch for each in (*found, *alone)})
@@ -316,10 +316,10 @@ class _Check:
         run = launch_run(running, sizes, own, self.launches.declared(running))
         return self.companions.beside(run, running.locate)
 
-    def _file(self, path: str, named: bool) -> Iterator[Pending]:
+    def _file(self, path: str, named: bool) -> Iterator[FileResult]:
         source, documents = self.repository.documents(path, named)
         if not documents:
-            yield Pending(path, Role.NEITHER, named, Judgement({}, ()), source)
+            yield FileResult(path, Role.NEITHER, named, Judgement({}, ()), source)
         statements, characters = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS
         for document in documents:
             if isinstance(document, Unreadable):
@@ -340,14 +340,14 @@ class _Check:
         told = judge_file(problem, self.rules, Scope.UNREADABLE)
         return judgement._replace(outcomes=merged(judgement.outcomes, told.outcomes), internal=judgement.internal + told.internal)
 
-    def _unreadable(self, path: str, problem: Unreadable, named: bool) -> Pending:
+    def _unreadable(self, path: str, problem: Unreadable, named: bool) -> FileResult:
         tell = named or problem.matters
         judgement = judge_file(problem, self.rules, Scope.UNREADABLE) if tell else Judgement({}, ())
-        pending = Pending(path, Role.UNREADABLE, named, judgement, problem.source)
+        pending = FileResult(path, Role.UNREADABLE, named, judgement, problem.source)
         pending.problem = problem.reason
         return pending
 
-    def _document(self, document: Document, named: bool) -> Pending:
+    def _document(self, document: Document, named: bool) -> FileResult:
         path = document.source.path
         whole, places, framework, limit = self._whole(document)
         launched = self.launches.of_recipe.get(path, ()) if self.launches is not None else ()
@@ -392,11 +392,11 @@ class _Check:
         self.parents.update(source for source in found.sources if source != document.source.path)
         return _Known(found.document, found.places, self.repository.recognise(found.document))
 
-    def _launcher_or_neither(self, document: Document, named: bool) -> Pending:
+    def _launcher_or_neither(self, document: Document, named: bool) -> FileResult:
         path = document.source.path
         file = read_launcher_file(document)
         if file is None:
-            return Pending(path, Role.NEITHER, named, Judgement({}, ()), document.source)
+            return FileResult(path, Role.NEITHER, named, Judgement({}, ()), document.source)
         if any(problem.unless for problem in file.problems) and not self.repository.alone:
             # Whoever launches with the file may give the rest on the command line.
             file = file._replace(problems=tuple(problem for problem in file.problems if not problem.unless))
@@ -405,11 +405,11 @@ class _Check:
         view = FileView(document, None, {q.name: q for q in file.quantities}, file, False)
         of_file = judge_file(view, self.rules, Scope.FILE)
         both = Judgement(merged(of_file.outcomes, judgement.outcomes), judgement.internal + of_file.internal)
-        pending = Pending(path, Role.LAUNCHER, named, both, document.source)
+        pending = FileResult(path, Role.LAUNCHER, named, both, document.source)
         pending.launcher = file
         return pending
 
-    def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[Running, ...]) -> Pending:
+    def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[Running, ...]) -> FileResult:
         document, whole, framework, places, limit = recipe
         path = document.source.path
         sizes = self._sizes(recipe)
@@ -424,7 +424,7 @@ class _Check:
             judgement = self._not_all_read(judgement, Unreadable(path, SAYS_TOO_MUCH, own[0].unread, document.source, True))
         if limit is not None:
             judgement = self._not_all_read(judgement, _too_much(document, limit))
-        pending = Pending(path, role, named, judgement, document.source)
+        pending = FileResult(path, role, named, judgement, document.source)
         pending.framework = framework.name
         pending.runs = runs
         return pending
@@ -438,11 +438,11 @@ class _Check:
 
         return {name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}
 
-    def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> Pending:
+    def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> FileResult:
         """Return the primary file of a configuration that only its launches make a recipe."""
         runs = self._held(_each_once(self._launch_run(running, None) for running in launched), document.number)
         judgement = self._doubt(judge_recipe(runs, None, self.rules), document)
-        pending = Pending(document.source.path, Role.RECIPE, named, judgement, document.source)
+        pending = FileResult(document.source.path, Role.RECIPE, named, judgement, document.source)
         pending.framework = launched[0].framework.name
         pending.runs = runs
         return pending

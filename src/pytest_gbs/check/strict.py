@@ -22,7 +22,7 @@ def _tighten(file: FileReport, settings: Settings, missing: str) -> FileReport:
     added = [_open(outcome) for outcome in file.undetermined if outcome.claim]
     claimless = settings.strict_all and file.role == Role.RECIPE and file.verdict == Verdict.UNCLAIMED
     if claimless and not any(finding.code == missing for finding in file.findings):
-        message = "nothing says which global batch size this recipe is for, and --strict=all asks for it"
+        message = "the recipe does not state its global batch size, and --strict=all requires it"
         added.append(Finding(missing, message, Severity.ERROR, Location(file.path, 0, 0)))
     findings = tuple(f._replace(severity=Severity.ERROR) if claimless and f.code == missing else f for f in file.findings)
     return file._replace(findings=(*findings, *added)) if added or findings != file.findings else file

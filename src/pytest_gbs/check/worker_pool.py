@@ -14,7 +14,7 @@ from typing import Any, Final
 _BLOCKS: Final = 200
 
 
-class Crew:
+class WorkerPool:
     """Up to `jobs` processes, this one among them, that take blocks of `paths` from one pipe until it is empty.
 
     Each of the others gives `work` the paths that it takes and sends back the result, which `pickle` must be able to write.

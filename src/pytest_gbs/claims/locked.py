@@ -10,7 +10,7 @@ from pytest_gbs.arithmetic.solver import law
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Equation, Monomial
-from pytest_gbs.model.locked import PER_GPU, PER_RANK, Held, Record
+from pytest_gbs.model.locked import PER_GPU, PER_RANK, LockedBatch, Record
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Quantity, Size
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
@@ -124,7 +124,7 @@ def same_batch(before: Record, after: Record) -> bool | None:
     return None
 
 
-def compare(held: Held, run: Run) -> Comparison:
+def compare(held: LockedBatch, run: Run) -> Comparison:
     """Return whether `run` still has the batch that it is held to."""
     before, now = held.record, record(run)
     if now is None:

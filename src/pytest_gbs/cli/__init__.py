@@ -37,7 +37,7 @@ def run() -> None:
             raise
         from pytest_gbs.cli._output import complain
 
-        complain(f"internal error: {type(error).__name__}: {error} (GBS_TRACEBACK=1 shows where)")
+        complain(f"internal error: {type(error).__name__}: {error} (GBS_TRACEBACK=1 shows the traceback)")
         sys.exit(2)
     finally:
         if _COUNTED:
@@ -77,7 +77,7 @@ def _dispatch(arguments: list[str]) -> int:
     words, paths = split(arguments[1:])
     # These take a value only behind `=`: the next word is a path.
     words = [_VALUED.get(word, word) for word in words]
-    if name == "diff":  # what stands behind `--` is no revision
+    if name == "diff":  # what stands behind `--` is not a revision
         words, paths = [*words, *(f"--path={path}" for path in paths)], []
     given = plain(command, words, paths)
     if given is not None:

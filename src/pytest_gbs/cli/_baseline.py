@@ -23,7 +23,7 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
     """Return `report` without the findings of the baseline; None where a baseline was written instead.
 
     Raises:
-        UsageError: the flags make no sense together, or the file is no baseline or can't be written.
+        UsageError: the flags make no sense together, or the file is not a baseline or can't be written.
     """
     from pytest_gbs.files.regular import read_bytes
     from pytest_gbs.files.writing import write_file

@@ -30,10 +30,10 @@ def mended(asked: Job, arguments: argparse.Namespace) -> Mended:
     from pytest_gbs import api
 
     if arguments.fix_settings and arguments.fix_declarations:
-        raise UsageError("--fix-settings believes the claims and --fix-declarations the settings: give one of them")
+        raise UsageError("--fix-settings trusts the claims and --fix-declarations trusts the settings: give only one of them")
     fixes = arguments.fix or arguments.fix_settings or arguments.fix_declarations
     if arguments.add_ignore is not None and fixes:
-        raise UsageError("--add-ignore silences what the fixes would mend: give one of them")
+        raise UsageError("--add-ignore silences the findings that the fixes would remove: give only one of them")
     if STDIN in arguments.paths and not arguments.diff:
         raise UsageError("standard input can't be written to; --diff prints the patch")
     if arguments.add_ignore is not None:

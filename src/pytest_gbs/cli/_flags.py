@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 NOT_IN_HELP: Final = "==SUPPRESS=="  # argparse.SUPPRESS
 _FIXING: Final = (
-    ("--fix-settings", "believe the claims: change accumulation first, else micro batch"),
-    ("--fix-declarations", "believe the settings: change the numbers in the comments"),
+    ("--fix-settings", "trust the claims: change accumulation first, else micro batch"),
+    ("--fix-declarations", "trust the settings: change the numbers in the comments"),
     ("--diff", "write nothing, print the patch; exit 1 if there is one"),
 )
 _BASELINE: Final = (
@@ -23,7 +23,7 @@ _BASELINE: Final = (
 
 def add_fixing(parser: argparse.ArgumentParser, *, told: bool) -> None:
     """Add the flags that mend what is found; where they are not `told`, the help names one alone."""
-    group = parser.add_argument_group("mending what is found")
+    group = parser.add_argument_group("fixing findings")
     words = "apply safe fixes: none changes a size or a claim" + ("" if told else " (gbs fix --help: more)")
     group.add_argument("--fix", action="store_true", help=words)
     for flag, words in _FIXING:

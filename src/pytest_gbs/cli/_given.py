@@ -22,7 +22,7 @@ def number(text: str) -> int:
     if not found:
         import argparse
 
-        raise argparse.ArgumentTypeError(f"'{text}' is no positive whole number")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return found
 
 
@@ -38,9 +38,9 @@ def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix:
         )
     for flag, divisor in (("nodes", nodes), ("gpus-per-node", per_node)):
         if divisor and world and world % divisor:
-            raise UsageError(f"{prefix}world-size {world} is no multiple of {prefix}{flag} {divisor}")
+            raise UsageError(f"{prefix}world-size {world} is not a multiple of {prefix}{flag} {divisor}")
     if (world or 1) > MOST_GPUS or (nodes or 1) * (per_node or 1) > MOST_GPUS:
-        raise UsageError(f"more than {MOST_GPUS} GPUs are nobody's")
+        raise UsageError(f"at most {MOST_GPUS:,} GPUs are supported")
     return Given(nodes, per_node, world)
 
 
@@ -57,7 +57,7 @@ def of_recipe(path: str, given: Given) -> Run:
     """Return the recipe at `path` on the hardware given.
 
     Raises:
-        UsageError: it is no recipe, or several.
+        UsageError: it is not a recipe, or several.
     """
     if path == "-":
         raise UsageError("gbs plan --from takes a file")
@@ -65,5 +65,5 @@ def of_recipe(path: str, given: Given) -> Run:
     runs = [run for file in report.files for run in file.runs]
     own = [run for run in runs if run.launch is None] or runs
     if len(own) != 1:
-        raise UsageError(f"{path} is no recipe that gbs knows" if not own else f"{path} holds {len(own)} recipes; name one")
+        raise UsageError(f"{path} is not a recipe that gbs knows" if not own else f"{path} holds {len(own)} recipes; name one")
     return own[0]

@@ -9,13 +9,13 @@ from pytest_gbs.cli._commands import commands, find
 from pytest_gbs.cli._output import complain, emit
 
 _HEAD = """\
-gbs: know the global batch size of every LLM training recipe, where each number came from, and what breaks it.
+gbs: computes the global batch size of LLM training recipes, shows where each number comes from, and reports what breaks it.
 
 usage: gbs COMMAND [ARGUMENT ...]
 
 """
 _TAIL = """
-gbs COMMAND --help tells more of each. Start with: gbs check recipes/
+gbs COMMAND --help describes a command. Start with: gbs check recipes/
 """
 
 

@@ -64,10 +64,10 @@ _PATHS: Final = "files and folders (default: this folder); - is standard input"
 def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str = _PATHS) -> None:
     """Add paths, hardware flags and settings."""
     parser.add_argument("paths", nargs="*", metavar=metavar, help=words)
-    group = parser.add_argument_group("hardware to judge on; a claim keeps what it names itself")
+    group = parser.add_argument_group("hardware (overridden by hardware that a comment names)")
     group.add_argument("--nodes", type=_number, metavar="N", help="machines")
     group.add_argument("--gpus-per-node", type=_number, metavar="N", help="training processes on each machine")
-    group.add_argument("--world-size", type=_number, metavar="N", help="training processes in all")
+    group.add_argument("--world-size", type=_number, metavar="N", help="training processes in total")
     group.add_argument("--launch", action="append", default=[], metavar="FILE", help="take it from a launcher's file or a launch script")
     group = parser.add_argument_group("settings")
     group.add_argument("--config", metavar="FILE", help="settings (default: gbs.toml, or [tool.gbs] in pyproject.toml)")
@@ -75,11 +75,11 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
     group.add_argument("--select", action="append", metavar="CODES", help="only these rules: codes or names, with commas")
     group.add_argument("--extend-select", action="append", metavar="CODES", help="these rules too")
     group.add_argument("--ignore", action="append", metavar="CODES", help="all rules but these")
-    words = "run Python rules of your own, where you trust it"
+    words = "run your own Python rules from this file or folder, if you trust it"
     group.add_argument("--allow-local-rules", action="append", metavar="PATH", help=words)
     group.add_argument("--stdin-filename", metavar="NAME", help="the name of what - reads")
     group.add_argument("--jobs", type=_number, metavar="N", help="processes to share many files among (default: one for each processor)")
-    group.add_argument("--no-cache", action="store_true", help="accepted; nothing is cached")
+    group.add_argument("--no-cache", action="store_true", help="has no effect; kept so that old command lines still work")
 
 
 def job(arguments: argparse.Namespace) -> Job:
@@ -124,7 +124,7 @@ def _number(text: str) -> int:
     if number is None or not 1 <= number <= MOST_GPUS:
         import argparse
 
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 to {MOST_GPUS}")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 to {MOST_GPUS:,}")
     return number
 
 
@@ -150,7 +150,7 @@ def _given(arguments: argparse.Namespace) -> Given:
         raise UsageError(f"--nodes {nodes} x --gpus-per-node {per_node} is {nodes * per_node} GPUs, but --world-size says {world}")
     for flag, divisor in (("--nodes", nodes), ("--gpus-per-node", per_node)):
         if divisor and world and world % divisor:
-            raise UsageError(f"--world-size {world} is no multiple of {flag} {divisor}")
+            raise UsageError(f"--world-size {world} is not a multiple of {flag} {divisor}")
     return Given(nodes, per_node, world)
 
 
@@ -207,7 +207,7 @@ def _settings(arguments: argparse.Namespace, root: str) -> Settings:
 
 
 def _target(path: str, root: str) -> str:
-    """Return `path` as the tree names it; a folder ends in `/`, so that an empty one is no mistake."""
+    """Return `path` as the tree names it; a folder ends in `/`, so that an empty one is not a mistake."""
     relative = _relative(path, root)
     if relative == ".":
         return ""

@@ -1,4 +1,4 @@
-"""Writing to people's terminals, pipes and files: what their encoding lacks is written out, and a closed pipe is no error."""
+"""Writing to people's terminals, pipes and files: what their encoding lacks is written out, and a closed pipe is not an error."""
 
 from __future__ import annotations
 

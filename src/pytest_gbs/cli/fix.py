@@ -23,4 +23,6 @@ def run(arguments: argparse.Namespace) -> int:
     return check.run(arguments)
 
 
-COMMAND = Command("mend what is found: safely, or believing the comments or the settings", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = Command(
+    "fix findings: safe fixes only, or also by trusting the comments or the settings", add_arguments, run, "[FLAG ...] [PATH ...]"
+)

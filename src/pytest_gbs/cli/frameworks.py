@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs frameworks` takes."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="all that is known of these: trl, trl-grpo, 'TRL (GRPO)'")
     parser.add_argument("--all", action="store_true", help="all that is known of every one")
-    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="how to write it (default: text)")
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)")
 
 
 def run(arguments: argparse.Namespace) -> int:

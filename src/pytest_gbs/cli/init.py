@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SETTINGS: Final = """\
 # Settings of gbs, the checker of global batch sizes; `gbs schema settings` describes them all.
 
-# The hardware that recipes run on, where they do not say it themselves.
+# The hardware that recipes run on, if they do not state it.
 # gpus-per-node = 8
 
 # What the team expects of some recipes.
@@ -34,7 +34,7 @@ _HOOK: Final = r"""repos:
       - id: gbs-check
         name: global batch sizes
         entry: gbs check --hook
-        args: [--]  # file names come behind it: whatever they look like, they are no flags
+        args: [--]  # file names come after it and are never read as flags
         language: python
         additional_dependencies: [pytest-gbs]
         files: '(?i)\.(ya?ml|json|toml|sh|bash|zsh|slurm|sbatch|sub|job|launcher|md|mk)$|(^|/)(GNU)?makefile$|^gbs\.lock$'

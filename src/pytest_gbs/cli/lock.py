@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("gbs lock reads no standard input")
     asked = job(arguments)
     if asked.given:
-        raise UsageError("a lock holds what the repository says, not the command line; say gpus-per-node = 8 in [tool.gbs] instead")
+        raise UsageError("gbs.lock records what the repository says, not the command line; set gpus-per-node = 8 in [tool.gbs] instead")
     from pytest_gbs.files.regular import MISSING, read_bytes
     from pytest_gbs.history.lockfile import NAME, write_lock
     from pytest_gbs.rules import named
@@ -147,4 +147,6 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}{'es' if word.endswith('h') else 's'}"
 
 
-COMMAND = Command("write down the batch size of each recipe, which gbs check holds it to", add_arguments, run, "[FLAG ...] [PATH ...]")
+COMMAND = Command(
+    "write the batch size of each recipe to gbs.lock, so that gbs check reports changes", add_arguments, run, "[FLAG ...] [PATH ...]"
+)

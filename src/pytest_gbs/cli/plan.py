@@ -21,7 +21,7 @@ FORMATS: Final = ("text", "json", "markdown")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs plan` takes."""
     parser.add_argument("--global-batch-size", type=number, metavar="N", help="samples per optimizer step")
-    parser.add_argument("--world-size", type=number, metavar="N", help="training processes in all")
+    parser.add_argument("--world-size", type=number, metavar="N", help="training processes in total")
     parser.add_argument("--nodes", type=number, metavar="N", help="machines")
     parser.add_argument("--gpus-per-node", type=number, metavar="N", help="training processes on each machine")
     parser.add_argument("--max-micro-batch-size", type=number, metavar="N", help="the largest micro batch that fits")
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="N", help="processes that share a sample")
     parser.add_argument("--sequence-length", type=number, metavar="N", help="tokens per sample, for the tokens per step")
     parser.add_argument("--from", dest="recipe", metavar="RECIPE", help="start from what a recipe has; other flags win over it")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="how to write it (default: text)")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="output format (default: text)")
     parser.add_argument("--output-file", metavar="FILE", help="write there instead of standard output")
 
 

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = f"codes, starts of codes, or names: {example.code}, GBS2, {example.name}"
     parser.add_argument("rules", nargs="*", metavar="CODE", help=words)
     parser.add_argument("--all", action="store_true", help="every rule")
-    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="how to write it (default: text)")
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -105,4 +105,4 @@ def _markdown(rule: Rule) -> Iterator[str]:
                 yield f"\n```{name.rpartition('.')[2]}\n# {name}\n{text.rstrip()}\n```"
 
 
-COMMAND = Command("print the manual of a rule: what it finds, why, and how to mend it", add_arguments, run)
+COMMAND = Command("print the manual of a rule: what it finds, why, and how to fix it", add_arguments, run)

@@ -30,7 +30,7 @@ _HEAD = ("code", "name", "severity", "default", "what it finds")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs rules` takes."""
-    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="how to write it (default: text)")
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ from pytest_gbs.model.scaling import Scaled, Stuck
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_gbs.fixes.scale import Workshop
+    from pytest_gbs.fixes.scale import ScaleContext
 
 FORMATS: Final = ("text", "json", "markdown")
 
@@ -31,18 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the hardware to go to")
     group.add_argument("--nodes", type=number, metavar="N", help="machines")
     group.add_argument("--gpus-per-node", type=number, metavar="N", help="training processes on each machine")
-    group.add_argument("--world-size", type=number, metavar="N", help="training processes in all")
-    group = parser.add_argument_group("the hardware they are on, where they do not say it themselves")
+    group.add_argument("--world-size", type=number, metavar="N", help="training processes in total")
+    group = parser.add_argument_group("the current hardware, if the recipes do not state it")
     group.add_argument("--from-nodes", type=number, metavar="N", help="machines")
     group.add_argument("--from-gpus-per-node", type=number, metavar="N", help="training processes on each machine")
-    group.add_argument("--from-world-size", type=number, metavar="N", help="training processes in all")
-    group = parser.add_argument_group("the micro batch (default: as it is; a smaller one where the accumulation can't do it)")
+    group.add_argument("--from-world-size", type=number, metavar="N", help="training processes in total")
+    group = parser.add_argument_group("the micro batch (default: unchanged, or smaller if accumulation alone cannot keep the batch)")
     group.add_argument("--max-micro-batch-size", type=number, metavar="N", help="the largest that fits into memory")
-    group.add_argument("--micro-batch-size", type=number, metavar="N", help="just this one")
+    group.add_argument("--micro-batch-size", type=number, metavar="N", help="use exactly this micro batch size")
     group = parser.add_argument_group("output")
     group.add_argument("--diff", action="store_true", help="write nothing, print the patch")
-    group.add_argument("--format", choices=FORMATS, default="text", help="how to tell it (default: text)")
-    group.add_argument("--output-file", metavar="FILE", help="tell it there instead of on standard output")
+    group.add_argument("--format", choices=FORMATS, default="text", help="output format (default: text)")
+    group.add_argument("--output-file", metavar="FILE", help="write there instead of standard output")
     group.add_argument("--config", metavar="FILE", help="settings (default: gbs.toml, or [tool.gbs] in pyproject.toml)")
 
 
@@ -113,9 +113,9 @@ def _scale_all(
     Raises:
         UsageError: nothing there is a recipe.
     """
-    from pytest_gbs.fixes.scale import Wish, same, scale
+    from pytest_gbs.fixes.scale import Target, same, scale
 
-    wish = Wish(to, arguments.max_micro_batch_size or 0, arguments.micro_batch_size or 0)
+    wish = Target(to, arguments.max_micro_batch_size or 0, arguments.micro_batch_size or 0)
     report = _check(job, job.targets, {}, here)
     changed: dict[str, Source] = {}
     results: list[Scaled | Stuck] = []
@@ -137,8 +137,8 @@ def _scale_all(
     return results, files, report
 
 
-def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> Workshop:
-    from pytest_gbs.fixes.scale import Workshop
+def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], subject: _Subject) -> ScaleContext:
+    from pytest_gbs.fixes.scale import ScaleContext
 
     def read(path: str) -> Source | Unreadable:
         return changed.get(path) or job.tree.read(path)
@@ -146,7 +146,7 @@ def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], su
     def recheck(files: Mapping[str, Source], given: Given) -> Report:
         return _check(job, targets, {**changed, **files}, given)
 
-    return Workshop(read, recheck, subject.files)
+    return ScaleContext(read, recheck, subject.files)
 
 
 def _check(job: Job, targets: tuple[str, ...], changed: Mapping[str, Source], given: Given) -> Report:

@@ -21,7 +21,7 @@ _UTF_8: Final = MARKS[-1][0]
 
 
 def decode(path: str, data: bytes) -> Source | Unreadable:
-    """Return the text of `data` without its byte order mark, or why the bytes are no text.
+    """Return the text of `data` without its byte order mark, or why the bytes are not text.
 
     YAML, JSON and TOML are Unicode, and their loaders refuse other bytes. Shells, make and programs take bytes as they are: in all
     other files one that is not UTF-8 is a lone surrogate of the text (PEP 383), so that the rest is read all the same.

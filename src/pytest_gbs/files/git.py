@@ -68,7 +68,7 @@ class GitRepository:
         self._commits: dict[str, str] = {}
         inside = self._ask("rev-parse", "--is-inside-work-tree")
         if inside is None or inside.strip() != b"true":
-            raise UsageError(f"{self.root} is no git repository, or one that git does not trust: git status says why")
+            raise UsageError(f"{self.root} is not a git repository, or one that git does not trust: git status says why")
 
     def start(self, arguments: tuple[str, ...], **named: Any) -> subprocess.Popen[bytes]:
         """Start git, what it prints in a pipe and what it complains of nowhere."""

@@ -46,7 +46,7 @@ def problem(pattern: str) -> str:
     """Return why `pattern` can match nothing, or nothing where it is in order."""
     written = spellings(pattern)
     if written is None:
-        return f"stands for more than {MOST_SPELLINGS} patterns"
+        return f"covers more than {MOST_SPELLINGS} patterns"
     if not pattern.strip("/") or any(tokens(spelling) is None for spelling in written):
         return "matches nothing"
     return ""

@@ -26,7 +26,7 @@ def module(name: str) -> Any:
 def modules(package: str, search: Sequence[str]) -> tuple[Any, ...]:
     """Return the modules of `package`, by name, but for those that start with an underscore.
 
-    `search` is the package's `__path__`; where it is no folder (a zipped package) the import system is asked.
+    `search` is the package's `__path__`; where it is not a folder (a zipped package) the import system is asked.
     """
     names = sorted(name for name in _names(search) if not name.startswith("_"))
     return tuple(module(f"{package}.{name}") for name in names)
@@ -82,7 +82,7 @@ def _files(search: Sequence[str]) -> list[Any]:
 
 
 def _stamps(search: Sequence[str]) -> tuple[tuple[str, int, int], ...]:
-    """Return a stamp of each file that an index of `search` depends on; nothing where these are no folders."""
+    """Return a stamp of each file that an index of `search` depends on; nothing where these are not folders."""
     try:
         return tuple(sorted((entry.name, (status := entry.stat()).st_size, status.st_mtime_ns) for entry in _files(search)))
     except OSError:
@@ -90,7 +90,7 @@ def _stamps(search: Sequence[str]) -> tuple[tuple[str, int, int], ...]:
 
 
 def _checksum(search: Sequence[str]) -> int:
-    """Return a checksum of the names of the files in `search` and of what they hold, 0 where these are no folders."""
+    """Return a checksum of the names of the files in `search` and of what they hold, 0 where these are not folders."""
     from zlib import crc32
 
     found = 0

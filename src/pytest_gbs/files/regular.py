@@ -21,7 +21,7 @@ NOWHERE: Final = "a symbolic link that leads nowhere"
 LARGER: Final = "larger than"
 CIRCLE: Final = "a symbolic link that leads back to itself"
 OUTSIDE: Final = "a link that leads out of the tree; name the file itself to read it"
-# What is no file, so that nothing in it can have gone unread.
+# What is not a file, so that nothing in it can have gone unread.
 NOT_THERE: Final = frozenset((FOLDER, MISSING, NOWHERE, CIRCLE))
 _KINDS: Final = (
     (stat.S_ISDIR, FOLDER),
@@ -43,7 +43,7 @@ _REASONS: Final = {
 def read_bytes(path: str, most: int) -> bytes | str:
     """Return the bytes of the regular file at `path`, or in words why it can't be read.
 
-    Links are followed. What is no regular file is never opened: a named pipe would wait for a writer, a device may act on it.
+    Links are followed. What is not a regular file is never opened: a named pipe would wait for a writer, a device may act on it.
     """
     try:
         status = os.stat(path)

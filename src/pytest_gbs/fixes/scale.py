@@ -10,10 +10,10 @@ from pytest_gbs.arithmetic.wording import assumed, count
 from pytest_gbs.fixes.editing import by_source, edit_all
 from pytest_gbs.fixes.rereading import unintended
 from pytest_gbs.fixes.scale_check import same, worse
-from pytest_gbs.fixes.scale_edits import Gap, comments, merged, without
+from pytest_gbs.fixes.scale_edits import InsertionPoint, comments, merged, without
 from pytest_gbs.fixes.scale_notes import back, counted, launches, names, near, others, why
 from pytest_gbs.fixes.scale_now import elsewhere, shape, sizes_of
-from pytest_gbs.fixes.scale_task import Task, Wish, Workshop, by_name, fitting, prepare, replaced_by
+from pytest_gbs.fixes.scale_task import ScaleContext, Target, Task, by_name, fitting, prepare, replaced_by
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.outcome import Edit
@@ -26,7 +26,7 @@ from pytest_gbs.model.scaling import Change, Scaled, Shape, Stuck, What
 _MOST_TRIED: Final = 6
 
 
-def scale(run: Run, wish: Wish, shop: Workshop) -> Scaled | Stuck:
+def scale(run: Run, wish: Target, shop: ScaleContext) -> Scaled | Stuck:
     """Return `run` on the wanted hardware with the same global batch size, or why that can't be."""
     found = _scale(run, wish, shop, per_node=False)
     if isinstance(found, Stuck) and run.launch is not None:
@@ -35,7 +35,7 @@ def scale(run: Run, wish: Wish, shop: Workshop) -> Scaled | Stuck:
     return found
 
 
-def _scale(run: Run, wish: Wish, shop: Workshop, *, per_node: bool) -> Scaled | Stuck:
+def _scale(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Scaled | Stuck:
     launch = run.launch.at.source if run.launch is not None else ""
     task = prepare(run, wish, shop, per_node=per_node)
     if isinstance(task, str):
@@ -63,7 +63,7 @@ def _what_if(task: Task, hardware: Shape) -> Given:
     return Given(nodes, per_node, world) if world and nodes * per_node == world else Given(None, None, world or None)
 
 
-def _try(task: Task, micro: int, accumulation: int, before: Report, shop: Workshop) -> Scaled | str:
+def _try(task: Task, micro: int, accumulation: int, before: Report, shop: ScaleContext) -> Scaled | str:
     """Return the recipe with one candidate, or in words what speaks against it."""
     seen = elsewhere(task.run, sizes_of(task.to), {**replaced_by(task, micro, accumulation), **task.ranks})
     after = shape(seen)._replace(num_nodes=task.to.num_nodes or 0, gpus_per_node=task.to.gpus_per_node or 0)
@@ -117,14 +117,14 @@ def _harm_to(old: Source, new: Source, edits: tuple[Edit, ...]) -> str:
     return unintended(new, old, tuple(inverse))
 
 
-def _settings(task: Task, micro: int, accumulation: int, shop: Workshop) -> Iterator[Change]:
+def _settings(task: Task, micro: int, accumulation: int, shop: ScaleContext) -> Iterator[Change]:
     """Yield the changes of micro batch and accumulation."""
     if task.micro is not None and micro != task.before.micro_batch_size:
         yield task.micro.to(micro, What.SETTING)
     steps = task.accumulation
     if steps is None or accumulation == task.before.gradient_accumulation_steps:
         return
-    if isinstance(steps, Gap):
+    if isinstance(steps, InsertionPoint):
         yield steps.to(accumulation)
         return
     default = any(row.default == accumulation for row in task.run.framework.rows if row.name == steps.name)
@@ -140,7 +140,7 @@ def _moved(task: Task) -> Iterator[Change]:
             yield each.to(value, What.HARDWARE)
 
 
-def _commented(task: Task, after: Shape, shop: Workshop) -> Iterator[Change]:
+def _commented(task: Task, after: Shape, shop: ScaleContext) -> Iterator[Change]:
     old, new = by_name(task.before), by_name(after)
     for change in comments(task.run, old, new, shop.read):
         if change.at.source in shop.writable:
@@ -167,4 +167,4 @@ def _done(task: Task, after: Shape, changes: tuple[Change, ...], files: tuple[tu
     )
 
 
-__all__ = ["Wish", "Workshop", "same", "scale"]
+__all__ = ["ScaleContext", "Target", "same", "scale"]

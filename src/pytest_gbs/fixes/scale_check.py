@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pytest_gbs.arithmetic.wording import count
-from pytest_gbs.fixes.scale_now import Now, now
+from pytest_gbs.fixes.scale_now import CurrentBatch, now
 from pytest_gbs.fixes.scale_task import Task
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.outcome import Severity
@@ -27,8 +27,8 @@ def worse(task: Task, before: Report, after: Report) -> str:
     if old is not None and _verified(run) < _verified(old):
         return "a claim could not be decided any more"
     found = now(run)
-    if not isinstance(found, Now) or found.target != task.now.target:
-        return f"the batch would be {found.target if isinstance(found, Now) else 'unknown'}"
+    if not isinstance(found, CurrentBatch) or found.target != task.now.target:
+        return f"the batch would be {found.target if isinstance(found, CurrentBatch) else 'unknown'}"
     if found.geometry.value(Name.WORLD_SIZE) not in (None, task.to.world_size):
         return f"a comment or a key would still speak of {count(found.geometry.value(Name.WORLD_SIZE) or 0, Name.WORLD_SIZE)}"
     nodes = found.geometry.value(Name.NUM_NODES)

@@ -31,7 +31,7 @@ _WRITTEN: Final = (Origin.FILE, Origin.LAUNCH)
 Values: TypeAlias = "Mapping[str, int]"
 
 
-class Knob(NamedTuple):
+class EditableNumber(NamedTuple):
     """A number that can be changed: the size it is, its value, the span of its digits, and the key it stands behind."""
 
     name: str
@@ -44,7 +44,7 @@ class Knob(NamedTuple):
         return Change(self.name, what, self.key, self.value, value, self.at, Edit(self.at, str(self.value), str(value)))
 
 
-class Gap(NamedTuple):
+class InsertionPoint(NamedTuple):
     """A key that is not there, counts as `default`, and can be put in: the edit is an insertion at `at` with `text` around the number."""
 
     name: str
@@ -58,7 +58,7 @@ class Gap(NamedTuple):
         return Change(self.name, What.SETTING, self.key, 0, value, self.at, Edit(self.at, "", self.text.format(value)))
 
 
-def knob(size: Size, read: Read) -> Knob | None:
+def knob(size: Size, read: Read) -> EditableNumber | None:
     """Return the one written number that `size` is, or None: it follows from several, or nothing can be changed where it stands."""
     if not isinstance(size, Quantity):
         return None
@@ -67,7 +67,7 @@ def knob(size: Size, read: Read) -> Knob | None:
         return None
     leaf = written[0]
     at = _digits(leaf.at, leaf.value, read) if leaf.at else None
-    return None if at is None else Knob(leaf.name, leaf.value, at, leaf.key or leaf.name)
+    return None if at is None else EditableNumber(leaf.name, leaf.value, at, leaf.key or leaf.name)
 
 
 def _digits(at: Location, value: int, read: Read) -> Location | None:
@@ -86,7 +86,7 @@ def _number() -> re.Pattern[str]:
     return re.compile(r"""["']?(?:[\w.:-]*[:=])?(\d{1,9})["']?""")
 
 
-def gap(run: Run, read: Read) -> Gap | None:
+def gap(run: Run, read: Read) -> InsertionPoint | None:
     """Return where the accumulation can be put into a YAML or TOML recipe that leaves it to the framework's default."""
     size = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     row = _row(run.framework, run.document)
@@ -102,7 +102,7 @@ def gap(run: Run, read: Read) -> Gap | None:
     sign = " = " if run.document.syntax == "toml" else ": "
     end = re.search(r"\r\n|\n|\r", source.text)
     text = f"{end.group() if end else chr(10)}{indent}{key}{sign}{{}}  {ADDED}"
-    return Gap(row.name, size.value, Location(run.path, line.stop, line.stop, row.key), key, text)
+    return InsertionPoint(row.name, size.value, Location(run.path, line.stop, line.stop, row.key), key, text)
 
 
 def key_of_accumulation(run: Run) -> str:
@@ -154,7 +154,7 @@ def _line(text: str, offset: int) -> Location:
     return Location("", start, min(stops, default=len(text)))
 
 
-def without(found: Knob, read: Read) -> Change | None:
+def without(found: EditableNumber, read: Read) -> Change | None:
     """Return the change that takes out a key which scaling has put in; None where somebody else wrote it."""
     source = read(found.at.source)
     if not isinstance(source, Source):
@@ -168,7 +168,7 @@ def without(found: Knob, read: Read) -> Change | None:
     return Change(found.name, What.SETTING, found.key, found.value, 0, at, Edit(at, source.text[at.start : at.stop], ""))
 
 
-def hardware_knobs(run: Run, read: Read, *, per_node: bool) -> Iterator[Knob | Quantity]:
+def hardware_knobs(run: Run, read: Read, *, per_node: bool) -> Iterator[EditableNumber | Quantity]:
     """Yield each number of the recipe or its launch that says on how many GPUs it runs; what can't be changed as it is.
 
     A number that is both all processes and those of each node, on a single one, is the latter if `per_node`.
@@ -191,7 +191,7 @@ def hardware_knobs(run: Run, read: Read, *, per_node: bool) -> Iterator[Knob | Q
         yield _hardware_knob(at, meant, run.geometry.value(Name.NUM_NODES), read) or meant[0]
 
 
-def _job_nodes(path: str, nodes: int | None, known: set[Location], read: Read) -> Iterator[Knob]:
+def _job_nodes(path: str, nodes: int | None, known: set[Location], read: Read) -> Iterator[EditableNumber]:
     """Yield the nodes that a Slurm script asks for beside those that its launcher is given."""
     source = read(path)
     if not isinstance(source, Source):
@@ -199,7 +199,7 @@ def _job_nodes(path: str, nodes: int | None, known: set[Location], read: Read) -
     for match in _nodes_directive().finditer(source.text):
         at = Location(path, match.start(1), match.end(1))
         if match.group(1) == str(nodes) and at not in known:
-            yield Knob(Name.NUM_NODES, int(match.group(1)), at, "#SBATCH --nodes")
+            yield EditableNumber(Name.NUM_NODES, int(match.group(1)), at, "#SBATCH --nodes")
 
 
 @cache
@@ -207,17 +207,17 @@ def _nodes_directive() -> re.Pattern[str]:
     return re.compile(r"(?m)^#SBATCH[ \t]+(?:--nodes[ =]|-N[ \t]*)(\d{1,5})[ \t]*(?:#.*)?$")
 
 
-def _hardware_knob(at: Location, meant: list[Quantity], nodes: int | None, read: Read) -> Knob | None:
+def _hardware_knob(at: Location, meant: list[Quantity], nodes: int | None, read: Read) -> EditableNumber | None:
     """Return the number at `at` as the size of `meant` that it is; a total over all nodes may be written as the part of each."""
     for size in meant:
         found = _digits(at, size.value, read)
         if found is not None:
-            return Knob(size.name, size.value, found, size.key or size.name)
+            return EditableNumber(size.name, size.value, found, size.key or size.name)
     for size in meant:
         if size.name == Name.WORLD_SIZE and nodes and size.value % nodes == 0:
             found = _digits(at, size.value // nodes, read)
             if found is not None:
-                return Knob(Name.GPUS_PER_NODE, size.value // nodes, found, size.key or size.name)
+                return EditableNumber(Name.GPUS_PER_NODE, size.value // nodes, found, size.key or size.name)
     return None
 
 
@@ -234,7 +234,7 @@ def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[Change, ..
             for factor in _factors(declaration, old, of_node):
                 at = _digits(factor.at, factor.value, read)
                 if at is not None and factor.name in new and new[factor.name] != factor.value:
-                    change = Knob(factor.name, factor.value, at, "comment").to(new[factor.name], What.COMMENT)
+                    change = EditableNumber(factor.name, factor.value, at, "comment").to(new[factor.name], What.COMMENT)
                     found.setdefault(at, change._replace(edit=_with_noun(change, read)))
     return tuple(found.values())
 

@@ -102,7 +102,7 @@ def why(task: Task) -> str:
     target, world = task.now.target, count(task.to.world_size or 0, Name.WORLD_SIZE)
     one = unit(task, sizes_of(task.to), task.ranks)
     if one and target % one:
-        return f"no whole number keeps it: {target:,} is no multiple of {one:,} on {world}"
+        return f"no integer accumulation keeps the batch: {target:,} is not a multiple of {one:,} on {world}"
     against = next((text for _, _, text in considered(task) if text), "")
     if against:
         return against
@@ -116,12 +116,12 @@ def _missing(task: Task, share: int) -> str:
     micro = task.wish.micro or task.before.micro_batch_size
     steps, rest = divmod(share, micro)
     if rest and task.micro is None:
-        return f"the {share:,} samples that each rank takes are no multiple of the micro batch {micro}, which can't be changed here"
+        return f"the {share:,} samples that each rank takes are not a multiple of the micro batch {micro}, which can't be changed here"
     if rest and task.wish.micro:
-        return f"the {share:,} samples that each rank takes are no multiple of the micro batch {micro}"
+        return f"the {share:,} samples that each rank takes are not a multiple of the micro batch {micro}"
     if task.accumulation is None and not follows(task):
         key = key_of_accumulation(task.run)
-        return f"accumulation {steps if not rest else share} would do it, but it stands nowhere that can be changed: {key}"
+        return f"accumulation {steps if not rest else share} would do it, but the recipe has no editable number for it: {key}"
     return f"no micro batch up to {task.wish.most or micro} fits"
 
 

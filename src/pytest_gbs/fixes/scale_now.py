@@ -22,7 +22,7 @@ RANKLIKE: Final = (Name.DATA_PARALLEL_SIZE, Name.REPLICATE_SIZE, Name.SHARD_SIZE
 _BATCH: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE)
 
 
-class Now(NamedTuple):
+class CurrentBatch(NamedTuple):
     """A recipe's global batch size, in the world that its claim or what is shown of it has; with what was assumed."""
 
     target: int
@@ -30,7 +30,7 @@ class Now(NamedTuple):
     assumptions: tuple[Assumption, ...] = ()
 
 
-def now(run: Run) -> Now | str:
+def now(run: Run) -> CurrentBatch | str:
     """Return the batch of `run` as claimed, else as shown; or in words why nobody can tell."""
     claims = [c for c in run.claims if c.declaration.name == Name.GLOBAL_BATCH_SIZE and c.declaration.unit != "tokens"]
     for claim in claims if run.launch is None else ():
@@ -39,28 +39,28 @@ def now(run: Run) -> Now | str:
             return found
     target = effective(run.geometry)
     if target is not None:
-        return Now(target, run.geometry, run.assumptions)
+        return CurrentBatch(target, run.geometry, run.assumptions)
     if run.geometry.value(Name.WORLD_SIZE) is None:
-        return "nothing says on how many GPUs it has which batch: give --from-world-size N, or --from-nodes N --from-gpus-per-node N"
-    return "its global batch size is not known (gbs show tells why)"
+        return "its current GPU count is unknown: give --from-world-size N, or --from-nodes N --from-gpus-per-node N"
+    return "its global batch size is not known (gbs show says why)"
 
 
-def _claimed(run: Run, claim: Claim) -> Now | str | None:
+def _claimed(run: Run, claim: Claim) -> CurrentBatch | str | None:
     """Return the batch of a claim in its own world, why it can't be relied on, or None where it is open."""
     judgement, outcome = claim.judgement, claim.judgement.open
     if judgement.finding is not None:
-        return f"{judgement.finding.message}: mend that first (gbs check)"
+        return f"{judgement.finding.message}: fix that first (gbs check)"
     if outcome is None:
         world = claim.worlds[0]
         target = effective(world.geometry)
-        return Now(target, world.geometry, world.assumptions) if target is not None else None
+        return CurrentBatch(target, world.geometry, world.assumptions) if target is not None else None
     if len(outcome.values) != 1 or len(outcome.missing) != 1 or outcome.missing[0] not in HARDWARE:
         return None
     name, value = outcome.missing[0], outcome.values[0]
     sizes = {n: size for n in HARDWARE if isinstance(size := claim.worlds[0].geometry.get(n), Quantity)}
     seen = elsewhere(run, {**sizes, name: Quantity(name, value, Origin.DERIVED)}, {})
     target = effective(seen)
-    return None if target is None else Now(target, seen, (Assumption(Assuming.COMMENT, name, value),))
+    return None if target is None else CurrentBatch(target, seen, (Assumption(Assuming.COMMENT, name, value),))
 
 
 def effective(seen: Geometry) -> int | None:
@@ -97,7 +97,7 @@ def objection(run: Run, seen: Geometry) -> str:
         if isinstance(size, Conflict):
             return f"{called(name)} would be {' and '.join(str(value.value) for value in size.values)} at once"
         if isinstance(size, Unknown) and size.reason == Reason.NOT_WHOLE:
-            return _shared_unevenly(seen) if name == Name.DATA_PARALLEL_SIZE else f"{called(name)} would be no whole number"
+            return _shared_unevenly(seen) if name == Name.DATA_PARALLEL_SIZE else f"{called(name)} would not be a whole number"
     for name in PARALLEL:
         size, other = run.geometry.get(name), seen.get(name)
         if isinstance(size, Quantity) and isinstance(other, Quantity) and size.origin != Origin.DERIVED and size.value != other.value:
@@ -141,9 +141,9 @@ def wanted(to: Given, before: Shape) -> Given | str:
     nodes = nodes or before.num_nodes
     per_node = per_node or before.gpus_per_node
     if not per_node:
-        return "nothing says how many GPUs a node has: give --gpus-per-node N too"
+        return "the number of GPUs per node is unknown: give --gpus-per-node N too"
     if not nodes:
-        return "nothing says how many nodes there are: give --nodes N too"
+        return "the number of nodes is unknown: give --nodes N too"
     return Given(nodes, per_node, nodes * per_node)
 
 

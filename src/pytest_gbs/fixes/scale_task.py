@@ -8,8 +8,8 @@ from typing import Final, TypeAlias
 from pytest_gbs.arithmetic.wording import called, count
 from pytest_gbs.fixes.editing import Read
 from pytest_gbs.fixes.plan import micro_batches
-from pytest_gbs.fixes.scale_edits import Gap, Knob, gap, hardware_knobs, knob
-from pytest_gbs.fixes.scale_now import RANKLIKE, Now, effective, elsewhere, now, objection, shape, sizes_of, wanted
+from pytest_gbs.fixes.scale_edits import EditableNumber, InsertionPoint, gap, hardware_knobs, knob
+from pytest_gbs.fixes.scale_now import RANKLIKE, CurrentBatch, effective, elsewhere, now, objection, shape, sizes_of, wanted
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
@@ -22,7 +22,7 @@ Recheck: TypeAlias = "Callable[[Mapping[str, Source], Given], Report]"
 _SIZES: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 
 
-class Wish(NamedTuple):
+class Target(NamedTuple):
     """Where a recipe is to run, and with which micro batch: at most `most`, or just `micro`; 0 for what is not asked."""
 
     to: Given
@@ -30,7 +30,7 @@ class Wish(NamedTuple):
     micro: int = 0
 
 
-class Workshop(NamedTuple):
+class ScaleContext(NamedTuple):
     """What scaling works with: the files as they are, a check of the tree with some replaced, and the paths that may be changed."""
 
     read: Read
@@ -42,23 +42,23 @@ class Task(NamedTuple):
     """One recipe with all that is known before the first candidate is tried."""
 
     run: Run
-    now: Now
+    now: CurrentBatch
     before: Shape
     to: Given
-    wish: Wish
-    micro: Knob | None
-    accumulation: Knob | Gap | None
-    hardware: tuple[Knob, ...]
+    wish: Target
+    micro: EditableNumber | None
+    accumulation: EditableNumber | InsertionPoint | None
+    hardware: tuple[EditableNumber, ...]
     ranks: dict[str, int]  # sizes of the recipe itself that follow the number of ranks
 
 
-def prepare(run: Run, wish: Wish, shop: Workshop, *, per_node: bool) -> Task | str:
+def prepare(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Task | str:
     """Return all that is known of `run` and where it is to go, or in words what is missing."""
     found = now(run)
     if isinstance(found, str):
         return found
     if _is_product(found) and (wrong := objection(run, found.geometry)):
-        return f"it does not run where it is said to: {wrong}"
+        return f"it does not run on the hardware stated: {wrong}"
     before = shape(found.geometry)
     knobs = _hardware(run, shop, per_node=per_node)
     if isinstance(knobs, str):
@@ -77,13 +77,15 @@ def prepare(run: Run, wish: Wish, shop: Workshop, *, per_node: bool) -> Task | s
     if isinstance(ranks, str):
         return ranks
     micro = knob(run.geometry.get(Name.MICRO_BATCH_SIZE), shop.read)
-    steps: Knob | Gap | None = knob(run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS), shop.read) or gap(run, shop.read)
+    steps: EditableNumber | InsertionPoint | None = knob(run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS), shop.read) or gap(
+        run, shop.read
+    )
     micro = micro if micro and micro.at.source in shop.writable else None
     steps = steps if steps and steps.at.source in shop.writable else None
     return Task(run, found, before, to, wish, micro, steps, knobs, ranks)
 
 
-def _is_product(found: Now) -> bool:
+def _is_product(found: CurrentBatch) -> bool:
     """Return whether the batch follows from the hardware, so that it means nothing where the recipe does not run."""
     size = found.geometry.get(Name.GLOBAL_BATCH_SIZE)
     return isinstance(size, Quantity) and bool(size.because)
@@ -97,27 +99,27 @@ def _started(to: Given, before: Shape) -> Given | str:
     return wanted(to, before)
 
 
-def _hardware(run: Run, shop: Workshop, *, per_node: bool) -> tuple[Knob, ...] | str:
+def _hardware(run: Run, shop: ScaleContext, *, per_node: bool) -> tuple[EditableNumber, ...] | str:
     """Return the numbers that say on how many GPUs the recipe runs, or in words which of them can't be changed."""
-    knobs: list[Knob] = []
+    knobs: list[EditableNumber] = []
     for each in hardware_knobs(run, shop.read, per_node=per_node):
         at = each.at
         assert at is not None
         if at.source not in shop.writable:
-            return f"{each.key or called(each.name)} {each.value} stands in {at.source}, which other recipes may share: change it there"
-        if not isinstance(each, Knob):
+            return f"{each.key or called(each.name)} {each.value} is set in {at.source}, which other recipes may share: change it there"
+        if not isinstance(each, EditableNumber):
             return f"{each.key or called(each.name)} is not written as a plain number that could be changed"
         knobs.append(each)
     return tuple(knobs)
 
 
-def ranks_on(knobs: Iterable[Knob], before: Shape, to: Given) -> dict[str, int] | str:
+def ranks_on(knobs: Iterable[EditableNumber], before: Shape, to: Given) -> dict[str, int] | str:
     """Return the data-parallel sizes that the recipe states itself, as they are for the wanted number of GPUs."""
     stated = {each.name: each.value for each in knobs if each.name in RANKLIKE}
     if not stated:
         return {}
     if not before.world_size or not to.world_size:
-        return "it states its data-parallel size, and nobody knows on how many GPUs: give --from-world-size N"
+        return "the recipe states its data-parallel size, but its current GPU count is unknown: give --from-world-size N"
     ranks: dict[str, int] = {}
     if Name.DATA_PARALLEL_SIZE in stated:
         ranks[Name.DATA_PARALLEL_SIZE] = stated.pop(Name.DATA_PARALLEL_SIZE) * to.world_size
@@ -125,11 +127,11 @@ def ranks_on(knobs: Iterable[Knob], before: Shape, to: Given) -> dict[str, int] 
         (n for n in (Name.REPLICATE_SIZE, Name.SHARD_SIZE) if n in stated and stated[n] * to.world_size % before.world_size == 0), None
     )
     if stated and part is None:
-        return f"{count(to.world_size, Name.WORLD_SIZE)} would be no whole number of data-parallel ranks"
+        return f"{count(to.world_size, Name.WORLD_SIZE)} would not be a whole number of data-parallel ranks"
     if part:
         ranks[part] = stated[part] * to.world_size
     if any(value % before.world_size for value in ranks.values()):
-        return f"{count(to.world_size, Name.WORLD_SIZE)} would be no whole number of data-parallel ranks"
+        return f"{count(to.world_size, Name.WORLD_SIZE)} would not be a whole number of data-parallel ranks"
     return {name: value // before.world_size for name, value in ranks.items()}
 
 
@@ -186,13 +188,13 @@ def _candidates(task: Task, hardware: dict[str, Quantity]) -> Iterator[tuple[int
 
 
 def follows(task: Task) -> bool:
-    """Return whether the accumulation is no number of the recipe but follows from the global batch size."""
+    """Return whether the accumulation is not a number of the recipe but follows from the global batch size."""
     size = task.run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     return not isinstance(size, Quantity) or bool(size.because)
 
 
 def _share(task: Task, hardware: dict[str, Quantity]) -> int | None:
-    """Return how many samples each rank takes per optimizer step, or None where that is no whole number or not known."""
+    """Return how many samples each rank takes per optimizer step, or None where that is not a whole number or not known."""
     one = unit(task, hardware, task.ranks)
     return task.now.target // one if one and task.now.target % one == 0 else None
 

@@ -71,7 +71,7 @@ def nothing_fits(plan: Plan) -> list[str]:
     if not plan.data_parallel_size:
         sharing = " x ".join(f"{short(name)} {size}" for name, size in goal.parallel if size > 1)
         return [f"{count(goal.world_size, Name.WORLD_SIZE)} can't be divided by {sharing}", *near(plan.near, 0)]
-    why = f"no whole number keeps it: {number(goal.global_batch_size)} is no multiple of {plan.data_parallel_size}"
+    why = f"no integer accumulation keeps the batch: {number(goal.global_batch_size)} is not a multiple of {plan.data_parallel_size}"
     return [why, *near(plan.near, goal.world_size)]
 
 

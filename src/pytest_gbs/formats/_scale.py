@@ -109,7 +109,7 @@ def _memory(old: Shape, new: Shape) -> Iterator[str]:
         yield f"memory: {way} for activations, {new.micro_batch_size} samples in a pass instead of {old.micro_batch_size}"
     if old.world_size and new.world_size and old.world_size != new.world_size:
         way = "more" if new.world_size < old.world_size else "less"
-        yield f"memory: {way} per GPU for whatever is sharded over {count(new.world_size, Name.WORLD_SIZE)} instead of {old.world_size}"
+        yield f"memory: {way} per GPU for all that is sharded over {count(new.world_size, Name.WORLD_SIZE)} instead of {old.world_size}"
 
 
 def _row(result: Scaled | Stuck, options: Options) -> tuple[str, ...]:

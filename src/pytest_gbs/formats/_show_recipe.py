@@ -119,9 +119,9 @@ def _whence(run: Run, size: Quantity, places: Places) -> str:
 
 
 def _why(run: Run, size: Size, name: str, places: Places) -> str:
-    """Return why a size has no number: `2 / (2 x 8) is no whole number`."""
+    """Return why a size has no number: `2 / (2 x 8) is not a whole number`."""
     found = division(size, run)
-    return f"{found} is no whole number" if found else unknown(size, name, places, run.path)
+    return f"{found} is not a whole number" if found else unknown(size, name, places, run.path)
 
 
 def _law(run: Run, name: str) -> str:
@@ -135,7 +135,7 @@ def _data_parallel(run: Run, places: Places) -> Line:
     label = called(Name.DATA_PARALLEL_SIZE)
     if not isinstance(size, Quantity):
         if (found := torn(size, run)) is not None:
-            return Line(label, "-", f"{_shared(found)} is no whole number")
+            return Line(label, "-", f"{_shared(found)} is not a whole number")
         split = [q for name in PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
         return Line(label, "", f"GPUs / {_group(split)}" if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.path))
     found = fraction(size, run.framework.equations)

@@ -55,7 +55,7 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
 
 
 def _others(report: Report) -> Iterator[str]:
-    """Yield what is wrong with files that are no recipes, since no verdict tells it."""
+    """Yield what is wrong with files that are not recipes, since no verdict tells it."""
     wrong = len({file.path for file in report.files if file.role == Role.LAUNCHER and file.findings and not file.launches})
     if wrong:
         yield f"{count(wrong, 'launcher')} with findings"
@@ -69,7 +69,8 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
     yield from _assumed(report)
     unclaimed = report.number(Verdict.UNCLAIMED)
     if unclaimed:
-        yield f"unclaimed: nothing says what {'its' if unclaimed == 1 else 'their'} batch should be"
+        subject, object_ = ("recipe does", "it") if unclaimed == 1 else ("recipes do", "them")
+        yield f"unclaimed: the {subject} not state a batch size; gbs lock protects {object_}"
     for _, outcome in open_claims(report):
         yield f"undetermined: {places.where(outcome.at)}  {open_claim(outcome)}"
     if report.recipes() and not any(report.number(verdict) for verdict in (Verdict.VERIFIED, Verdict.VIOLATED)):
@@ -88,7 +89,8 @@ def _assumed(report: Report) -> Iterator[str]:
     for assumption, recipes in found.items():
         what, why = assumed_in_brief(assumption)
         words = f"{what} ({why})" if why else what
-        fact = f"; gpus-per-node = {assumption.value} in [tool.gbs] makes it a fact" if assumption.name == Name.GPUS_PER_NODE else ""
+        settable = assumption.name == Name.GPUS_PER_NODE and not assumption.by_default
+        fact = f"; if that is right, set gpus-per-node = {assumption.value} in [tool.gbs]" if settable else ""
         verb = "assumes" if len(recipes) == 1 else "assume"
         yield f"{_subject(report, recipes)} {verb} {escape(words)}{fact}"
 

@@ -69,7 +69,7 @@ def _wrapped(text: str) -> Iterator[str]:
 
 
 def _listing(report: Report, places: Places, paint: Paint) -> Iterator[str]:
-    """Yield a line for each file: its verdict, or what it is if it is no recipe."""
+    """Yield a line for each file: its verdict, or what it is if it is not a recipe."""
     for file in report.files:
         word = file.verdict or file.role
         number = f" (document {file.document})" if file.document > 1 else ""

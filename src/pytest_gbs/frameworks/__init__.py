@@ -52,7 +52,7 @@ def hints() -> tuple[str, ...]:
 
 
 def recognise(document: Document, program: str = "") -> Framework | None:
-    """Return the table that `document` is a recipe of, or None where it is no recipe that any table knows.
+    """Return the table that `document` is a recipe of, or None where it is not a recipe that any table knows.
 
     Where `program` is the path of the program that reads it, its words count as nearer than those of the document's own path.
     """

@@ -99,7 +99,7 @@ def _words(stated: Raw) -> Iterator[tuple[str | int, str]]:
 
 
 def build_framework(raw: Raw, name: str, home: str) -> Framework:
-    """Return the table that `raw` describes, called `name` where it does not say itself; what is no formula is left out.
+    """Return the table that `raw` describes, called `name` where it does not say itself; what is not a formula is left out.
 
     `raw` is plain, and all names in it are known. `home` says where it is described: the source of each fact that cites none.
     """

@@ -254,7 +254,7 @@ class _Putting:
         """Return `value` with the words in it put in."""
         self._values -= 1
         if self._values < 0:
-            raise NotationError((), f"stands for more than {_MOST_VALUES:,} values")
+            raise NotationError((), f"covers more than {_MOST_VALUES:,} values")
         if isinstance(value, str):
             return self._text(value, known)
         if isinstance(value, dict):

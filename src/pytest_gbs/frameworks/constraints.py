@@ -238,8 +238,8 @@ def _implies(answer: Multiples) -> str:
     if answer.within == 1:
         return f"holds with 1 {what.removesuffix('s')} only" if answer.name in RANKS else f"holds with {what} 1 only"
     if answer.within:
-        return f"holds where the number of {what} divides {answer.within:,}"
-    return f"holds where the number of {what} is a multiple of {answer.of:,}"
+        return f"holds if the number of {what} divides {answer.within:,}"
+    return f"holds if the number of {what} is a multiple of {answer.of:,}"
 
 
 def _does(run: Run, constraint: Constraint) -> str:

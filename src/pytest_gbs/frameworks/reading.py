@@ -39,7 +39,7 @@ class Misread(NamedTuple):
 def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
     """Return the sizes that `document` states and, for the others, the framework's defaults.
 
-    A key whose value is no number gives `Unknown` with the reason and its place. A key that counts as not there gives way to the
+    A key whose value is not a number gives `Unknown` with the reason and its place. A key that counts as not there gives way to the
     next row of its size, then to the default. Rows that the framework does not look at here give nothing.
     """
     sizes: dict[str, Size] = {}

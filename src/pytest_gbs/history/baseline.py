@@ -58,9 +58,9 @@ def parse(text: str, name: str) -> Counter[Entry]:
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{name} is no baseline: {error}") from error
+        raise UsageError(f"{name} is not a baseline: {error}") from error
     if not isinstance(value, dict) or value.get("version") != VERSION or not isinstance(value.get("findings"), list):
-        raise UsageError(f"{name} is no baseline of version {VERSION}; --write-baseline writes one")
+        raise UsageError(f"{name} is not a baseline of version {VERSION}; --write-baseline writes one")
     known: Counter[Entry] = Counter()
     for number, item in enumerate(value["findings"], 1):
         known[_read(item, number, name)] += item["count"]
@@ -71,7 +71,7 @@ def _read(item: Any, number: int, name: str) -> Entry:
     if not isinstance(item, dict) or not all(type(item.get(key)) is str for key in ("path", "rule", "key")):
         raise UsageError(f"{name}: entry {number} has no path, rule and key")
     if type(item.get("count")) is not int or not 1 <= item["count"] <= MOST_KNOWN:
-        raise UsageError(f"{name}: the count of entry {number} is no whole number from 1 to {MOST_KNOWN:,}")
+        raise UsageError(f"{name}: the count of entry {number} is not a whole number from 1 to {MOST_KNOWN:,}")
     return Entry(item["path"], item["rule"], item["key"])
 
 

@@ -11,7 +11,7 @@ from pytest_gbs.history.lockfile import NAME, Line, read_lock
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.launch import JUDGES_NOTHING
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.locked import Held, Record
+from pytest_gbs.model.locked import LockedBatch, Record
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
@@ -29,17 +29,17 @@ class Holdings(NamedTuple):
     """What runs are held to by one thing, the lock file or an earlier state: its entries by name."""
 
     of_lock: bool
-    entries: Mapping[str, Held]
+    entries: Mapping[str, LockedBatch]
 
     def attach(self, runs: tuple[Run, ...], document: int) -> tuple[Run, ...]:
         """Return the runs of one document, each with the entry that speaks of it."""
         held = dict(self._held(runs, document))
         return tuple(self._with(run, held[index]) if index in held else run for index, run in enumerate(runs))
 
-    def _with(self, run: Run, held: Held) -> Run:
+    def _with(self, run: Run, held: LockedBatch) -> Run:
         return run._replace(locked=held) if self.of_lock else run._replace(base=held)
 
-    def _held(self, runs: tuple[Run, ...], document: int) -> Iterator[tuple[int, Held]]:
+    def _held(self, runs: tuple[Run, ...], document: int) -> Iterator[tuple[int, LockedBatch]]:
         families: defaultdict[str, list[int]] = defaultdict(list)
         for index, run in enumerate(runs):
             if is_held(run):
@@ -52,14 +52,14 @@ class Holdings(NamedTuple):
                 yield from _matching([(index, runs[index]) for index in indices], entries)
 
 
-def _family(name: str, entries: Mapping[str, Held]) -> Iterator[Held]:
+def _family(name: str, entries: Mapping[str, LockedBatch]) -> Iterator[LockedBatch]:
     number = 1
     while (numbered := _numbered(name, number)) in entries:
         yield entries[numbered]
         number += 1
 
 
-def _matching(runs: Iterable[tuple[int, Run]], entries: list[Held]) -> Iterator[tuple[int, Held]]:
+def _matching(runs: Iterable[tuple[int, Run]], entries: list[LockedBatch]) -> Iterator[tuple[int, LockedBatch]]:
     """Yield the launches of a script that are as they were, where others of it came or went: nobody knows which is which."""
     left = list(entries)
     for index, run in runs:
@@ -118,10 +118,10 @@ def holdings(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> 
     found: list[Holdings] = []
     lines = locked(lock)
     if lines:
-        found.append(Holdings(True, {name: Held(line.record, NAME, line.at, what_if) for name, line in lines.items()}))
+        found.append(Holdings(True, {name: LockedBatch(line.record, NAME, line.at, what_if) for name, line in lines.items()}))
     if base is not None:
         # Both states are seen on the hardware of the command line, where it gives any.
-        held = {name: Held(each, base.revision, said=base.said) for name, each in base.records.items()}
+        held = {name: LockedBatch(each, base.revision, said=base.said) for name, each in base.records.items()}
         found.append(Holdings(False, held))
     return tuple(found)
 

@@ -16,7 +16,7 @@ from pytest_gbs.model.record import NamedTuple
 NAME: Final = "gbs.lock"
 VERSION: Final = 1
 _HEAD: Final = """\
-# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails where one moves ({rule}).
+# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails if one changes ({rule}).
 version = 1
 """
 _MARKERS: Final = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
@@ -67,17 +67,19 @@ def read_lock(source: Source) -> dict[str, Line]:
         at = Location(source.path, start, start + len(line.rstrip("\r\n")))
         start += len(line)
         if text.startswith(_MARKERS):
-            raise SettingsError(f"{where}: a merge conflict; gbs lock writes the file anew from what the recipes say")
+            raise SettingsError(f"{where}: a merge conflict; gbs lock rewrites the file from what the recipes say")
         if not text or text.startswith("#"):
             continue
         version = _version().fullmatch(text)
         if version is not None:
             if int(version.group(1)) != VERSION:
-                raise SettingsError(f"{where}: version {version.group(1)} is of another gbs; this one writes {VERSION}: run gbs lock")
+                raise SettingsError(
+                    f"{where}: version {version.group(1)} is from another version of gbs; this one writes {VERSION}: run gbs lock"
+                )
             continue
         key, record = _read_line(text, where)
         if key in found:
-            raise SettingsError(f"{where}: a second line for {key}; gbs lock writes the file anew")
+            raise SettingsError(f"{where}: a second line for {key}; gbs lock rewrites the file")
         found[key] = Line(record, at)
     return found
 
@@ -86,7 +88,7 @@ def _read_line(text: str, where: str) -> tuple[str, Record]:
     match = _entry().fullmatch(text) if len(text) <= LONGEST_LOCK_LINE else None
     fields = dict(_read_fields(match.group(2))) if match is not None else {}
     if match is None or not fields or not _is_sound(fields):
-        raise SettingsError(f"{where}: no line that gbs lock writes; gbs lock writes the file anew")
+        raise SettingsError(f"{where}: not a line that gbs lock writes; gbs lock rewrites the file")
     share, of = next(((str(fields[name]), of) for name, of in _SHARES.items() if name in fields), ("", PER_GPU))
     operands = tuple((name, value) for name, value in fields.items() if name not in _OWN and isinstance(value, int))
     batch, claim = fields.get("global_batch_size"), fields.get("claim")

@@ -19,7 +19,7 @@ class Part(NamedTuple):
     An unknown that is a default is nothing when nobody sets it: an argument, a variable of the environment. `many` is true
     where an unknown may be any number of words (`"$@"`, an unquoted `$OPTIONS`). `path` is the path in the tree that an
     unknown names (`$(dirname "$0")`), and `pattern` a pattern of file names that stands here (`*.yaml`).
-    `note` is what fixed the value where it is no assignment (`#SBATCH --nodes`).
+    `note` is what fixed the value where it is not an assignment (`#SBATCH --nodes`).
     """
 
     text: str | None
@@ -82,7 +82,7 @@ class Word(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What fixed the value where it is no assignment: `#SBATCH --nodes`."""
+        """What fixed the value where it is not an assignment: `#SBATCH --nodes`."""
         return next((part.note for part in self.parts if part.note), "")
 
     @property
@@ -300,7 +300,7 @@ def spelled(name: str) -> str:
 def options(words: tuple[Word, ...], *names: str, start: int = 0) -> Iterator[Option]:
     """Yield each use of an option among `words`: `--a b`, `--a=b`, `-n b`, and `-n8` for a name of one letter.
 
-    Dashes and underscores within a name are the same. A word that begins with a dash is no value, unless it is a number.
+    Dashes and underscores within a name are the same. A word that begins with a dash is not a value, unless it is a number.
     """
     wanted = {spelled(name) for name in names}
     short = tuple(name for name in names if len(name) == 2 and name[0] == "-")

@@ -39,11 +39,11 @@ class Factor(NamedTuple):
     at: Location
 
 
-class Sum(NamedTuple):
+class StatedArithmetic(NamedTuple):
     """Arithmetic that a comment writes out: `factors` multiplied, divided by `divisors`, are said to be `result`.
 
     `floor` is true for `//`. `holds` lists the whole numbers that the stated result may stand for. `value` is what the
-    arithmetic really gives, or None where it is no whole number or a factor is a word without a number.
+    arithmetic really gives, or None where it is not a whole number or a factor is a word without a number.
     """
 
     factors: tuple[Factor, ...]
@@ -54,7 +54,7 @@ class Sum(NamedTuple):
     at: Location  # the whole expression
 
 
-def without_partners(stated: Sum, values: Iterable[int]) -> tuple[list[Factor], list[int]]:
+def without_partners(stated: StatedArithmetic, values: Iterable[int]) -> tuple[list[Factor], list[int]]:
     """Return the factors of `stated` and the positions in `values` that remain when equal numbers are paired off."""
     factors = list(stated.factors)
     lonely: list[int] = []
@@ -91,7 +91,7 @@ class Declaration(NamedTuple):
     ambiguous: bool = False
     exact: bool = False  # our own annotation `# gbs: 128`
     weak: bool = False  # a file's or a run's name
-    sum: Sum | None = None
+    sum: StatedArithmetic | None = None
 
     def stated_conditions(self) -> tuple[Factor, ...]:
         """Return the sizes that the same statement names, each where it stands (where the number stands, if nothing says)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_MOST: Final = 8  # digits: a hundred million GPUs, samples or steps are no size
+_MOST: Final = 8  # digits: a hundred million GPUs, samples or steps are not a size
 
 
 def is_digits(text: str) -> bool:

@@ -10,7 +10,7 @@ from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.quantity import Name, Size
 from pytest_gbs.model.record import NamedTuple
 
-# They count in optimizer steps and are no part of a batch.
+# They count in optimizer steps and are not part of a batch.
 INTERVALS: Final = frozenset((Name.MAX_STEPS, Name.SAVE_STEPS, Name.EVAL_STEPS, Name.LOGGING_STEPS))
 
 

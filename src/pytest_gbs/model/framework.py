@@ -38,7 +38,7 @@ class Treatment:
 
 
 class Reading(NamedTuple):
-    """What the framework does with values for a size that are no plain positive whole number.
+    """What the framework does with values for a size that are not plain positive whole number.
 
     Each field is a `Treatment`: for a number in quotes (`"8"`), other text, a float without a fraction (`8.0`), one with
     (`8.5`), true or false, null, zero, a negative number, and a list or mapping. `words` are texts and numbers below 1 with a treatment of
@@ -67,7 +67,7 @@ class Row(NamedTuple):
 
     `default` is a number, another size, or None where the framework has none. `source` cites file, line and version.
     `minimum` is the least number that is taken as it is. A `ratio` row takes a number between 0 and 1 as a share of the run, which
-    makes the size unknown and is no mistake. The framework looks at the key only while all conditions of `when` hold.
+    makes the size unknown and is not a mistake. The framework looks at the key only while all conditions of `when` hold.
 
     Several rows may give one size: the first whose key is there wins. `since` and `until` bound the versions of the framework's
     package that have the key (`until` excluded).

@@ -31,7 +31,7 @@ class Record(NamedTuple):
     claim: int | None = None
 
 
-class Held(NamedTuple):
+class LockedBatch(NamedTuple):
     """A record that a run is held to: `where` says by what ("gbs.lock", "main"), `at` the line that says so, if any does.
 
     `what_if` is true where the hardware is that of the command line, so that only the part of each GPU can be compared. `said` is

@@ -41,7 +41,7 @@ class FileReport(NamedTuple):
     """What was found out about one document of one file.
 
     `rules` maps the code of each rule that applied to its worst outcome: verified, violated, undetermined. `verdict` and
-    `framework` are None for what is no recipe. `runs` is empty unless asked for. `assumptions` are those that a verified or
+    `framework` are None for what is not a recipe. `runs` is empty unless asked for. `assumptions` are those that a verified or
     violated judgement rests on.
     """
 
@@ -72,7 +72,7 @@ class FileReport(NamedTuple):
 class Bug(NamedTuple):
     """A bug of ours that was met on the way: the error, the file, and the code of the rule, "" where none is to blame.
 
-    Without a file it is no bug but a reason why nothing could be checked.
+    Without a file it is not a bug but a reason why nothing could be checked.
     """
 
     error: str

@@ -11,7 +11,7 @@ from pytest_gbs.model.record import NamedTuple
 
 class Scope:
     """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`, LAUNCH one of a launch,
-    RECIPE all runs of a recipe, REPOSITORY all `Judged` claims, UNREAD a script that was not read to its end (`Unread`)."""
+    RECIPE all runs of a recipe, REPOSITORY all `NodeClaim`s, UNREAD a script that was not read to its end (`Unread`)."""
 
     FILE: Final = "file"
     UNREADABLE: Final = "unreadable"

@@ -15,7 +15,7 @@ from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
-    from pytest_gbs.model.locked import Held
+    from pytest_gbs.model.locked import LockedBatch
 
 
 class Geometry(NamedTuple):
@@ -150,8 +150,8 @@ class Run(NamedTuple):
     assumptions: tuple[Assumption, ...] = ()
     companions: tuple[Companion, ...] = ()
     places: dict[KeyPath, Location] | None = None
-    locked: Held | None = None
-    base: Held | None = None
+    locked: LockedBatch | None = None
+    base: LockedBatch | None = None
     unread: int | None = None
 
     def real(self, at: Location) -> Location:
@@ -171,7 +171,7 @@ class Run(NamedTuple):
         return size.at if isinstance(size, (Quantity, Unknown)) else None
 
 
-class Judged(NamedTuple):
+class NodeClaim(NamedTuple):
     """What is kept of a claim for rules that compare recipes: where it is, and the GPUs per node it would need.
 
     `gpus_per_node` is None where the claim names no node count or needs no whole number of GPUs.

@@ -20,14 +20,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gbs", "global batch size of training recipes")
     add = group.addoption
     add("--gbs-recipes", action="append", default=[], metavar="PATH", help="check the training recipes in PATH (repeatable)")
-    add("--gbs-nodes", type=int, metavar="N", help="judge recipes on N nodes, where they leave it open")
-    add("--gbs-gpus-per-node", type=int, metavar="N", help="judge recipes on nodes of N GPUs, where they leave it open")
-    add("--gbs-world-size", type=int, metavar="N", help="judge recipes on N GPUs in all, where they leave it open")
+    add("--gbs-nodes", type=int, metavar="N", help="check recipes on N nodes, if they do not state it")
+    add("--gbs-gpus-per-node", type=int, metavar="N", help="check recipes on nodes of N GPUs, if they do not state it")
+    add("--gbs-world-size", type=int, metavar="N", help="check recipes on N GPUs in total, if they do not state it")
     add("--gbs-select", action="append", default=[], metavar="CODES", help="only these rules: codes or names, separated by commas")
     add("--gbs-ignore", action="append", default=[], metavar="CODES", help="all rules but these")
-    add("--gbs-strict", action="store_true", help="fail where a claim can't be decided, instead of skipping")
+    add("--gbs-strict", action="store_true", help="fail instead of skipping if a claim can't be decided")
     add("--gbs-changed-since", metavar="REV", help="only recipes that changed since git's REV, or rest on what did")
-    words = "run the Python rules in this file or folder: only where you trust it, since they run as they are"
+    words = "run the Python rules in this file or folder, if you trust it: they run without a sandbox"
     add("--gbs-allow-local-rules", action="append", default=[], metavar="PATH", help=words)
     parser.addini("gbs_recipes", "files and folders of training recipes, relative to this file's folder", type="paths", default=[])
 

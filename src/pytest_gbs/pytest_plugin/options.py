@@ -20,7 +20,7 @@ def read_options(config: pytest.Config) -> Options:
     nodes, per_node, world = numbers = [config.getoption(f"gbs_{flag.replace('-', '_')}") for flag in flags]
     for flag, number in zip(flags, numbers, strict=True):
         if number is not None and not 1 <= number <= MOST_GPUS:
-            raise pytest.UsageError(f"gbs: --gbs-{flag} {number} is no whole number from 1 to {MOST_GPUS}")
+            raise pytest.UsageError(f"gbs: --gbs-{flag} {number} is not a whole number from 1 to {MOST_GPUS:,}")
     if world and (world % (nodes or 1) or world % (per_node or 1) or (nodes and per_node and nodes * per_node != world)):
         asked = " ".join(f"--gbs-{flag} {number}" for flag, number in zip(flags, numbers, strict=True) if number)
         raise pytest.UsageError(f"gbs: {asked} contradict each other")

@@ -80,7 +80,7 @@ class RecipeSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Sum up; a worker of pytest-xdist hands its sum to the controller. Recipes of which nothing is claimed are no failure."""
+        """Sum up; a worker of pytest-xdist hands its sum to the controller. Recipes of which nothing is claimed are not a failure."""
         workeroutput = getattr(self.config, "workeroutput", None)
         if self.summary is None:
             self.summary = summarise(self.files, self.selected)

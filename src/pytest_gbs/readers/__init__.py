@@ -19,7 +19,7 @@ _DEEPSPEED: Final = ("zero_optimization", "train_micro_batch_size_per_gpu", "tra
 def read(source: Source) -> tuple[Document | Unreadable, ...]:
     """Return the documents of `source` in order, and last, where reading failed, why.
 
-    The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is no JSON), `.toml` TOML, everything else
+    The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is not JSON), `.toml` TOML, everything else
     YAML.
     """
     if _lines(source.text) > MOST_LINES:

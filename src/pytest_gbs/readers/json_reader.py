@@ -22,7 +22,7 @@ _AT_ONCE: Final = 1_000
 def read_json(source: Source, *, tolerant: bool = False) -> tuple[Document | Unreadable, ...]:
     """Return the one document of `source`, or where and why Python's json stops.
 
-    Every scalar that is no string is plain. `tolerant` reads what DeepSpeed's hjson reads: comments (`//`, `#`, `/* */`),
+    Every scalar that is not a string is plain. `tolerant` reads what DeepSpeed's hjson reads: comments (`//`, `#`, `/* */`),
     trailing commas, a line break instead of a comma, keys and words without quotes. Such a word stands for text that a script
     puts there: it has the tag `UNQUOTED`.
     """

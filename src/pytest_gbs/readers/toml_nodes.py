@@ -42,7 +42,7 @@ class Statements:
     """A reader at work: `place` is where the next token starts, `chain` the tables that the last header leads through.
 
     `keyed` and `inner` index the entries by path in the order of the text, those within arrays in `inner`; `opaque` are
-    the spans of strings. What is no TOML is read somehow or refused, in time proportional to the text.
+    the spans of strings. What is not TOML is read somehow or refused, in time proportional to the text.
     """
 
     __slots__ = ("chain", "inner", "keyed", "left", "opaque", "place", "text", "top")
@@ -160,7 +160,7 @@ class Statements:
             self.register(table, key)
         found = known[1]
         if not isinstance(found, _List):
-            raise Refused(key.start, f"{key.text} is no array of tables")
+            raise Refused(key.start, f"{key.text} is not an array of tables")
         made = _Table(self.place, (*path, len(found.items)), self.inner)
         found.items.append(made)
         self.chain.append(found)

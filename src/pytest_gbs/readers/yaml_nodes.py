@@ -30,7 +30,7 @@ class Composer:
     `flat` is the text with one kind of line break. `keyed` and `inner` index the entries by path, those within sequences in
     `inner`; `written` counts them, repeated ones too. `opaque` are the spans of quoted and block scalars, in which `#` is no
     comment. `indirect` is true once the loaders' index cannot be told from `keyed` alone: an alias of a mapping, or a key
-    that is no scalar. `may_merge` tells whether the text holds `<<` at all.
+    that is not a scalar. `may_merge` tells whether the text holds `<<` at all.
     """
 
     __slots__ = ("anchors", "flat", "indirect", "inner", "keyed", "may_merge", "next_event", "opaque", "text", "written")
@@ -58,7 +58,7 @@ class Composer:
         return self._node(self.next_event(), 0)
 
     def key(self, event: Any, depth: int) -> Node:
-        """Return a key that is no scalar; what it holds is not indexed."""
+        """Return a key that is not a scalar; what it holds is not indexed."""
         index = self.keyed, self.inner, self.written
         self.keyed, self.inner = {}, {}
         node = self._node(event, depth)

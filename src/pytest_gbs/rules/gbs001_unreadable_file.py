@@ -1,15 +1,15 @@
 """A file that can't be read, although it holds batch or launch keys.
 
-The file is no YAML, JSON or TOML, is nested too deeply, is too large, or is no text at all. A file that nobody named and
-that holds no key of ours is only counted.
+The file is not YAML, JSON or TOML, is nested too deeply, is too large, or is not text at all. A file that was not named on the
+command line and has no batch or launch key is only counted.
 
 What can't be read is not checked, and a check that passes over a broken recipe in silence is worth nothing.
 
-What the framework does: it stops with the error of its loader, after the job was scheduled. Where the loader is more lenient
+What the framework does: it stops with the error of its loader, after the job was scheduled. If the loader is more lenient
 than YAML allows, the message says what it would make of the file.
 
-How to mend it: go to the line named: most often an indentation, a bracket or a quote that is not closed. A template with
-`{{ ... }}` in place of values is no recipe before it is filled in; leave it out with `exclude` in the settings. A file above
+How to fix it: go to the line named: most often an indentation, a bracket or a quote that is not closed. A template with
+`{{ ... }}` in place of values is not a recipe before it is filled in; leave it out with `exclude` in the settings. A file above
 the size limit is read after raising `max-file-size`.
 
 It stays silent on files without any batch or launch key, unless you name them yourself; `-v` lists them.

@@ -1,17 +1,17 @@
-"""A batch key that stands twice in one mapping, so that one of its values is dropped.
+"""A batch key that is set twice in one mapping, so that one of its values is dropped.
 
 Only keys that hold a size of the batch or of the launch count, and blocks that hold such keys.
 
-Whoever reads the file finds the first value and believes it; the run has the last. Two branches that are merged, or a block
+A reader finds the first value; the run has the last. Two branches that are merged, or a block
 that is pasted to try something, leave such a pair behind.
 
 What the framework does: PyYAML, which transformers, TRL and accelerate load with, and Python's JSON keep the last value and
 say nothing. OmegaConf, YAML 1.2 loaders and DeepSpeed's JSON reader stop.
 
-How to mend it: delete the line that is not meant. Look at the value that the finding names as dropped: it may be the one
+How to fix it: delete the line that is not meant. Look at the value that the finding names as dropped: it may be the one
 that a comment, a paper or a launch script relies on.
 
-It stays silent for keys that are no size of the batch, such as the steps between two saves. Where both values are the same the
+It stays silent for keys that are not a size of the batch, such as the steps between two saves. If both values are the same the
 finding is a warning, because nothing is lost yet.
 """
 
@@ -58,9 +58,9 @@ def _finding(file: FileView, duplicate: Duplicate) -> Finding:
     dropped, kept = (_text(document, node) for node in (first, second))
     same = dropped == kept
     if first is None or second is None or "\n" in dropped + kept or len(dropped + kept) > _LONGEST:
-        says = f"{key} stands twice"
+        says = f"{key} is set twice"
     else:
-        says = f"{key} stands twice, as {dropped}" + (" both times" if same else f" and as {kept}")
+        says = f"{key} is set twice, as {dropped}" + (" both times" if same else f" and as {kept}")
     severity = Severity.WARNING if same and not _stops(file) else Severity.ERROR
     related = (Related(_place(document, first, duplicate.first), "dropped"),)
     at = _place(document, second, duplicate.second)
@@ -74,7 +74,7 @@ def _consequence(file: FileView) -> str:
 
 
 def _stops(file: FileView) -> bool:
-    """Return whether the loader of this file refuses a key that stands twice."""
+    """Return whether the loader of this file refuses a key that is set twice."""
     return file.document.syntax == "yaml" and file.framework is not None and file.framework.loader != Loader.PYYAML
 
 
@@ -122,7 +122,7 @@ RULE = Rule(
     code=CODE,
     name="duplicate-key",
     scope=Scope.FILE,
-    summary="a batch key stands twice, and one value is dropped",
+    summary="a batch key is set twice, and one value is dropped",
     bad=(Example((("sft.yaml", _RECIPE),)),),
     good=(Example((("sft.yaml", _RECIPE.replace("gradient_accumulation_steps: 2\n", "")),)),),
     check=check,

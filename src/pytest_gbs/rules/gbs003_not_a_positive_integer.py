@@ -1,15 +1,15 @@
-"""A size whose value is no positive whole number for this framework, or another number than it looks like.
+"""A size whose value is not a positive whole number for this framework, or another number than it looks like.
 
 Few frameworks check their batch sizes when they read them. An accumulation of -1 trains no step at all and ends without an
 error; a zero divides by zero after the model was loaded; `"8"` and `8.0` stop only where the data loader is built.
 
-What the framework does stands in the finding, from the framework's own table: what stops one is taken by another. TRL, say, turns
+The finding says what the framework does, from the framework's own table: what stops one is taken by another. TRL, say, turns
 the text `"8"` into a number and transformers does not.
 
 The finding is a warning where the framework takes the value, but reads another number than a person does: YAML 1.1 takes `010`
 for octal (8) and `1:30` for base 60 (90), and Python takes `true` for 1.
 
-How to mend it: write a plain whole number, without quotes, leading zeros or a decimal point.
+How to fix it: write a plain whole number, without quotes, leading zeros or a decimal point.
 
 It stays silent on `auto` and `null` where the framework fills them in, on interpolations and placeholders (`${...}`, `???`, `<...>`,
 `{{ ... }}`), and on custom tags.
@@ -38,7 +38,7 @@ _DOES: Final = {
     Treatment.NO_STEPS: "trains no step and ends without an error",
     Treatment.GOES_ON: "goes on, with a batch that means nothing",
 }
-_LONGEST: Final = 18  # digits; a longer number is no size, and a longer text is not worth showing
+_LONGEST: Final = 18  # digits; a longer number is not a size, and a longer text is not worth showing
 
 
 def check(file: FileView) -> Iterator[Outcome]:
@@ -94,7 +94,7 @@ def _described(document: Document, found: Misread, node: Node) -> str:
     if not written or len(written) > _LONGEST or "\n" in written:
         return "has no value" if not written else "is text, not a whole number"
     if isinstance(value, bool) or value is None:
-        return f"{written} is no number"
+        return f"{written} is not a number"
     if isinstance(value, str):
         return f"{written} is text, not a whole number"
     if isinstance(value, float):
@@ -135,7 +135,7 @@ RULE = Rule(
     code=CODE,
     name="not-a-positive-integer",
     scope=Scope.FILE,
-    summary="a size is no positive whole number, or not the one it looks like",
+    summary="a size is not a positive whole number, or not the one it looks like",
     bad=(
         Example((("sft.yaml", _RECIPE.format(accumulation=-1)),)),
         Example((("sft.yaml", _RECIPE.format(accumulation="010")),)),

@@ -7,9 +7,9 @@ What the framework does: the argument parser of transformers hands the text on, 
 optimizer compares it with zero: after the model was loaded, on every rank. TRL converts the text, and so do most other frameworks;
 nothing is reported there.
 
-How to mend it: write the number with a dot and a signed exponent, without quotes. The finding has it ready.
+How to fix it: write the number with a dot and a signed exponent, without quotes. The finding has it ready.
 
-It stays silent for frameworks that convert text to numbers, where nothing in the file says which script reads it, and for
+It stays silent for frameworks that convert text to numbers, if nothing in the file says which script reads it, and for
 interpolations.
 """
 
@@ -30,7 +30,7 @@ from pytest_gbs.readers.scalar import loader_of, resolve
 
 CODE = "GBS004"
 
-_LONGEST = 40  # digits and all; longer texts are no numbers that people write
+_LONGEST = 40  # digits and all; longer texts are not numbers that people write
 
 
 def check(file: FileView) -> Iterator[Outcome]:

@@ -2,16 +2,16 @@
 
 `gradient_accumulation_step: 8` looks like a setting. It is none: the accumulation is the framework's default.
 
-Nothing else in the file tells the two apart, and the batch is smaller by the factor that everybody believes to be set.
+Nothing else in the file tells the two apart, and the batch is smaller by the factor that looks set.
 
 What the framework does: the parsers of transformers and TRL stop at a key that no argument has, unless the training script
 defines one or allows extra keys; then the value is dropped in silence and the default counts. This is why the finding is a
 warning.
 
-How to mend it: write the key as the finding has it. If the key is your script's own, put `# gbs: ignore[GBS005]` with a
+How to fix it: write the key as the finding has it. If the key is your script's own, put `# gbs: ignore[GBS005]` with a
 reason behind it.
 
-It stays silent where the right key stands in the file as well, where the key belongs to the framework, and for short keys,
+It stays silent if the right key is in the file as well, if the key belongs to the framework, and for short keys,
 which differ by a letter too easily: one slip is allowed from six letters on, two from twelve.
 """
 
@@ -34,7 +34,7 @@ from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS005"
 
-# A slip in what is no factor of a batch is another tool's business; hardware is rarely a recipe's to state.
+# A slip in what is not a factor of a batch is another tool's business; hardware is rarely a recipe's to state.
 _NO_FACTORS: Final = INTERVALS | {Name.SEQUENCE_LENGTH, Name.NUM_NODES, Name.WORLD_SIZE, Name.TENSOR_PARALLEL_SIZE}
 
 
@@ -95,7 +95,7 @@ def _finding(document: Document, framework: Framework, key: Scalar, row: Row) ->
     at = Location(document.source.path, key.start, key.stop, (*row.key[:-1], key.text))
     written = document.source.text[key.start : key.stop]
     fix = Fix(f"rename {key.text} to {meant}", Applicability.DISPLAY, (Edit(at, written, written.replace(key.text, meant)),))
-    message = f"{key.text} is no key of {framework.title.split(' (')[0]}{default}"
+    message = f"{key.text} is not a key of {framework.title.split(' (')[0]}{default}"
     return Finding(CODE, message, Severity.WARNING, at, "unknown", holds=f"the nearest key is {meant}", fixes=(fix,))
 
 

@@ -6,9 +6,9 @@ requirement with `==` in the folder of the recipe or above it.
 
 What the framework does: its argument parser stops at start with an error about a key that it does not know.
 
-How to mend it: write the key that has taken its place, and delete the old one where both are there: the old one won.
+How to fix it: write the key that has taken its place, and delete the old one where both are there: the old one won.
 
-It stays silent without an exact version, for ranges of versions, for versions before a release, and where files contradict each other.
+It stays silent without an exact version, for ranges of versions, for versions before a release, and if files contradict each other.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _finding(removal: Removal, at: Location) -> Finding:
     key = ".".join(map(str, removal.key))
     message = f"{removal.package} {version} has no {key}, which went with {removal.since}; {removal.label}"
     related = (Related(removal.pin.at, "version"),) if removal.pin.at else ()
-    details = () if removal.pin.at else (f"the version stands in {removal.pin.origin}",)
+    details = () if removal.pin.at else (f"the version comes from {removal.pin.origin}",)
     holds = f"holds with {removal.instead} in its place" if removal.instead else ""
     return Finding(CODE, message, Severity.ERROR, at, "removed", related, details, holds)
 

@@ -6,10 +6,10 @@ before that point are checked. A script is not read at all if it holds a NUL byt
 named pipe, a device or a file without read permission. A folder that cannot be listed may hold anything.
 
 What the framework does: the shell runs the whole script, and a launch in the rest of it may change the batch of a recipe. A recipe
-that the script may launch is therefore undetermined instead of verified. That is a recipe whose name stands in the script, or whose
+that the script may launch is therefore undetermined instead of verified. That is a recipe whose name is in the script, or whose
 name fits a name with variables (`${size}.yaml`).
 
-How to mend it: move data out of the script, or split it. If it launches nothing, add it to `exclude` in the settings, or write
+How to fix it: move data out of the script, or split it. If it launches nothing, add it to `exclude` in the settings, or write
 `# gbs: file-ignore[GBS007] why` into it, and `# gbs: ignore[GBS007] why` into a recipe that stays undetermined.
 
 It stays silent on a script without any program that trains (`torchrun`, or `python` together with a batch key or a recipe), on links

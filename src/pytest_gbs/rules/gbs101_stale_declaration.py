@@ -9,7 +9,7 @@ in what it leaves open from other comments of the file, the recipe's own keys, t
 agree. It fires only if the claim is false for every admissible value of what is still unknown and for every reading of the
 words; where it could be true, it says with which hardware.
 
-How to mend it: if the settings are right, correct the number in the comment; if the comment is right, change accumulation or
+How to fix it: if the settings are right, correct the number in the comment; if the comment is right, change accumulation or
 micro batch until the product is what it says. The finding lists the whole-number changes that do.
 
 It stays silent on commented-out settings, advice ("for best results"), history ("trained on"), and sizes of another batch. To

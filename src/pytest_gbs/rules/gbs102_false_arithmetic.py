@@ -1,11 +1,11 @@
 """A comment writes out a product that is not what it says.
 
-`# 8 GPUs x 4 x 2 = 128` is wrong whatever the settings are: 8 x 4 x 2 is 64. Either a factor or the result was changed and the
-other was not, so nobody can tell which batch was meant.
+`# 8 GPUs x 4 x 2 = 128` is wrong for any settings: 8 x 4 x 2 is 64. Either a factor or the result was changed and the
+other was not, so it is unclear which batch was meant.
 
-How to mend it: recompute the product, and compare with what the settings give, which the finding states.
+How to fix it: recompute the product, and compare with what the settings give, which the finding states.
 
-It stays silent where a factor is a word without a number, and where the result is rounded as people round (`1M` for
+It stays silent if a factor is a word without a number, and if the result is rounded as people round (`1M` for
 1,048,576 tokens).
 """
 

@@ -3,7 +3,7 @@
 At most one of them can be true. The rule speaks up where the settings cannot tell which (the hardware is not known); where they can,
 the false one is reported as GBS101 and nothing is said twice.
 
-How to mend it: delete or correct the comment that is out of date.
+How to fix it: delete or correct the comment that is out of date.
 
 Claims of another quantity, another unit, or under other conditions ("128 with 4 nodes", "256 with 8 nodes") are never
 compared with each other.

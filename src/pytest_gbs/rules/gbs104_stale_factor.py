@@ -4,10 +4,10 @@
 comment's sum is still right in itself, and wrong about this recipe. The finding points at the factor, which is the cause,
 rather than at the product, and states the product that the settings give now.
 
-How to mend it: set the key back to the number in the comment, or write the new factor and the new product into the comment.
+How to fix it: set the key back to the number in the comment, or write the new factor and the new product into the comment.
 
 Factors without names are compared as a whole: the rule fires only if exactly one has no partner among the settings. It
-stays silent where two differ, since they may have been traded for each other; then GBS101 compares the product.
+stays silent if two differ, since they may have been traded for each other; then GBS101 compares the product.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A recipe does not say which global batch size it was written for.
 
-Four of five public recipes claim nothing: the batch follows from a launch command that is not in the file, and nobody can tell later which
+Four of five public recipes state no batch: it follows from a launch command that is not in the file, so it is unclear later which
 one the learning rate was tuned for. This rule is off unless selected, since a team may keep the number elsewhere.
 
-How to mend it: write `# gbs: 128 on 8 nodes x 8 gpus` behind the accumulation or at the top of the file.
+How to fix it: write `# gbs: 128 on 8 nodes x 8 gpus` behind the accumulation or at the top of the file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def check(run: Run) -> Iterator[Outcome]:
     if run.claims or run.policies:
         yield Verified(CODE, place)
     else:
-        yield Finding(CODE, "nothing says which global batch size this recipe is for", Severity.WARNING, place)
+        yield Finding(CODE, "the recipe does not state its global batch size", Severity.WARNING, place)
 
 
 _RECIPE = """\

@@ -5,7 +5,7 @@ witness than a comment, so this is a warning. A batch size in a name may be the 
 rule fires only if it is none of them for any number of GPUs. Nodes and GPUs in a name are compared with what a comment or the
 recipe's own keys state.
 
-How to mend it: rename the file or the run, or correct the recipe.
+How to fix it: rename the file or the run, or correct the recipe.
 """
 
 from __future__ import annotations

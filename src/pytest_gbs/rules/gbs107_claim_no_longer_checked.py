@@ -2,15 +2,15 @@
 
 A claim such as `# Config for 8 nodes with GBS 128` is checked with what a repository knows: its settings, its launcher files, its
 launches. A launcher file with another number of GPUs, a batch size that becomes `auto` or a variable, and the claim is open: no
-check fails, and the comment protects nothing any more. Nobody notices that, since an open claim is no error.
+check fails, and the comment protects nothing any more. This is easy to miss, since an undecided claim is not an error.
 
 The rule compares with the last state that is known to have checked it: the line of the recipe in `gbs.lock`, or the revision that
 `--changed-since` names. It fires where that has the claim as checked and it is undetermined now.
 
-How to mend it: give what is missing, as the finding says: hardware in the settings (`gpus-per-node = 8` in `[tool.gbs]`) or in the comment
-itself. Where the claim can't be checked any more on purpose, run `gbs lock`.
+How to fix it: give what is missing, as the finding says: hardware in the settings (`gpus-per-node = 8` in `[tool.gbs]`) or in the comment
+itself. If the claim can't be checked any more on purpose, run `gbs lock`.
 
-It stays silent on claims that are violated, which other rules tell, and on claims that are gone.
+It stays silent on claims that are violated, which other rules report, and on claims that are gone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _finding(outcome: Undetermined, where: str) -> Finding:
     missing = listing(map(called, outcome.missing), last="and")
-    why = f": nothing says the {missing}" if missing else ""
+    why = f": unknown {missing}" if missing else ""
     place = f"in {where}" if where == "gbs.lock" else f"at {where}"
     message = f"{outcome.message}, verified {place}, and can't be decided any more{why}"
     return Finding(CODE, message, Severity.WARNING, outcome.at, "declared", holds=outcome.implies)

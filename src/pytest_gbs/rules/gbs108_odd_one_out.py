@@ -1,10 +1,10 @@
 """One claim in a folder needs another number of GPUs per node than all the others.
 
-A comment such as `# Config for 8 nodes with GBS 128` leaves open how many GPUs a node has. Where five or more recipes of a folder say such
+A comment such as `# Config for 8 nodes with GBS 128` leaves open how many GPUs a node has. If five or more recipes of a folder say such
 things and all but one imply the same number, that one is off by a factor: how a doubled accumulation shows without any evidence
 from outside. It is a warning, since a recipe may be meant for other machines.
 
-How to mend it: correct the comment or the setting, or say how many GPUs a node has (`8 nodes of 4 GPUs`), which ends the doubt.
+How to fix it: correct the comment or the setting, or say how many GPUs a node has (`8 nodes of 4 GPUs`), which ends the doubt.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.rule import Example, Rule, Scope
-from pytest_gbs.model.run import Judged
+from pytest_gbs.model.run import NodeClaim
 
 CODE = "GBS108"
 _ENOUGH = 5
 
 
-def check(judged: tuple[Judged, ...]) -> Iterator[Outcome]:
+def check(judged: tuple[NodeClaim, ...]) -> Iterator[Outcome]:
     """Yield a finding for the one claim of a folder that implies other GPUs per node than four or more others."""
-    folders: defaultdict[str, list[Judged]] = defaultdict(list)
+    folders: defaultdict[str, list[NodeClaim]] = defaultdict(list)
     for claim in judged:
         folders[claim.path.rpartition("/")[0]].append(claim)
     for claims in folders.values():
@@ -32,9 +32,9 @@ def check(judged: tuple[Judged, ...]) -> Iterator[Outcome]:
             yield _finding(odd[0], usual, number)
 
 
-def _finding(claim: Judged, usual: int, others: int) -> Finding:
+def _finding(claim: NodeClaim, usual: int, others: int) -> Finding:
     needed = "no whole number of" if claim.gpus_per_node is None else str(claim.gpus_per_node)
-    message = f"comment needs {needed} GPUs per node where the {others} other recipes of this folder need {usual}"
+    message = f"comment needs {needed} GPUs per node, but the {others} other recipes of this folder need {usual}"
     return Finding(CODE, message, Severity.WARNING, claim.declaration.at, "declared", details=(claim.needed,))
 
 

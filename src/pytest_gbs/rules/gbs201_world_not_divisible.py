@@ -1,13 +1,13 @@
-"""The GPUs do not divide among the parallel sizes.
+"""The number of GPUs is not a multiple of the parallel sizes.
 
 Tensor, pipeline, context and sequence parallelism each take whole groups of GPUs, and what is left over is the data-parallel size.
-Where the number of GPUs is not a multiple of their product, frameworks stop, or round down and leave GPUs without work.
+If the number of GPUs is not a multiple of their product, frameworks stop, or round down and leave GPUs without work.
 
 Some frameworks ask for more: with Levanter the model axis must divide the devices of one process, or be a multiple of them (`either
 model_axis_size or local_device_count must be divisible by the other`). One process has all GPUs of its node, unless a launcher starts one
 for each GPU.
 
-How to mend it: use a number of GPUs that is a multiple of the product, which the finding states, or change a parallel size.
+How to fix it: use a number of GPUs that is a multiple of the product, which the finding states, or change a parallel size.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _finding(run: Run, world: Quantity, degrees: list[Quantity], at: Location, s
     message = f"{count(world.value, Name.WORLD_SIZE)} {verb} not divide among {taken}{total}"
     related = beside(degrees, at)
     severity = Severity.ERROR if stops else Severity.WARNING
-    holds = f"holds where the number of GPUs is a multiple of {_stated(run, degrees)}"
+    holds = f"holds if the number of GPUs is a multiple of {_stated(run, degrees)}"
     return Finding(CODE, message, severity, at, "", related, holds=holds, assumptions=run.assumptions)
 
 
@@ -90,7 +90,7 @@ RULE = Rule(
     code=CODE,
     name="world-not-divisible",
     scope=Scope.RUN,
-    summary="the GPUs do not divide among the parallel sizes",
+    summary="the number of GPUs is not a multiple of the parallel sizes",
     bad=(Example(_FILES, ("--world-size", "9")),),
     good=(Example(_FILES, ("--world-size", "8")),),
     check=check,

@@ -1,10 +1,10 @@
 """A batch that the framework divides has no whole result.
 
 Frameworks split a batch over ranks, groups or steps, and stop with an error when it does not split evenly: after the
-cluster was allocated, and on every rank at once. The rule judges each such division that the framework's table cites. Where
+cluster was allocated, and on every rank at once. The rule judges each such division that the framework's table cites. If
 the number of GPUs is not known, it fires only if no number of GPUs can work.
 
-How to mend it: change one of the numbers in the finding so that the division leaves no remainder, or use a number of GPUs that it
+How to fix it: change one of the numbers in the finding so that the division leaves no remainder, or use a number of GPUs that it
 names.
 """
 

@@ -8,10 +8,10 @@ What the framework does: TRL stops with a `ValueError` where `generation_batch_s
 A framework that takes the global batch and its factors stops where they disagree, or corrects one of them, as its table
 says; the finding is an error where it stops and a warning where it corrects.
 
-How to mend it: keep the key that says what you mean and delete the other: it follows. Where a stated size disagrees with its
+How to fix it: keep the key that says what you mean and delete the other: it follows. If a stated size disagrees with its
 factors, the finding shows both numbers with their arithmetic.
 
-It stays silent where one of the keys is `null`, and where a size is not known. A comment that disagrees is the business of
+It stays silent if one of the keys is `null`, and if a size is not known. A comment that disagrees is the business of
 the 1xx rules.
 """
 

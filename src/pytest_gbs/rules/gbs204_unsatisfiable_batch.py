@@ -3,13 +3,13 @@
 Each check of the framework alone may have a number of GPUs that passes, and all of them together none. Such a recipe cannot run anywhere:
 the first time anybody notices is after the cluster was allocated.
 
-What the framework does: it stops at start, whatever it is launched on. HALOs divides `model.batch_size` by processes x
+What the framework does: it stops at start, on any hardware. HALOs divides `model.batch_size` by processes x
 accumulation (`ValueError: 8 needs to be divisible by the number of processes * gradient_accumulation_steps`), and its loaders
 for unpaired data refuse the one process that would be left (`can't use batch size of 1`).
 
-How to mend it: the finding names the checks that no number of GPUs passes; change one of the sizes in them.
+How to fix it: the finding names the checks that no number of GPUs passes; change one of the sizes in them.
 
-This finding stands for all others of the batch equation in the same run. It stays silent where a size in those checks is not known.
+This finding replaces all others of the batch equation in the same run. It stays silent if a size in those checks is not known.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _finding(run: Run, core: list[_Check]) -> Finding:
     anywhere = _without_hardware(run)
     said = [describe(anywhere, each) for each in core]
     alone = len(said) == 1
-    message = f"no number of GPUs fits: {said[0] if alone else 'the checks of the framework exclude each other'}"
+    message = f"no number of GPUs fits: {said[0] if alone else 'these checks of the framework contradict each other'}"
     reasons = [each.label for each in core if isinstance(each, Constraint) and each.at_least is not None and each.label]
     stops = _stops(run)
     at = place(anywhere, _names(core))

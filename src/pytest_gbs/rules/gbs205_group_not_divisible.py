@@ -4,9 +4,9 @@ GRPO and RLOO compare the completions of one prompt with each other, so each gen
 `num_generations` completions. The batch is micro batch x GPUs x steps per generation: a recipe that works on 7 GPUs (one of eight went to
 vLLM) may stop on 8. TRL raises ValueError when the trainer's config is built, on every rank.
 
-How to mend it: choose `num_generations` as a divisor of the generation batch, or use a number of GPUs that the finding names.
+How to fix it: choose `num_generations` as a divisor of the generation batch, or use a number of GPUs that the finding names.
 
-Where the number of GPUs is not known, nothing is reported: `gbs show` tells on how many the recipe runs.
+If the number of GPUs is not known, nothing is reported: `gbs show` lists the numbers on which the recipe runs.
 """
 
 from __future__ import annotations

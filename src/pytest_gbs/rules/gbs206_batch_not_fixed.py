@@ -9,11 +9,11 @@ What the framework does: transformers starts over with a smaller micro batch and
 the global batch shrinks as well. TRL's trainers that generate (GRPO, RLOO) refuse to start, which is an error with or without
 a claim.
 
-How to mend it: switch it off and write the micro batch that fits; raise `gradient_accumulation_steps` by the same factor to
+How to fix it: switch it off and write the micro batch that fits; raise `gradient_accumulation_steps` by the same factor to
 keep the global batch.
 
-It stays silent in recipes of which nobody claims a batch, neither in a comment or a name nor in the settings of the team.
-Statements about hardware alone are no claim about the batch.
+It stays silent in recipes without a stated batch: in a comment, a name or the settings of the team.
+Statements about hardware alone are not a claim about the batch.
 """
 
 from __future__ import annotations

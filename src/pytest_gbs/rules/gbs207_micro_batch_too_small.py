@@ -8,10 +8,10 @@ Accumulation does not help: what counts is the number of samples that one rank s
 What the framework does: TRL stops with `ValueError: Actual (not effective) batch size must be > 1` when the trainer is
 built.
 
-How to mend it: double `per_device_train_batch_size` and halve `gradient_accumulation_steps`: the global batch stays as it
-is. Where memory does not allow that, choose a loss without the KL term (`loss_type: apo_zero_unpaired`).
+How to fix it: double `per_device_train_batch_size` and halve `gradient_accumulation_steps`: the global batch stays as it
+is. If memory does not allow that, choose a loss without the KL term (`loss_type: apo_zero_unpaired`).
 
-It stays silent for losses that look at one sample at a time, and where the micro batch is not known.
+It stays silent for losses that look at one sample at a time, and if the micro batch is not known.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ requires the saving steps to be a round multiple of the evaluation steps`.
 fairseq2 stops as well: validations and checkpoints must fall on steps at which metrics are published, checkpoints that are kept for good
 on steps with a checkpoint, and where the best are kept, checkpoints on steps with a validation.
 
-How to mend it: make `save_steps` a multiple of `eval_steps`, or switch `load_best_model_at_end` off.
+How to fix it: make `save_steps` a multiple of `eval_steps`, or switch `load_best_model_at_end` off.
 
 It stays silent, in recipes of transformers, without `load_best_model_at_end`, for intervals of whole epochs, and for fractions of the
 run (`save_steps: 0.05`).

@@ -5,7 +5,7 @@ Some frameworks have no default for a part of the batch: they compute it from wh
 What the framework does: DeepSpeed stops with `Either train_batch_size or train_micro_batch_size_per_gpu needs to be
 provided`. Its table says what each of the others does.
 
-How to mend it: write the key down. Which one says what you mean, the message tells.
+How to fix it: write the key down. The message names the candidates.
 
 It stays silent about a file that others complete: a fragment, a parent, a launch that gives the key.
 """

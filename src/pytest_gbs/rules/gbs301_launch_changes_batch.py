@@ -3,17 +3,17 @@
 The recipe says `# Config for 8 nodes with GBS 128`, and a script runs it on other hardware or with another accumulation. Learning
 rate and schedule are still those of the batch claimed.
 
-Each launch is judged in its own world: the processes that its launcher starts, and the recipe with the settings of the command
+Each launch is checked separately: with the processes that its launcher starts, and the recipe with the settings of the command
 line in it. Only the number of the claim counts, not the hardware beside it: a launch on one node with eight times the
 accumulation gives the same batch, and is in order.
 
 It is an error for a shell script, a Slurm script or a Makefile, and a warning for a command in a document. Launches in tests,
 and those whose recipe or batch is a variable, judge nothing.
 
-How to mend it: change the accumulation or the micro batch on the command line until the product is the number claimed (the
+How to fix it: change the accumulation or the micro batch on the command line until the product is the number claimed (the
 finding lists the whole numbers that do), or state that this launch trains with another batch.
 
-It stays silent where the launch leaves the number of GPUs open and some number would give the batch claimed.
+It stays silent if the launch leaves the number of GPUs open and some number would give the batch claimed.
 """
 
 from __future__ import annotations

@@ -4,16 +4,16 @@ The processes of an accelerate file do not spread evenly over its machines, seve
 `distributed_type: "NO"`, the product of the parallel sizes is another number than the processes, a number is text or null, or a
 key that accelerate must have is missing.
 
-The launcher decides the world size, and the world size is a factor of the global batch. Where the file contradicts itself,
+The launcher decides the world size, and the world size is a factor of the global batch. If the file contradicts itself,
 fewer processes start than it says, or none.
 
 What the launcher does: `accelerate launch` floors `num_processes / num_machines` in silence, starts a single process under
-`distributed_type: "NO"` whatever `num_processes` says, and stops with a `ValueError` where the parallel sizes do not
+`distributed_type: "NO"` regardless of `num_processes`, and stops with a `ValueError` where the parallel sizes do not
 multiply to the number of processes. It stops without `distributed_type`, at a key it does not know (`gpus_per_node`), and, unless
 `--num_processes` is given, where `num_processes` is missing, null or -1. `num_processes` is the total over all machines, which is
 the usual mistake.
 
-How to mend it: write the total number of processes into `num_processes`: 4 machines with 8 GPUs each are 32. For a single
+How to fix it: write the total number of processes into `num_processes`: 4 machines with 8 GPUs each are 32. For a single
 process write `num_processes: 1`. If every launch gives the number itself, a comment `# gbs: ignore[GBS302]` says so.
 
 It stays silent for what the launcher would fill in itself: `num_processes: auto`, a variable of a template, keys of other versions

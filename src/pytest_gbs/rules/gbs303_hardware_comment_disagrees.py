@@ -1,17 +1,17 @@
 """The comment of a launch script names other hardware than the script starts.
 
-`# 4 GPUs on each of 2 nodes` stands above a command that starts four processes in all. Whoever reads the comment computes with
+`# 4 GPUs on each of 2 nodes` is above a command that starts four processes in total. A reader of the comment computes with
 eight, and the batch per GPU, the job's size or the next script made from this one go wrong.
 
 The rule compares what the script's own comments state (nodes, GPUs per node, GPUs in all) with what its launcher gives, and with
-the GPUs that the job allocates: GPUs kept for generation are no contradiction. A number that may be meant for each node or in all
-holds where either does.
+the GPUs that the job allocates: GPUs kept for generation are not a contradiction. A number that may be meant for each node or in all
+holds if either reading does.
 
 What the launcher does: it never reads a comment. The processes that it starts are the world size.
 
-How to mend it: correct the comment, or the launcher's flags or configuration file.
+How to fix it: correct the comment, or the launcher's flags or configuration file.
 
-It stays silent where the script has several launches and the comment does not stand right above one, and where the launcher's
+It stays silent if the script has several launches and the comment is not right above one, and if the launcher's
 numbers are not known.
 """
 

@@ -9,9 +9,9 @@ nodes were allocated, the others run with a smaller batch and say nothing.
 What the launcher does: `accelerate launch` floors `num_processes / num_machines` in silence and starts a single process under
 `distributed_type: "NO"`; processes beyond the GPUs of a job fail on their first CUDA call.
 
-How to mend it: make the number of processes that of the job's GPUs (nodes x GPUs per node), less those kept for generation.
+How to fix it: make the number of processes that of the job's GPUs (nodes x GPUs per node), less those kept for generation.
 
-It stays silent where one of the numbers is a variable that nobody can know, and where fewer processes start than GPUs are
+It stays silent if one of the numbers is a variable whose value is unknown, and if fewer processes start than GPUs are
 allocated: some may serve.
 """
 

@@ -7,13 +7,13 @@ false for the next.
 What the framework does: the Trainer of transformers fills in each `"auto"` and compares the others with its own arguments. It stops
 before the first step: `Please correct the following DeepSpeed config values that mismatch TrainingArguments values` (transformers
 5.23.0, integrations/deepspeed.py:108-192). A file without `gradient_accumulation_steps` gets 1 from accelerate (1.15.0,
-utils/dataclasses.py:1273-1275): DeepSpeed then steps after each micro batch whatever the recipe says, or stops where
+utils/dataclasses.py:1273-1275): DeepSpeed then steps after each micro batch regardless of the recipe, or stops where
 `train_batch_size` is there too. A script on accelerate alone takes DeepSpeed's accumulation and says so in a warning
 (accelerator.py:2207-2221).
 
-How to mend it: write `"auto"` for all three, and let the recipe say them.
+How to fix it: write `"auto"` for all three, and let the recipe say them.
 
-It stays silent on `"auto"`, where the named file is not in the repository, and on `train_batch_size` while the number of
+It stays silent on `"auto"`, if the named file is not in the repository, and on `train_batch_size` while the number of
 processes is not known and some number would fit.
 """
 

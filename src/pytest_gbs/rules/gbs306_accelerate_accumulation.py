@@ -6,12 +6,12 @@ launched with it. `accelerate config` asks for it and writes 1.
 What the framework does: accelerate makes it DeepSpeed's value. The Trainer of transformers compares it with its own and stops before the
 first step: `ds gradient_accumulation_steps=1 vs hf gradient_accumulation_steps=8` (transformers 5.23.0,
 integrations/deepspeed.py:704-718, 133-137; accelerate 1.15.0, utils/dataclasses.py:1229-1231, 1305). A script on accelerate alone gets
-the launcher's value and a warning (accelerator.py:545-549, 2207-2221), so that its batch is another one than its recipe says. Where
+the launcher's value and a warning (accelerator.py:545-549, 2207-2221), so that its batch is another one than its recipe says. If
 the recipe names a DeepSpeed configuration of its own, accelerate stops at the mere presence of the key (dataclasses.py:1507-1532).
 
-How to mend it: delete the line from the launcher file; DeepSpeed then takes the recipe's number.
+How to fix it: delete the line from the launcher file; DeepSpeed then takes the recipe's number.
 
-It stays silent where no launch links the two files, where both say the same, and where the file launches without DeepSpeed.
+It stays silent if no launch links the two files, if both say the same, and if the file launches without DeepSpeed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     if _names_its_own(run) and start is not None and any(given.at.source == file.path for file in start.files):
         named = next(each.named for each in run.companions)
-        message = f"{given.key} stands in the launcher file, and the recipe names a DeepSpeed configuration; accelerate stops at start"
+        message = f"{given.key} is set in the launcher file, but the recipe names a DeepSpeed configuration; accelerate stops at start"
         yield Finding(CODE, message, Severity.ERROR, given.at, "accumulation", (Related(named, "named here"),))
     elif _names_its_own(run) or own.value == given.value:
         yield Verified(CODE, given.at)

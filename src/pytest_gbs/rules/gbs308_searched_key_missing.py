@@ -7,10 +7,10 @@ that has the word twice, in a comment say, gives both lines.
 What the script does: with nothing found, `accelerate launch` stops on its command line, or takes another word for the number;
 with two lines the second becomes an argument of its own.
 
-How to mend it: write the key down in every recipe, once, or let the script search for a line that starts with it and take the
+How to fix it: write the key down in every recipe, once, or let the script search for a line that starts with it and take the
 first (`grep -m1 '^gradient_accumulation_steps:'`).
 
-It stays silent where every recipe that the script's path can name has the key once.
+It stays silent if every recipe that the script's path can name has the key once.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Two scripts launch one recipe with different global batch sizes, and nothing says which one is meant.
+"""Two scripts launch one recipe with different global batch sizes, and the repository does not say which one is meant.
 
 The recipe claims no batch, so neither launch is wrong. Still its learning rate was tuned for one of them.
 
 What the framework does: each launch trains with its own batch.
 
-How to mend it: write down which batch the recipe is for (`# gbs: 128`); from then on the launch that gives another one is found.
+How to fix it: write down which batch the recipe is for (`# gbs: 128`); from then on the launch that gives another one is found.
 
-It stays silent where the recipe claims a batch, where a policy gives one, for commands in documents and tests, and where a launch
+It stays silent if the recipe claims a batch, if a policy gives one, for commands in documents and tests, and if a launch
 leaves the number of GPUs open. It is advice, and no finding that fails anything.
 """
 
@@ -38,7 +38,7 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     assert first.launch is not None
     assert second.launch is not None
     recipe = second.path.rpartition("/")[2]
-    message = f"this launch of {recipe} gives {size:,}, another one {known[0][1]:,}, and nothing says which is meant"
+    message = f"this launch of {recipe} gives {size:,}, another one {known[0][1]:,}, and the repository does not say which one is meant"
     yield Finding(CODE, message, Severity.INFO, second.launch.at, f"{size:,}", (Related(first.launch.at, f"{known[0][1]:,}"),))
 
 
@@ -56,7 +56,7 @@ RULE = Rule(
     code=CODE,
     name="launches-disagree",
     scope=Scope.RECIPE,
-    summary="launches of one recipe give different batches, and nothing says which is meant",
+    summary="launches of one recipe give different batches, and none is marked as meant",
     bad=(Example((("sft.yaml", _RECIPE), ("a.sh", _ONE), ("b.sh", _TWO.format(steps=4)))),),
     good=(Example((("sft.yaml", _RECIPE), ("a.sh", _ONE), ("b.sh", _TWO.format(steps=8)))),),
     check=check,

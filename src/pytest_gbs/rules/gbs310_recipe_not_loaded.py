@@ -1,13 +1,13 @@
 """A command names a recipe where its program does not look for one.
 
-TRL's parser loads a file behind `--config` alone. A recipe that stands by itself (`accelerate launch sft.py recipes/sft.yaml`, as
-the alignment-handbook had it for years) is an argument that nobody asked for.
+TRL's parser loads a file behind `--config` alone. A recipe without the flag (`accelerate launch sft.py recipes/sft.yaml`, as
+the alignment-handbook had it for years) is an argument that the parser ignores.
 
 What the program does: `TrlParser` stops with a `ValueError` on arguments that it does not know.
 
-How to mend it: put `--config` in front of the recipe.
+How to fix it: put `--config` in front of the recipe.
 
-It stays silent where the program's own file is not in the repository, or reads a recipe by position as well.
+It stays silent if the program's own file is not in the repository, or reads a recipe by position as well.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ in the logs tells.
 What the framework does: it goes on without a word (train/dataloader.py:549-557). The loader refuses a batch of one over all
 processes, but not over each of them.
 
-How to mend it: use fewer processes or less accumulation, or a larger `model.batch_size`, so that `batch_size / (processes x
+How to fix it: use fewer processes or less accumulation, or a larger `model.batch_size`, so that `batch_size / (processes x
 gradient_accumulation_steps)` is two or more.
 
-It stays silent for other losses, and where the number of processes is not known.
+It stays silent for other losses, and if the number of processes is not known.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """An interval between evaluations that is not the one written down.
 
-HALOs counts `eval_every` in examples, whatever its comment says, and evaluates where the examples seen are a multiple of it. They
+HALOs counts `eval_every` in examples, despite its comment, and evaluates where the examples seen are a multiple of it. They
 grow by a whole `model.batch_size` at each step.
 
 What the framework does: launch.py takes off what is left over after whole batches, and prints `WARNING: eval_every must be
 divisible by batch_size`. An `eval_every` smaller than the batch becomes 0 that way, and the training loop divides by it: the run
 stops with a `ZeroDivisionError` once the models are loaded.
 
-How to mend it: make `eval_every` a multiple of `model.batch_size`.
+How to fix it: make `eval_every` a multiple of `model.batch_size`.
 
 It is an error where the interval becomes 0, a warning where it is corrected, and advice where it is the default that is. It stays silent
 where the batch or the interval is not known.
@@ -41,7 +41,7 @@ def check(run: Run) -> Iterator[Outcome]:
     related = beside((interval, batch), at)
     if really:
         severity = Severity.INFO if interval.origin == Origin.DEFAULT else Severity.WARNING
-        message = f"{stated} is no multiple of {batch.key} {batch.value:,}; HALOs sets it to {really:,} and goes on"
+        message = f"{stated} is not a multiple of {batch.key} {batch.value:,}; HALOs sets it to {really:,} and goes on"
         steps = f"{really:,} examples are {really // batch.value:,} steps of {batch.value:,}"
         yield Finding(CODE, message, severity, at, related=related, details=(steps,))
     else:

@@ -1,16 +1,16 @@
-"""A number of examples that is no whole number of steps, or another one than the epochs plan.
+"""A number of examples that is not a whole number of steps, or another one than the epochs plan.
 
 HALOs plans its learning rate with `n_examples // model.batch_size` steps, times `n_epochs` (not for SFT), and stops at the first
 micro batch with which `n_examples` are seen.
 
 What the framework does: it goes on without a word. Without accumulation the last step takes more examples than were asked for, one
 step more than planned. With it the micro batches that fill no step are dropped. With more than one epoch, warmup is a share of
-steps that never come. Where the examples fill not even one step, training ends without any. Where both keys are null it stops at
+steps that never come. If the examples fill not even one step, training ends without any. If both keys are null it stops at
 start.
 
-How to mend it: make `n_examples` a multiple of `model.batch_size`; leave `n_epochs` at 1 beside it.
+How to fix it: make `n_examples` a multiple of `model.batch_size`; leave `n_epochs` at 1 beside it.
 
-It stays silent where only epochs are given: the plan then depends on the data. How far the data reaches is not known here, so that
+It stays silent if only epochs are given: the plan then depends on the data. How far the data reaches is not known here, so that
 the steps are those of data that is long enough.
 """
 
@@ -98,7 +98,7 @@ def _judged(run: Run, plan: _Plan) -> tuple[str, str, tuple[str, ...]] | None:
         return Severity.WARNING, message, (trained, "warmup is a share of the steps that are planned")
     if plan.examples % plan.batch == 0:
         return None
-    uneven = f"{asked} is no multiple of model.batch_size {plan.batch:,}; HALOs"
+    uneven = f"{asked} is not a multiple of model.batch_size {plan.batch:,}; HALOs"
     if plan.dropped:
         words = "micro batch of each process fills" if plan.dropped == 1 else "micro batches of each process fill"
         return Severity.INFO, f"{uneven} trains on {plan.steps * plan.batch:,} of them", (trained, f"{plan.dropped} {words} no step")

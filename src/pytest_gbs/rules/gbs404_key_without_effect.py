@@ -8,9 +8,9 @@ where it evaluates, if `intermediate_checkpoints` is on, and never asks for `sav
 `trainer`; loads a reward model from `model.reward_model.path`, and looks at `model.reward_model_path` only where there is one; and reads
 sizes below `model`, none at the top.
 
-How to mend it: delete the key, or use the one that the finding names.
+How to fix it: delete the key, or use the one that the finding names.
 
-It stays silent where the value is the one that counts anyway, or null, and where it is that of HALOs' own config.yaml.
+It stays silent if the value is the one that counts anyway, or null, and if it is that of HALOs' own config.yaml.
 """
 
 from __future__ import annotations

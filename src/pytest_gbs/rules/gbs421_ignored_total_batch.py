@@ -8,11 +8,11 @@ of 1 before anything divides `batch_size` by the micro batch, so that each GPU t
 
 What the framework does: axolotl logs `batch_size is not recommended. Please use gradient_accumulation_steps instead.` and goes on.
 
-How to mend it: delete `batch_size`, and write the accumulation that you mean: `batch_size` divided by `micro_batch_size` and by
+How to fix it: delete `batch_size`, and write the accumulation that you mean: `batch_size` divided by `micro_batch_size` and by
 the number of GPUs.
 
-It stays silent where `batch_size` is the micro batch, which is what is trained with, where the accumulation is left open with `null`,
-and where it is set as well (axolotl stops, which GBS203 reports).
+It stays silent if `batch_size` is the micro batch, which is what is trained with, if the accumulation is left open with `null`,
+and if it is set as well (axolotl stops, which GBS203 reports).
 """
 
 from __future__ import annotations

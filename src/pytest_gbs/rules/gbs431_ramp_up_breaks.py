@@ -8,7 +8,7 @@ What the framework does: Megatron-Core stops with `expected global batch size in
 increment` where the steps do not meet the end, divides by zero where start and end are the same, and stops on its way with `current
 global batch size (24) is not divisible by micro-batch-size (1) times data parallel size (16)`.
 
-How to mend it: make the start and the increment multiples of micro batch x data-parallel size, and the distance to the global batch
+How to fix it: make the start and the increment multiples of micro batch x data-parallel size, and the distance to the global batch
 a multiple of the increment.
 
 It stays silent without a ramp-up, and on what depends on a number of GPUs that is not known.

@@ -6,10 +6,10 @@ cluster, so that a recipe breaks when it moves to another of either.
 What the framework does: nanotron stops while it reads the configuration, with `num_attention_heads (12) must be divisible by tp (8)`,
 or with one of two like it: there must be at least as many heads for keys and values as ranks, and the heads must divide among them.
 
-How to mend it: choose a tensor-parallel size that divides both numbers of heads, and give the ranks that are left to data
+How to fix it: choose a tensor-parallel size that divides both numbers of heads, and give the ranks that are left to data
 parallelism; the global batch stays the same if the accumulation shrinks by the factor by which the data-parallel size grows.
 
-It stays silent where the numbers of heads are not in the recipe.
+It stays silent if the numbers of heads are not in the recipe.
 """
 
 from __future__ import annotations

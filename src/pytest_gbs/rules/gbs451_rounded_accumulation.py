@@ -6,10 +6,10 @@ their remainder.
 What the framework does: it goes on without a word. `global_batch_size: 129` on 64 GPUs trains with 128, and 512 with micro
 batches of 24 on 8 GPUs trains with 384: the learning rate and every comparison with other runs rest on a number that is not used.
 
-How to mend it: make the global batch a multiple of the micro batch times the number of GPUs. The finding names the number that
+How to fix it: make the global batch a multiple of the micro batch times the number of GPUs. The finding names the number that
 really counts.
 
-It stays silent where the number of GPUs is not known, and where so little is left that the framework stops, which GBS202
+It stays silent if the number of GPUs is not known, and if so little is left that the framework stops, which GBS202
 reports.
 """
 

@@ -8,10 +8,10 @@ What the framework does: the FSDP workers round with `//=` and split a rollout i
 last one is weighted as if it were whole. The newer SFT trainer rounds the batch of each rank down in the same way. Neither prints a
 word.
 
-How to mend it: choose a mini batch whose completions (`ppo_mini_batch_size` x `rollout.n`) are a multiple of the ranks, and a rollout
+How to fix it: choose a mini batch whose completions (`ppo_mini_batch_size` x `rollout.n`) are a multiple of the ranks, and a rollout
 that is a multiple of the mini batch.
 
-It stays silent where the number of GPUs is not known, and where verl stops anyway.
+It stays silent if the number of GPUs is not known, and if verl stops anyway.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ packs exactly one row into a micro batch.
 What the framework does: prime-rl stops while it reads the config, with `Micro batch size must be 1 when CP is enabled` or `VLM SFT
 requires data.micro_batch_size = 1`.
 
-How to mend it: set `data.micro_batch_size` to 1. The global batch stays as it is; the accumulation grows by the same factor.
+How to fix it: set `data.micro_batch_size` to 1. The global batch stays as it is; the accumulation grows by the same factor.
 
 It stays silent without context parallelism and without a vision model.
 """

@@ -5,12 +5,12 @@ A team that tuned its learning rates for one global batch writes that down once,
 all matching recipes share one batch. A branch that halves the accumulation to fit a smaller GPU then fails in review, not after
 a week of training.
 
-The rule is held against what the recipe gives on the hardware known for it. Where the hardware is not known, it fires only if
+The rule is compared with what the recipe gives on the hardware known for it. If the hardware is not known, it fires only if
 no number of GPUs gives the expected size; else it says with how many GPUs it would.
 
-How to mend it: change the recipe as the finding says, or the expectation, if it is the one that is out of date.
+How to fix it: change the recipe as the finding says, or the expectation, if it is the one that is out of date.
 
-It stays silent where no expectation matches the recipe's path.
+It stays silent if no expectation matches the recipe's path.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ of the commits since then names it beside the word "batch" or "GBS".
 
 It is off unless selected (`extend-select = ["GBS502"]`), and compares nothing without `--changed-since`.
 
-How to mend it: undo the change; or declare it, by a comment (`# gbs: 256 on 8 nodes x 8 gpus`), by `gbs lock`, or in the commit message.
+How to fix it: undo the change; or declare it, by a comment (`# gbs: 256 on 8 nodes x 8 gpus`), by `gbs lock`, or in the commit message.
 
-It stays silent on recipes that are new, on changes that cancel out, and where either batch is unknown.
+It stays silent on recipes that are new, on changes that cancel out, and if either batch is unknown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
 if TYPE_CHECKING:
-    from pytest_gbs.model.locked import Held, Record
+    from pytest_gbs.model.locked import LockedBatch, Record
 
 CODE = "GBS502"
 
@@ -63,7 +63,7 @@ def _said(messages: str, now: Record) -> bool:
     return named and re.search(r"(?i)batch|gbs", plain) is not None
 
 
-def _finding(run: Run, base: Held, now: Record) -> Finding:
+def _finding(run: Run, base: LockedBatch, now: Record) -> Finding:
     from pytest_gbs.claims.locked import moved, words
 
     changed = moved(base.record, now)
@@ -71,7 +71,7 @@ def _finding(run: Run, base: Held, now: Record) -> Finding:
     at = next((size.at for size in sizes if size.at and size.at.source == run.path), _start(run))
     related = beside(sizes, at)
     because = listing((f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in changed), last="and")
-    message = f"global batch size went from {words(base.record)} at {base.where} to {words(now)}, and nothing declares it"
+    message = f"global batch size went from {words(base.record)} at {base.where} to {words(now)}, but the change is not declared"
     return Finding(CODE, message, Severity.WARNING, at, "", related, (because,) if because else ())
 
 

@@ -1,16 +1,16 @@
 """A recipe does not have the batch any more that `gbs.lock` has for it.
 
 Most recipes claim nothing: no comment says what their batch should be. `gbs lock` writes down what it is, a line for each recipe and
-each launch of it. From then on nobody changes a batch by accident: who does so on purpose runs `gbs lock` again, and the reviewer
+each launch of it. From then on a batch cannot change by accident: to change it on purpose, run `gbs lock` again, and the reviewer
 sees that line in the change. No history is needed, so it works in shallow clones and forks.
 
 The finding names the operand that moved the batch. A change of several operands that cancel out (twice the nodes, half the accumulation)
-is none. Where the hardware is not known, the part of one GPU is compared; where the lock has the hardware and the recipe no longer
+is none. If the hardware is not known, the part of one GPU is compared; where the lock has the hardware and the recipe no longer
 does, the rule says on how many GPUs the batch would be the same.
 
-How to mend it: undo the change of the operand, or, where it is meant, run `gbs lock` and commit the line that it changes.
+How to fix it: undo the change of the operand, or, where it is meant, run `gbs lock` and commit the line that it changes.
 
-It stays silent on recipes and launches that the lock file does not have; `gbs lock --check` tells those that are new or gone.
+It stays silent on recipes and launches that the lock file does not have; `gbs lock --check` lists those that are new or gone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pytest_gbs.model.run import Run
 
 if TYPE_CHECKING:
     from pytest_gbs.claims.locked import Comparison, Moved
-    from pytest_gbs.model.locked import Held
+    from pytest_gbs.model.locked import LockedBatch
 
 CODE = "GBS503"
 
@@ -50,7 +50,7 @@ def check(run: Run) -> Iterator[Outcome]:
         yield _finding(run, run.locked, found)
 
 
-def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
+def _open(run: Run, held: LockedBatch, found: Comparison) -> Undetermined:
     """Return the outcome for a batch that nobody can tell."""
     from pytest_gbs.claims.locked import words
 
@@ -62,7 +62,7 @@ def _open(run: Run, held: Held, found: Comparison) -> Undetermined:
     return Undetermined(CODE, _start(run), said, found.free, implies, values=values)
 
 
-def _finding(run: Run, held: Held, found: Comparison) -> Finding:
+def _finding(run: Run, held: LockedBatch, found: Comparison) -> Finding:
     """Return the finding for a batch that moved, at the operand that moved it."""
     from pytest_gbs.claims.locked import moved, words
 
@@ -78,7 +78,7 @@ def _finding(run: Run, held: Held, found: Comparison) -> Finding:
     message = f"global batch size is {batch}, {held.where} has {words(held.record)}{f': {because}' if because else ''}"
     severity = Severity.WARNING if run.launch and run.launch.kind == Kind.DOCUMENT else Severity.ERROR
     mends, fixes = _ways_out(run, changed)
-    holds = f"holds with {mends}; where the change is meant, gbs lock writes it down" if mends else "where it is meant, run gbs lock"
+    holds = f"holds with {mends}; if the change is intended, run gbs lock" if mends else "if the change is intended, run gbs lock"
     return Finding(CODE, message, severity, at, label, tuple(related), (), holds, run.assumptions, fixes)
 
 
@@ -119,7 +119,7 @@ def _ways_out(run: Run, changed: tuple[Moved, ...]) -> tuple[str, tuple[Fix, ...
 
 
 _LOCK = """\
-# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails where one moves (GBS503).
+# The global batch size of each recipe and launch. Written by gbs lock; gbs check fails if one changes (GBS503).
 version = 1
 "sft.yaml" = { unit = "samples", per_gpu = 8, micro_batch_size = 4, gradient_accumulation_steps = 2 }
 """

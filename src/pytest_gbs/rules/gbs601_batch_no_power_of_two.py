@@ -1,4 +1,4 @@
-"""The global batch size is no power of two.
+"""The global batch size is not a power of two.
 
 It is advice, and off unless selected (`extend-select = ["GBS601"]`): a rule of thumb, not a fact. Kernels and collectives of today do
 not care; batches of 128, 256 or 512 are what people tune, compare and scale by halves and doubles, and a batch of 120 is more often
@@ -6,9 +6,9 @@ what a change of hardware left behind than what anybody chose.
 
 What the framework does: it trains with it all the same.
 
-How to mend it: if nobody chose the number, take the power of two nearby; `gbs plan` lists how to reach it.
+How to fix it: if the number was not chosen on purpose, take the power of two nearby; `gbs plan` lists how to reach it.
 
-It stays silent where the batch is not known, where a comment claims this very number, and for batches counted in tokens.
+It stays silent if the batch is not known, if a comment claims this very number, and for batches counted in tokens.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def check(run: Run) -> Iterator[Outcome]:
     at = at or (run.launch.at if run.launch is not None and run.launch.start is not None else Location(run.path, 0, 0))
     related = beside(operands, at)
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
-    message = f"global batch size {size.value:,} is no power of two; {below:,} and {below * 2:,} are"
+    message = f"global batch size {size.value:,} is not a power of two; {below:,} and {below * 2:,} are"
     yield Finding(CODE, message, Severity.INFO, at, "", related, details, assumptions=run.assumptions)
 
 
@@ -56,7 +56,7 @@ RULE = Rule(
     code=CODE,
     name="batch-no-power-of-two",
     scope=Scope.RUN,
-    summary="the global batch size is no power of two",
+    summary="the global batch size is not a power of two",
     bad=(Example((("sft.yaml", _RECIPE.format(accumulation=3)),), _FLAGS),),
     good=(Example((("sft.yaml", _RECIPE.format(accumulation=4)),), _FLAGS),),
     check=check,

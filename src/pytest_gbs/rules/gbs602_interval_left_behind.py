@@ -2,14 +2,14 @@
 
 It is advice, and off unless selected (`extend-select = ["GBS602"]`). With half the batch an epoch has twice the steps: warmup, saves and
 evaluations that are given in steps come twice as often as before in samples, and `max_steps` trains on half of them. Whether that is
-meant, nobody can tell from the file.
+meant, the file does not say.
 
 What the framework does: it counts optimizer steps.
 
-How to mend it: scale the intervals with the batch (half the batch, twice the steps), or give them as a share of the run where the
+How to fix it: scale the intervals with the batch (half the batch, twice the steps), or give them as a share of the run where the
 framework takes one (`save_steps: 0.05`).
 
-It compares nothing without `--changed-since`, and stays silent where the batch is the same or not known.
+It compares nothing without `--changed-since`, and stays silent if the batch is the same or not known.
 """
 
 from __future__ import annotations

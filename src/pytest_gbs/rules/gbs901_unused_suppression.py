@@ -1,12 +1,12 @@
 """A comment `# gbs: ignore[...]` that silences nothing.
 
 The finding it was written for is gone, its rule does not exist, or it has no brackets: `# gbs: ignore` alone silences nothing,
-since a comment that silences every rule hides the next mistake as well. Where the settings ask for reasons, one without a
+since a comment that silences every rule hides the next mistake as well. If the settings ask for reasons, one without a
 reason silences nothing either.
 
 A suppression that outlives its reason waits to hide a real finding on the same line.
 
-How to mend it: delete the comment, or the code that is not needed any more. Where the brackets are missing,
+How to fix it: delete the comment, or the code that is not needed any more. If the brackets are missing,
 name the rule: `# gbs: ignore[GBS101] why this is right`.
 
 It stays silent while the comment hides a finding, and for rules that this run does not select.

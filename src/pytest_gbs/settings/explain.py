@@ -124,7 +124,7 @@ def _problems(error: Any, schema: Any) -> Iterator[Problem]:
         for each in within:
             yield from _problems(each, schema)
     elif error.parent is None and _is_name(error):
-        yield Problem((*path, error.instance), f"is no name here: {wanted(error.schema, schema, 'string')} is wanted")
+        yield Problem((*path, error.instance), f"is not a name here: {wanted(error.schema, schema, 'string')} is wanted")
     else:
         verb = "holds" if path and isinstance(path[-1], int) else "is"
         written = ", in double brackets," if path and path[-1] in _ENTRIES else ""
@@ -179,9 +179,9 @@ def _unknown_keys(error: Any) -> list[str]:
 
 def _unknown(key: str, known: Iterable[str]) -> str:
     if key == "tool":
-        return "is no setting; gbs.toml holds the settings themselves, without [tool.gbs]"
+        return "is not a setting; gbs.toml holds the settings themselves, without [tool.gbs]"
     close = get_close_matches(key[:100].replace("_", "-").lower(), list(known), 1)
-    return f"is no setting; did you mean {close[0]}?" if close else f"is no setting; there are {listing(sorted(known), 'and')}"
+    return f"is not a setting; did you mean {close[0]}?" if close else f"is not a setting; there are {listing(sorted(known), 'and')}"
 
 
 def _is_name(error: Any) -> bool:

@@ -137,10 +137,10 @@ def _wrong_notation(raw: Raw) -> Iterator[Problem]:
         for path, text in _texts(raw, kind, part):
             sizes = _sizes_in(text, part)
             if sizes is None:
-                yield Problem(path, f'holds "{text[:80]}", which is no {part}: {wanted} is wanted')
+                yield Problem(path, f'holds "{text[:80]}", which is not a {part}: {wanted} is wanted')
             for name in dict.fromkeys(sizes or ()):
                 if name not in known:
-                    yield Problem(path, f'holds "{text[:80]}", where {name[:80]} is no size{meant(name, known)}')
+                    yield Problem(path, f'holds "{text[:80]}", where {name[:80]} is not a size{meant(name, known)}')
 
 
 def _sizes_in(text: str, part: str) -> tuple[str, ...] | None:
@@ -161,7 +161,7 @@ def _unknown_sizes(raw: Raw) -> Iterator[Problem]:
     known = {*SIZES, *raw.get("sizes", ())}
     for path, name in _named_sizes(raw):
         if name not in known:
-            yield Problem(path, f'is "{name[:80]}", which is no size{meant(name, known)}')
+            yield Problem(path, f'is "{name[:80]}", which is not a size{meant(name, known)}')
 
 
 def _named_sizes(raw: Raw) -> Iterator[tuple[Path, str]]:
@@ -201,9 +201,9 @@ def _wrong_versions(raw: Raw) -> Iterator[Problem]:
             yield Problem(path, f'is "{text[:80]}": a version such as "0.16" is wanted')
     held = [path for path, _ in bounds if path[0] in ("keys", "equations", "constraints")]
     if versions and held:
-        yield Problem(held[0], "stands beside before; one of the two is wanted")
+        yield Problem(held[0], "is given together with before; give only one of the two")
     if len({text for _, text in bounds}) > _MOST_VERSIONS:
-        yield Problem((), f"tells more than {_MOST_VERSIONS} versions apart")
+        yield Problem((), f"distinguishes more than {_MOST_VERSIONS} versions")
 
 
 def _too_many_rows(raw: Raw) -> Iterator[Problem]:
@@ -213,4 +213,4 @@ def _too_many_rows(raw: Raw) -> Iterator[Problem]:
         either = row.get("when-any", ())
         number += (1 + len(words(row.get("spellings", ())))) * max(1, len(either) if isinstance(either, list) else 1)
     if number > _MOST_ROWS:
-        yield Problem(("keys",), f"stand for more than {_MOST_ROWS:,} keys")
+        yield Problem(("keys",), f"cover more than {_MOST_ROWS:,} keys")

@@ -64,7 +64,7 @@ def _found(stated: Any, root: str, file: str) -> tuple[list[_Stated], list[Probl
         if not isinstance(each, str):
             found.append(_Stated(path, name, each, file))
         elif _leaves(each, root):
-            wrong.append(Problem(path, f'{"holds" if name == "" else "is"} "{each[:200]}", which is no file of this repository'))
+            wrong.append(Problem(path, f'{"holds" if name == "" else "is"} "{each[:200]}", which is not a file of this repository'))
         else:
             try:
                 found.append(_of_file(path, each, root))
@@ -82,7 +82,7 @@ def _each(stated: Any) -> Iterator[tuple[Path, str, Any]]:
 
 
 def _leaves(path: str, root: str) -> bool:
-    """Return whether `path` is no plain path below the root; settings may come from a stranger."""
+    """Return whether `path` is not a plain path below the root; settings may come from a stranger."""
     plain = path.replace("\\", "/")
     return plain.startswith("/") or ":" in plain or ".." in plain.split("/") or leads_outside(f"{root}/{plain}", root)
 
@@ -91,7 +91,7 @@ def _of_file(stated_at: Path, path: str, root: str) -> _Stated:
     """Return what the file at `path` describes.
 
     Raises:
-        SettingsError: it can't be read, or is no TOML.
+        SettingsError: it can't be read, or is not TOML.
     """
     from pytest_gbs.settings.file import parse
 

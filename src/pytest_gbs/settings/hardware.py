@@ -47,7 +47,7 @@ def contradiction(values: dict[str, int]) -> str:
         return "" if world == nodes * gpus else f"{world:,} is not num-nodes {nodes:,} x gpus-per-node {gpus:,} = {nodes * gpus:,}"
     for name, value in (("num-nodes", nodes), ("gpus-per-node", gpus)):
         if value and world % value:
-            return f"{world:,} is no multiple of {name} {value:,}"
+            return f"{world:,} is not a multiple of {name} {value:,}"
     return ""
 
 

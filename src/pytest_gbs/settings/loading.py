@@ -55,7 +55,7 @@ def _found(root: str, rules: Mapping[str, str]) -> Settings:
     own = read_bytes(f"{root}/gbs.toml", MOST_SETTINGS_BYTES)
     shared = read_bytes(f"{root}/pyproject.toml", MOST_SETTINGS_BYTES) if own == MISSING else ""
     if shared == too_large(MOST_SETTINGS_BYTES) and may_hold(f"{root}/pyproject.toml", ("gbs",)):
-        raise SettingsError(f"pyproject.toml: {shared}, and may hold [tool.gbs]; gbs.toml would stand in front of it")
+        raise SettingsError(f"pyproject.toml: {shared}, and may contain [tool.gbs], which gbs.toml would override")
     if own == MISSING and (isinstance(shared, str) or not has_settings(shared)):
         return Settings()
     from pytest_gbs.settings.file import TABLE, parse

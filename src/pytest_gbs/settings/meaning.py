@@ -122,10 +122,10 @@ def _wrong_rules(raw: Raw, rules: Mapping[str, str]) -> Iterator[Problem]:
     for path, texts in lists:
         for number, text in enumerate(texts):
             if not resolve(text, rules):
-                yield Problem((*path, number), f'holds "{text}", which is no rule; {advice(text, rules)}')
+                yield Problem((*path, number), f'holds "{text}", which is not a rule; {advice(text, rules)}')
     for text in raw.get("severity", {}):
         if not resolve(text, rules):
-            yield Problem(("severity", text), f"is no rule; {advice(text, rules)}")
+            yield Problem(("severity", text), f"is not a rule; {advice(text, rules)}")
 
 
 def _wrong_hardware(raw: Raw) -> Iterator[Problem]:

@@ -47,7 +47,7 @@ def with_local_rules(settings: Settings, paths: Iterable[str], rules: Mapping[st
     """Return `settings` with the rules and tables of Python files: they run as they are, which is why only the command line names them.
 
     Raises:
-        UsageError: a path is no Python file and no folder of some, or a file holds none of them.
+        UsageError: a path is neither a Python file nor a folder of some, or a file holds none of them.
     """
     tables: list[Framework] = []
     found: list[Rule] = []

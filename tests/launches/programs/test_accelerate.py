@@ -131,10 +131,10 @@ def test_processes_that_do_not_divide_are_rounded_down_in_silence() -> None:
         ("num_processes: 2\nnum_machines: 4\n", "2 processes on 4 machines leave none for each; accelerate launch stops", True),
         ("num_processes: 0\n", "0 processes cannot be started; accelerate launch stops", True),
         ("num_processes: -8\n", "-8 processes cannot be started; accelerate launch stops", True),
-        ("num_processes: 8.5\n", "num_processes 8.5 is no whole number; accelerate launch stops", True),
-        ("num_processes: true\n", "num_processes True is no whole number; accelerate launch stops", True),
-        ("num_processes: '16'\nnum_machines: 2\n", "num_processes '16' is no whole number; accelerate launch stops", True),
-        ("num_processes: 1e1\n", "num_processes '1e1' is no whole number; accelerate launch stops", True),
+        ("num_processes: 8.5\n", "num_processes 8.5 is not a whole number; accelerate launch stops", True),
+        ("num_processes: true\n", "num_processes True is not a whole number; accelerate launch stops", True),
+        ("num_processes: '16'\nnum_machines: 2\n", "num_processes '16' is not a whole number; accelerate launch stops", True),
+        ("num_processes: 1e1\n", "num_processes '1e1' is not a whole number; accelerate launch stops", True),
         ("num_processes: 8\nnum_machines: '2'\n", "num_machines '2' is text, not a number; accelerate launch stops", True),
     ],
 )
@@ -251,7 +251,7 @@ def test_parallel_sizes_that_fit_are_read(text: str, expected: dict[str, int]) -
         ),
         pytest.param(
             {"dp_replicate": 4, "tp": 2},
-            "tensor or context parallelism needs dp_shard above 1 where dp_replicate is; training stops at start",
+            "tensor or context parallelism needs dp_shard above 1 if dp_replicate is above 1; training stops at start",
             id="replicated only",
         ),
         pytest.param({"tp": 0}, "parallelism_config_tp_size is 0 and must be at least 1; training stops at start", id="zero"),

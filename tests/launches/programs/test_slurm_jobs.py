@@ -97,7 +97,7 @@ def test_the_gpus_of_the_job_are_counted(options: tuple[str, ...], expected: int
 def test_more_processes_than_gpus_are_a_problem() -> None:
     text = job("--nodes=2", "--gres=gpu:8")
     start = start_of(text + "accelerate launch --num_processes 32 --num_machines 2 train.py")
-    assert problems(start) == [("32 processes are started where the job has 2 nodes x 8 = 16 GPUs", True)]
+    assert problems(start) == [("32 processes are started, but the job has 2 nodes x 8 = 16 GPUs", True)]
     ((place, label),) = start.problems[0].related
     assert (text[place.start : place.stop], label) == ("gpu:8", "GPUs of the job")
 
@@ -109,4 +109,4 @@ def test_no_more_processes_than_gpus_are_in_order(count: int) -> None:
 
 def test_a_default_may_be_set_to_what_the_job_has() -> None:
     start = start_of(job("--nodes=1", "--gres=gpu:4") + "torchrun --nproc_per_node ${GPUS:-8} train.py")
-    assert problems(start) == [("8 processes are started where the job has 1 nodes x 4 = 4 GPUs", False)]
+    assert problems(start) == [("8 processes are started, but the job has 1 nodes x 4 = 4 GPUs", False)]

@@ -24,7 +24,7 @@ _PLAIN_BATCH: Final = words("batch bs bsz batchsize")
 class Operand(NamedTuple):
     """One factor of a product: its number (None where it is only named), its name ("" where it has none), and the number's token.
 
-    `unit` is the first word behind the number that is no name of ours: `64 samples`.
+    `unit` is the first word behind the number that is not a name of ours: `64 samples`.
     """
 
     value: int | None
@@ -36,7 +36,7 @@ class Operand(NamedTuple):
 class Product(NamedTuple):
     """Operands multiplied, and those divided by, from token `first` to `stop` (excluded).
 
-    `value` is what it really gives, None where it is no whole number or an operand has no number.
+    `value` is what it really gives, None where it is not a whole number or an operand has no number.
     """
 
     first: int
@@ -152,7 +152,7 @@ def _past_remark(tokens: Sequence[Token], i: int) -> int:
 
 
 def _behind(tokens: Sequence[Token], i: int) -> tuple[str, int, str]:
-    """Return the name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is no name of ours."""
+    """Return the name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is not a name of ours."""
     bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
     name, stop = ("", i) if text_at(tokens, i) in UNITS else _name(tokens, i + bracket)
     if name == Name.WORLD_SIZE and text_at(tokens, stop) == "/" and text_at(tokens, stop + 1) in NODES:

@@ -22,7 +22,7 @@ _FAR: Final = 14
 
 
 class Result(NamedTuple):
-    """A number that arithmetic is said to give: its token, and its unit: `samples`, `tokens`, ..., "" or, for what is no batch, "?"."""
+    """A number that arithmetic is said to give: its token, and its unit: `samples`, `tokens`, ..., "" or, for what is not a batch, "?"."""
 
     at: int
     unit: str
@@ -167,7 +167,7 @@ def _results(tokens: Sequence[Token], i: int, starts: dict[int, Product], used: 
 
 
 def _other_size(tokens: Sequence[Token], start: int, stop: int) -> str:
-    """Return "?" and the size that the words in front of a result name, where that is no batch: `-> grad accum 4`."""
+    """Return "?" and the size that the words in front of a result name, where that is not a batch: `-> grad accum 4`."""
     named = (name_at(tokens, j) for j in range(start, stop))
     return next((f"?{each.name}" for each in named if each is not None and each.name in _NO_BATCH), "")
 

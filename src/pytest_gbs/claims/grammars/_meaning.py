@@ -17,7 +17,7 @@ from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
 
 _SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 _DIVIDING: Final = frozenset((*PARALLEL, EXPERTS))
-# What is multiplied with these is no batch.
+# What is multiplied with these is not a batch.
 _UNCOUNTED: Final = words("samples sample epoch epochs steps step hours days experts layers rows layer heads mib gib gb s")
 
 

@@ -185,7 +185,7 @@ _LINKED: Final = words(", ( ; : . + with and at using plus by of over ->")
 
 
 def _goes_on(tokens: Sequence[Token], i: int) -> bool:
-    """Return whether a number is no value of its own: a formula, a change, a range."""
+    """Return whether a number is not a value of its own: a formula, a change, a range."""
     if i >= len(tokens) or tokens[i].kind != SIGN:
         return False
     return tokens[i].text in ("/", "//", "+") or (tokens[i].text == "->" and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER)

@@ -50,7 +50,7 @@ def _pattern() -> re.Pattern[str]:
     digits = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:_\d+)*)(?:\.\d+)?(?:(?:\*\*|\^)\d+|[kKMB](?!\w))?"
     times = r"[xX](?=[\d\s(]|[A-Za-z]{1,3}\d|$)"
     apart = "|".join(sorted(SEPARATE, reverse=True))
-    # `80GB`, `v0.23`, `7b`, `-1`, `50%`, `4-8` and `llama-8` are no counts.
+    # `80GB`, `v0.23`, `7b`, `-1`, `50%`, `4-8` and `llama-8` are not counts.
     number = rf"(?:(?<![\w.$@-])(?<!\d:)|(?<=[\d)][xX])){digits}(?={times}|(?i:{apart})\b|(?![\w%]|[.:-]\d))"
     return re.compile(
         rf"\s*(?:((?<=[\d)]){times})|([^\W\d_][^\W_]*)|({number})|(\d+(?:[-:.]\d+)+\w*|\d[^\W_]*)|_|(->|=>|//|~=|>=|<=|==|\S))"

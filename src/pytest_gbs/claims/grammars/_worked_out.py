@@ -15,7 +15,7 @@ from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at
 from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars.words import Numeral
-from pytest_gbs.model.declaration import Declaration, Factor, Interval, Sum
+from pytest_gbs.model.declaration import Declaration, Factor, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
 from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
 
@@ -73,7 +73,7 @@ def _claimed(passage: Passage, formula: Formula, result: Result | None) -> Itera
     if whole and all(operand.value is not None for operand in counted):
         factors = tuple(_factor(passage, operand) for operand in product.factors if operand in counted)
         divisors = tuple(_factor(passage, operand) for operand in product.divisors if operand in counted)
-        found = found._replace(sum=Sum(factors, divisors, number.value, number.holds, value, where))
+        found = found._replace(sum=StatedArithmetic(factors, divisors, number.value, number.holds, value, where))
     yield found
 
 

@@ -12,7 +12,7 @@ from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at, name_at
 from pytest_gbs.claims.grammars._statements import Passage, paragraphs, statements
 from pytest_gbs.claims.grammars._tokens import NUMBER, text_at
 from pytest_gbs.claims.grammars.words import DEVICE_UNITS, UNITS
-from pytest_gbs.model.declaration import Declaration, Factor, Grammar, Sum
+from pytest_gbs.model.declaration import Declaration, Factor, Grammar, StatedArithmetic
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
@@ -83,7 +83,9 @@ def _listed(lines: list[_Line]) -> Iterator[Declaration]:
     factors = next((names for names in _EQUATION if all(name in sizes for name in names)), ())
     if factors and not any(name in sizes for name in _SPLITS):
         stated = tuple(Factor(sizes[name].value, name, places[name]) for name in factors)
-        found = found._replace(sum=Sum(stated, (), number.value, number.holds, prod(factor.value for factor in stated), found.at))
+        found = found._replace(
+            sum=StatedArithmetic(stated, (), number.value, number.holds, prod(factor.value for factor in stated), found.at)
+        )
     yield found
 
 

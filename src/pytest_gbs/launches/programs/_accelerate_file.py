@@ -93,7 +93,7 @@ def _machines(document: Document) -> int:
 
 
 def _mesh(document: Document) -> dict[str, int]:
-    """Return the sizes of `parallelism_config`, 1 where one is absent; nothing where the file has none or one is no number."""
+    """Return the sizes of `parallelism_config`, 1 where one is absent; nothing where the file has none or one is not a number."""
     if not any(("parallelism_config", key) in document.keyed for key in _SIZES.values()):
         return {}
     sizes = {name: _value(document, ("parallelism_config", key)) for name, key in _SIZES.items()}
@@ -185,7 +185,7 @@ def _problems(file: _File, distributed: bool) -> Iterator[Problem]:
 
 
 def _is_null(file: _File, key: str) -> bool:
-    """Return whether a key is absent or null, rather than something that is no number."""
+    """Return whether a key is absent or null, rather than something that is not a number."""
     node = file.document.get(key)
     return node is None or (isinstance(node, Scalar) and file.value(key) is None)
 
@@ -195,7 +195,7 @@ def _of_wrong_type(file: _File) -> Iterator[Problem]:
     processes, machines = file.value("num_processes"), file.value("num_machines")
     plain = isinstance(processes, str) and (processes in _COUNTED or is_digits(processes) or "$" in processes or "{" in processes)
     if isinstance(processes, (bool, float)) or (isinstance(processes, str) and not (plain and file.machines == 1)):
-        yield Problem(f"num_processes {processes!r} is no whole number; accelerate launch stops", file.at("num_processes"))
+        yield Problem(f"num_processes {processes!r} is not a whole number; accelerate launch stops", file.at("num_processes"))
     if isinstance(machines, str) and "$" not in machines and "{" not in machines:
         yield Problem(f"num_machines {machines!r} is text, not a number; accelerate launch stops", file.at("num_machines"))
 
@@ -217,7 +217,7 @@ def _of_mesh(file: _File, processes: int) -> Iterator[Problem]:
         message = f"context parallel {mesh['cp']} and sequence parallel {mesh['sp']} exclude each other; training stops at start"
         yield Problem(message, places["cp"], ((places["sp"], "sp"),))
     elif (mesh["tp"] > 1 or mesh["cp"] > 1) and mesh["dp_replicate"] > 1 and mesh["dp_shard"] == 1:
-        message = "tensor or context parallelism needs dp_shard above 1 where dp_replicate is; training stops at start"
+        message = "tensor or context parallelism needs dp_shard above 1 if dp_replicate is above 1; training stops at start"
         yield Problem(message, places["dp_replicate"], related)
     elif total not in (1, processes) and mesh["sp"] == 1:
         factors = " x ".join(f"{name} {size}" for name, size in mesh.items() if size != 1)

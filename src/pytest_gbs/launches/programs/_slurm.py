@@ -145,5 +145,5 @@ def _too_many(start: Start, gpus: Quantity) -> Iterator[Problem]:
     for size in start.sizes:
         if size.name == Name.WORLD_SIZE and isinstance(size, Quantity) and size.value > gpus.value and size.at and gpus.at:
             has = f"{gpus.note.words} = {gpus.value}" if gpus.note.words else str(gpus.value)
-            message = f"{size.value} processes are started where the job has {has} GPUs"
+            message = f"{size.value} processes are started, but the job has {has} GPUs"
             yield Problem(message, size.at, ((gpus.at, "GPUs of the job"),), stops=size.note.kind != Noted.DEFAULT)

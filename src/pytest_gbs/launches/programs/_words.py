@@ -32,7 +32,7 @@ def names(text: str) -> frozenset[str]:
 
 
 def split(command: Command, start: int, switches: frozenset[str], module: tuple[str, ...] = ("-m", "--module")) -> Split:
-    """Return the launcher's own words from `start` on, and the program: the first word that is no option and no value of one.
+    """Return the launcher's own words from `start` on, and the program: the first word that is neither an option nor the value of one.
 
     `switches` are the options without value. Of an option in `module`, a `-m` stands in front of the program.
     """
@@ -103,7 +103,7 @@ def size(name: str, word: Word, key: str, value: int | None = None) -> Quantity 
 
 
 def reason(word: Word) -> str:
-    """Return why a word is no number."""
+    """Return why a word is not a number."""
     if word.text is None:
         return Reason.PLACEHOLDER if any(name[:1] in ("{", "<") for name in word.unknowns) else Reason.INTERPOLATED
     if word.text in _COUNTED:
