@@ -453,7 +453,7 @@ sizes = {buffer_size = "rows that wait"}
         + '"acme.buffer" = "buffer_size"\n',
     )
     assert table.derive is not None
-    assert [(each.code, each.dividend) for each in table.constraints] == [("GBS205", ("buffer_size",))]
+    assert [(each.rule, each.dividend) for each in table.constraints] == [("group-not-divisible", ("buffer_size",))]
     assert [(each.key, each.package, each.since, each.instead) for each in table.removals] == [(("old",), "acme", "2.0", "acme.batch")]
 
 
@@ -587,7 +587,7 @@ _SOME = st.sampled_from(
 _FORMULAS = st.sampled_from(
     ["global_batch_size = micro_batch_size * data_parallel_size", "world_size = num_nodes * gpus_per_node", "own_size = a / b", "x"]
 )
-_GIVEN = {
+_GIVEN: dict[str, dict[str, Any]] = {
     "let": {"w": "batch", "list": ["x", 1]},
     "conditions": {"c": {"key": "a", "is": [1]}, "d": {"key": "b.c", "present": False}},
     "readings": {"r": {"all": "auto"}},

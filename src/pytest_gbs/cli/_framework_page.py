@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import called, quotient, short
@@ -34,7 +34,7 @@ class _Section(NamedTuple):
 
     title: str
     head: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
 
 
 def page(table: Framework, rules: Iterable[Rule], format_name: str) -> str:
