@@ -4,186 +4,177 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
+from pytest_gbs.shell.text import lazy_pattern
+
+LookUp: TypeAlias = Callable[[str], int | None]
+Assign: TypeAlias = Callable[[str, int | None], None]
+
+HOLE: Final = "\ue000"  # stands for a value that is unknown
 _LEVELS: Final = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<=", ">=", "<", ">"), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
 )  # fmt: skip
-_ASSIGNS: Final = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
-HOLE: Final = "\ue000"  # stands for a value that is unknown
+_ASSIGNMENTS: Final = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
 _DEEPEST: Final = 40
 _MOST_TOKENS: Final = 400
 
 
-class Unreckonable(Exception):
-    """An expression that bash would refuse, or that we do not read."""
+class InvalidExpression(Exception):
+    """An expression that bash would refuse, or that is not read."""
 
 
-@cache
-def _token() -> re.Pattern[str]:
-    return re.compile(
-        rf"\s*(?:(?P<number>[0-9]+#[0-9A-Za-z@_]+|0[xX][0-9A-Fa-f]+|[0-9]+)|(?P<name>[A-Za-z_]\w*|{HOLE}+)"
-        r"|(?P<sign><<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%<>=!~?:,()&|^]))",
-        re.ASCII,
-    )
-
-
-class Reckoning:
-    """One expression at work; a value is None where it is unknown.
+def evaluate(text: str, look_up: LookUp, assign: Assign) -> int | None:
+    """The value of an expression, 0 for an empty one; None if it is unknown.
 
     `look_up` gives the value of a variable (None: unknown), `assign` sets one.
+
+    Raises: InvalidExpression: it is not an expression.
     """
+    return _Evaluation(text, look_up, assign).result()
 
-    __slots__ = ("assign", "depth", "look_up", "place", "quiet", "tokens")
 
-    def __init__(self, text: str, look_up: Callable[[str], int | None], assign: Callable[[str, int | None], None]) -> None:
+class _Evaluation:
+    """One expression and the place in it that was reached."""
+
+    __slots__ = ("assign", "depth", "look_up", "place", "skipping", "tokens")
+
+    def __init__(self, text: str, look_up: LookUp, assign: Assign) -> None:
         self.tokens = _tokens(text)
         self.look_up, self.assign = look_up, assign
         self.place = self.depth = 0
-        self.quiet = False  # a side of `?:`, `&&` or `||` that is not taken has no effects
+        self.skipping = False  # a side of `?:`, `&&` or `||` that is not taken has no effects
 
     def result(self) -> int | None:
-        """Return the value of the whole expression, 0 for an empty one.
-
-        Raises: Unreckonable: it is no expression.
-        """
         if not self.tokens:
             return 0
         value = self.comma()
         if self.place < len(self.tokens):
-            raise Unreckonable
+            raise InvalidExpression
         return value
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the next token."""
         index = self.place + ahead
         return self.tokens[index] if index < len(self.tokens) else ""
 
     def take(self, *signs: str) -> str:
-        """Return the next token and go past it if it is one of `signs`, else nothing."""
+        """The next token, passed over, if it is one of `signs`; else nothing."""
         token = self.peek()
         if token not in signs or not token:
             return ""
         self.place += 1
         return token
 
+    def nest(self, read: Callable[[], int | None]) -> int | None:
+        """What `read` reads, one level deeper."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise InvalidExpression
+        value = read()
+        self.depth -= 1
+        return value
+
     def comma(self) -> int | None:
-        """Return the last of expressions behind each other."""
         value = self.assignment()
         while self.take(","):
             value = self.assignment()
         return value
 
     def assignment(self) -> int | None:
-        """Return the value of `name = ...` and set the variable, or that of a condition."""
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise Unreckonable
+        return self.nest(self.assignment_or_choice)
+
+    def assignment_or_choice(self) -> int | None:
+        """The value of `name = ...`, which sets the variable, or of `a ? b : c`."""
         name, sign = self.peek(), self.peek(1)
-        if _is_name(name) and sign in _ASSIGNS:
-            self.place += 2
-            value = self.assignment()
-            if sign != "=":
-                value = _binary(sign[:-1], self.value_of(name), value)
-            self.set(name, value)
-        else:
-            value = self.choice()
-        self.depth -= 1
-        return value
+        if not _is_name(name) or sign not in _ASSIGNMENTS:
+            return self.choice()
+        self.place += 2
+        value = self.assignment()
+        if sign != "=":
+            value = _binary(sign[:-1], self.look_up(name), value)
+        return self.set(name, value)
 
     def choice(self) -> int | None:
-        """Return the value of `a ? b : c`."""
         condition = self.binary(0)
         if not self.take("?"):
             return condition
-        first = self.muted(condition == 0, self.comma)
+        first = self.side(condition == 0, self.comma)
         if not self.take(":"):
-            raise Unreckonable
-        second = self.muted(condition is not None and condition != 0, self.assignment)
+            raise InvalidExpression
+        second = self.side(condition is not None and condition != 0, self.assignment)
         if condition is None:
             return first if first == second else None
         return first if condition else second
 
-    def muted(self, mute: bool, read: Callable[[], int | None]) -> int | None:
-        """Return what `read` reads, without effects if `mute`."""
-        before, self.quiet = self.quiet, self.quiet or mute
+    def side(self, skip: bool, read: Callable[[], int | None]) -> int | None:
+        """What `read` reads, without effects if `skip`."""
+        before, self.skipping = self.skipping, self.skipping or skip
         value = read()
-        self.quiet = before
+        self.skipping = before
         return value
 
     def binary(self, level: int) -> int | None:
-        """Return the value of operands joined by operators of `level` or tighter ones."""
+        """The value of operands joined by operators of `level` or of ones that bind tighter."""
         if level == len(_LEVELS):
             return self.power()
         value = self.binary(level + 1)
         while sign := self.take(*_LEVELS[level]):
             skip = (sign == "&&" and value == 0) or (sign == "||" and value is not None and value != 0)
-            value = _binary(sign, value, self.muted(skip, lambda: self.binary(level + 1)), skipped=self.quiet or skip)
+            value = _binary(sign, value, self.side(skip, lambda: self.binary(level + 1)), skipped=self.skipping or skip)
         return value
 
     def power(self) -> int | None:
-        """Return the value of `a ** b`, which groups from the right."""
         base = self.unary()
         return _power(base, self.power()) if self.take("**") else base
 
     def unary(self) -> int | None:
-        """Return the value of an operand with the signs before it."""
         sign = self.take("-", "+", "!", "~", "++", "--")
         if not sign:
             return self.operand()
         if sign in ("++", "--"):
-            return self.step(self.name(), sign, before=True)
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise Unreckonable
-        value = self.unary()
-        self.depth -= 1
-        if value is None:
-            return None
-        return {"-": -value, "+": value, "!": int(not value), "~": ~value}[sign]
+            name = self.peek()
+            if not _is_name(name):
+                raise InvalidExpression
+            self.place += 1
+            return self.count(name, sign)
+        value = self.nest(self.unary)
+        return None if value is None else {"-": -value, "+": value, "!": int(not value), "~": ~value}[sign]
 
-    def name(self) -> str:
-        """Return the next token, which is a name."""
-        token = self.peek()
-        if not _is_name(token):
-            raise Unreckonable
-        self.place += 1
-        return token
-
-    def step(self, name: str, sign: str, *, before: bool) -> int | None:
-        """Return the value of `++x` or `x++`."""
-        old = self.value_of(name)
-        new = None if old is None else old + (1 if sign == "++" else -1)
-        self.set(name, new)
-        return new if before else old
+    def count(self, name: str, sign: str) -> int | None:
+        """The value of a variable after `++` or `--`."""
+        old = self.look_up(name)
+        return self.set(name, None if old is None else old + (1 if sign == "++" else -1))
 
     def operand(self) -> int | None:
-        """Return the value of a number, a name or an expression in brackets."""
         token = self.peek()
         self.place += 1
         if token == "(":
             value = self.comma()
             if not self.take(")"):
-                raise Unreckonable
+                raise InvalidExpression
             return value
         if token[:1] == HOLE:
             return None
         if token[:1].isdigit():
             return number(token)
         if not _is_name(token):
-            raise Unreckonable
-        sign = self.take("++", "--")
-        return self.step(token, sign, before=False) if sign else self.value_of(token)
+            raise InvalidExpression
+        old = self.look_up(token)
+        if sign := self.take("++", "--"):
+            self.count(token, sign)
+        return old
 
-    def value_of(self, name: str) -> int | None:
-        """Return the value of a variable."""
-        return self.look_up(name)
-
-    def set(self, name: str, value: int | None) -> None:
-        """Set a variable, unless this side is not taken."""
-        if not self.quiet:
+    def set(self, name: str, value: int | None) -> int | None:
+        if not self.skipping:
             self.assign(name, value)
+        return value
+
+
+_token = lazy_pattern(
+    rf"\s*(?:(?P<number>[0-9]+#[0-9A-Za-z@_]+|0[xX][0-9A-Fa-f]+|[0-9]+)|(?P<name>[A-Za-z_]\w*|{HOLE}+)"
+    r"|(?P<sign><<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%<>=!~?:,()&|^]))",
+    re.ASCII,
+)
 
 
 def _tokens(text: str) -> list[str]:
@@ -193,40 +184,39 @@ def _tokens(text: str) -> list[str]:
     while place < len(text):
         match = _token().match(text, place)
         if match is None or len(tokens) >= _MOST_TOKENS:
-            raise Unreckonable
+            raise InvalidExpression
         tokens.append(match.group().strip())
         place = match.end()
     return tokens
 
 
 def number(text: str) -> int:
-    """Return the number that bash reads in `text`: decimal, 0x hexadecimal, 0 octal, base#digits.
+    """The number that bash reads in `text`: decimal, 0x hexadecimal, 0 octal, base#digits.
 
-    Raises: Unreckonable: it is none.
+    Raises: InvalidExpression: it is not a number.
     """
     try:
         if "#" in text:
             base, _, digits = text.partition("#")
             if not 2 <= int(base) <= 36:
-                raise Unreckonable
+                raise InvalidExpression
             value = int(digits, int(base))
         elif text[:2] in ("0x", "0X"):
             value = int(text, 16)
         else:
             value = int(text, 8 if text[0] == "0" and len(text) > 1 else 10)
     except ValueError as error:
-        raise Unreckonable from error
-    return _bounded(value)
+        raise InvalidExpression from error
+    return _in_64_bits(value)
 
 
 def _is_name(token: str) -> bool:
     return token[:1].isalpha() or token[:1] == "_"
 
 
-def _bounded(value: int) -> int:
-    """Return `value` if it fits 63 bits; bash goes on with other numbers where it does not."""
-    if not -(2**63) <= value < 2**63:
-        raise Unreckonable
+def _in_64_bits(value: int) -> int:
+    if not -(2**63) <= value < 2**63:  # bash goes on with another number
+        raise InvalidExpression
     return value
 
 
@@ -234,8 +224,8 @@ def _power(base: int | None, exponent: int | None) -> int | None:
     if base is None or exponent is None:
         return None
     if exponent < 0 or (exponent > 64 and abs(base) > 1):
-        raise Unreckonable
-    return _bounded(base**exponent) if abs(base) > 1 else base ** (exponent % 2 or (2 if exponent else 0))
+        raise InvalidExpression
+    return _in_64_bits(base**exponent) if abs(base) > 1 else base ** (exponent % 2 or (2 if exponent else 0))
 
 
 def _binary(sign: str, left: int | None, right: int | None, *, skipped: bool = False) -> int | None:
@@ -246,24 +236,25 @@ def _binary(sign: str, left: int | None, right: int | None, *, skipped: bool = F
         return 1 if any(known) else None if len(known) < 2 else 0
     if left is None or right is None:
         return None
-    if sign in ("/", "%"):
-        if right == 0:
-            if skipped:
-                return None
-            raise Unreckonable
-        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-        return quotient if sign == "/" else left - quotient * right
-    if sign in ("<<", ">>"):
-        if not 0 <= right < 64:
-            raise Unreckonable
-        return _bounded(left << right) if sign == "<<" else left >> right
-    return _bounded(_SIMPLE[sign](left, right))
+    if (sign in ("<<", ">>") and not 0 <= right < 64) or (sign in ("/", "%") and not right):
+        if skipped and not right:
+            return None
+        raise InvalidExpression
+    return _in_64_bits(_OPERATORS[sign](left, right))
 
 
-_SIMPLE: Final[dict[str, Callable[[int, int], int]]] = {
+def _quotient(left: int, right: int) -> int:
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+
+
+_OPERATORS: Final[dict[str, Callable[[int, int], int]]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
+    "/": _quotient,
+    "%": lambda a, b: a - _quotient(a, b) * b,
+    "<<": lambda a, b: a << b,
+    ">>": lambda a, b: a >> b,
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
     "&": lambda a, b: a & b,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.model.command import Part, Word, hull
+from pytest_gbs.model.command import Part, Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.location import Location
 from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_TURNS, TOO_LONG
@@ -65,17 +65,17 @@ class Fields:
                 continue
             if not any(separator in part.text for separator in self.separators):
                 if part.text:
-                    found.append(_pattern(part))
+                    found.append(_split_part(part))
                 continue
             start = 0
             for place, character in enumerate(part.text):
                 if character in self.separators:
                     if place > start:
-                        found.append(_pattern(part.cut(start, place)))
+                        found.append(_split_part(part.cut(start, place)))
                     found.append(None)
                     start = place + 1
             if start < len(part.text):
-                found.append(_pattern(part.cut(start, len(part.text))))
+                found.append(_split_part(part.cut(start, len(part.text))))
         return found
 
     def single(self) -> Parts:
@@ -88,25 +88,21 @@ class Fields:
         return tuple(self.done)
 
 
-def _pattern(part: Part) -> Part:
-    """Return text with a pattern of file names as what it is: nobody knows which files there are."""
-    text = part.text
-    if text is None or "*" not in text or "=" in text:
-        return part
-    return Part(None, part.at, part.use, text, many=True, pattern=text)
+def as_pattern(part: Part) -> Part:
+    """A pattern of file names, of which the files are unknown."""
+    return part if part.text is None else Part(None, part.at, part.use, part.text, many=True, pattern=part.text)
 
 
-def word(parts: Parts, raw: str, at: Location) -> Word:
+def _split_part(part: Part) -> Part:
+    return as_pattern(part) if part.text is not None and "*" in part.text and "=" not in part.text else part
+
+
+def make_word(parts: Parts, raw: str, at: Location) -> Word:
     """Return a word of these parts; one that is longer than any option is unknown."""
     text = parts[0].text if len(parts) == 1 else text_of(parts)
     if (len(text) if text is not None else sum(len(part.text or "") for part in parts)) > LONGEST_VALUE:
         return Word(None, raw, at, (unknown(TOO_LONG, at),))
     return Word(text, raw, at, parts)
-
-
-def place(parts: Parts, otherwise: Location) -> Location:
-    """Return where parts are used."""
-    return hull([part.use for part in parts]) or otherwise
 
 
 def braces(parts: Parts) -> list[Parts]:

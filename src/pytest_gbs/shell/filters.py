@@ -1,44 +1,47 @@
-"""What a few commands print that depend on nothing but their words and what they are fed."""
+"""What a few commands print that depend on nothing but their words and their input: `echo`, `seq`, `cut`, `basename` and others."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pytest_gbs.model.command import Word
+from pytest_gbs.model.command import Folder, Part, Word, below
 from pytest_gbs.model.digits import is_digits, whole_number
+from pytest_gbs.model.location import Location
+from pytest_gbs.shell.arithmetic import InvalidExpression, evaluate
 from pytest_gbs.shell.limits import MOST_TURNS
-
-if TYPE_CHECKING:
-    from pytest_gbs.shell.machine import Machine
+from pytest_gbs.shell.state import unknown
+from pytest_gbs.shell.text import Parts
 
 _MOST_DIGITS: Final = 3  # of the number of a field
 
 
-def print_words(machine: Machine, words: list[str]) -> str | None:
-    """Return what a command prints on its own, None where we do not know the command."""
+def output_of(words: list[str]) -> str | None:
+    """What a command prints without input; None for a command that is not known here."""
     name, arguments = words[0], words[1:]
     if name == "echo":
-        flags = arguments[:1] == ["-n"]
-        rest = arguments[flags:]
+        rest = arguments[arguments[:1] == ["-n"] :]
         return None if rest[:1] and rest[0][:1] == "-" and rest[0][1:] in ("e", "E", "ne", "en") else " ".join(rest) + "\n"
     if name == "printf" and len(arguments) == 2 and arguments[0] in ("%s", "%d", "%s\\n", "%d\\n"):
         return arguments[1] + "\n"
     if name == "printf" and len(arguments) == 1 and "%" not in arguments[0] and "\\" not in arguments[0]:
         return arguments[0]
-    if name == "expr":
-        return _expr(machine, arguments)
-    if name == "seq":
-        return _seq(arguments)
-    return None
+    return _expr(arguments) if name == "expr" else _seq(arguments) if name == "seq" else None
 
 
-def _expr(machine: Machine, words: list[str]) -> str | None:
-    """Return what `expr` prints for whole numbers and the signs between them."""
+def _expr(words: list[str]) -> str | None:
+    """What `expr` prints for integers and the operators between them."""
     if not words or any(not (is_digits(word.removeprefix("-")) or word in ("+", "-", "*", "/", "%", "(", ")")) for word in words):
         return None
-    value = machine.reckon_text(" ".join(word.lstrip("0") or "0" if is_digits(word) else word for word in words))
+    return _calculated(" ".join(word.lstrip("0") or "0" if is_digits(word) else word for word in words))
+
+
+def _calculated(expression: str) -> str | None:
+    try:
+        value = evaluate(expression, lambda _name: None, lambda _name, _value: None)
+    except InvalidExpression:
+        return None
     return None if value is None else f"{value}\n"
 
 
@@ -55,23 +58,21 @@ def _seq(words: list[str]) -> str | None:
 
 
 def _signed(word: str) -> int | None:
-    """Return the whole number that a word is, with or without a minus before it; None where it is none."""
+    """The integer that a word is, with or without a minus before it; None if it is not one."""
     number = whole_number(word.removeprefix("-"))
     return number if number is None or word[:1] != "-" else -number
 
 
-def filter_text(machine: Machine, words: tuple[Word, ...], text: str) -> str | None:
-    """Return what a filter makes of `text`, None where we do not know the filter."""
-    known = [word.text or "" for word in words if word.text is not None]
-    if len(known) != len(words) or not known:
-        return None
-    made = _FILTERS.get(known[0])
-    if known[0] == "bc":
-        expression = text.strip()
-        whole = bool(expression) and not set(expression) - set("0123456789+-*/% ()")
-        value = machine.reckon_text(expression) if whole else None
-        return None if value is None else f"{value}\n"
+def filtered(words: tuple[Word, ...], text: str) -> str | None:
+    """What a filter makes of `text`; None for a filter that is not known here."""
+    known = [word.text for word in words if word.text is not None]
+    made = _FILTERS.get(known[0]) if known and len(known) == len(words) else None
     return made(known[1:], text) if made is not None else None
+
+
+def _bc(_words: list[str], text: str) -> str | None:
+    expression = text.strip()
+    return _calculated(expression) if expression and not set(expression) - set("0123456789+-*/% ()") else None
 
 
 def _tr(words: list[str], text: str) -> str | None:
@@ -98,14 +99,12 @@ def _cut(words: list[str], text: str) -> str | None:
 
 def _awk(words: list[str], text: str) -> str | None:
     joined = " ".join(words).replace("-F ", "-F")
-    field = re.fullmatch(r"\{ ?print \$([1-9]) ?;? ?\}", joined)
-    if field:
+    if field := re.fullmatch(r"\{ ?print \$([1-9]) ?;? ?\}", joined):
         number = int(field.group(1))
         rows = [line.split() for line in text.splitlines()]
         return "".join((row[number - 1] if len(row) >= number else "") + "\n" for row in rows)
-    for separator in (",", ":"):
-        if joined in (f"-F{separator} {{print NF}}", f"-F{separator} {{ print NF }}"):
-            return "".join(f"{line.count(separator) + 1 if line else 0}\n" for line in text.splitlines())
+    if count := re.fullmatch(r"-F([,:]) \{ ?print NF ?\}", joined):
+        return "".join(f"{line.count(count.group(1)) + 1 if line else 0}\n" for line in text.splitlines())
     return None
 
 
@@ -114,4 +113,64 @@ def _head(words: list[str], text: str) -> str | None:
     return "".join(text.splitlines(keepends=True)[:count]) if count is not None else None
 
 
-_FILTERS: Final[dict[str, Callable[[list[str], str], str | None]]] = {"tr": _tr, "wc": _wc, "cut": _cut, "awk": _awk, "head": _head}
+_FILTERS: Final[dict[str, Callable[[list[str], str], str | None]]] = {
+    "tr": _tr, "wc": _wc, "cut": _cut, "awk": _awk, "head": _head, "bc": _bc,
+}  # fmt: skip
+
+
+def key_pattern(pattern: str) -> re.Pattern[str] | None:
+    r"""The regular expression of a `grep` for a key: text, `^`, `$`, `\s*`, ` *`; None for any other."""
+    pattern = pattern.replace("[[:space:]]", r"\s")
+    if len(pattern) > 100 or pattern.count("*") > 3 or not re.fullmatch(r"\^?(?:\\s\*| \*|[\w :\"'=/-])+\$?", pattern, re.ASCII):
+        return None
+    return re.compile(pattern, re.ASCII)
+
+
+def path_in_tree(folder: Folder, at: Location) -> Parts | None:
+    """An absolute path of which only its place in the tree is known."""
+    return (unknown("pwd", at)._replace(path=folder.path),) if folder.path is not None and folder.rooted else None
+
+
+def _basename(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None:
+    if not 2 <= len(words) <= 3:
+        return None
+    parts = [part for part in words[1].parts if part.text != ""]
+    last = parts[-1].text if parts else ""
+    suffix = words[2].text if len(words) == 3 else ""
+    if not last or suffix is None or (len(parts) > 1 and "/" not in last):
+        return None
+    name = last.rstrip("/").rsplit("/", 1)[-1]
+    return (Part(name.removesuffix(suffix) if name != suffix else name, at, at, default=words[1].default),)
+
+
+def _dirname(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None:
+    if len(words) != 2:
+        return None
+    text, named = words[1].text, words[1].path
+    if text is not None:
+        head = text.rstrip("/").rpartition("/")
+        return (Part(head[0] or ("/" if head[1] else "."), at, at, default=words[1].default),)
+    above = below(named.path, "..") if named.path and named.rooted else None
+    return None if above is None else (unknown("dirname", at)._replace(path=above),)
+
+
+def _realpath(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None:
+    options = [word.text for word in words[1:-1]]
+    if len(words) < 2 or any(option is None or not option.startswith("-") for option in options):
+        return None
+    return path_in_tree(words[-1].path, at)
+
+
+def _pwd(_words: tuple[Word, ...], at: Location, folder: Folder) -> Parts | None:
+    return path_in_tree(folder, at)
+
+
+def _git(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None:
+    wanted = [word.text for word in words] == ["git", "rev-parse", "--show-toplevel"]
+    return (unknown("git root", at)._replace(path=""),) if wanted else None
+
+
+# Commands that print a path, by their words, their place and the folder they run in.
+PATHS: Final[dict[str, Callable[[tuple[Word, ...], Location, Folder], Parts | None]]] = {
+    "basename": _basename, "dirname": _dirname, "realpath": _realpath, "readlink": _realpath, "pwd": _pwd, "git": _git,
+}  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Final
 
 from pytest_gbs.model.command import Part, Script, Stop
@@ -12,11 +11,10 @@ from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import ABOVE
+from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import LONGEST_VALUE, TOO_LONG, Exhausted
-from pytest_gbs.shell.machine import Machine
-from pytest_gbs.shell.script import run
 from pytest_gbs.shell.state import State, Variable, lowered, unknown
-from pytest_gbs.shell.text import Parts, Text, parse, whole
+from pytest_gbs.shell.text import Parts, Text, lazy_pattern, parse, whole
 
 _DEEPEST: Final = 10
 _CONDITIONS: Final = ("ifeq", "ifneq", "ifdef", "ifndef", "else")
@@ -32,8 +30,8 @@ class _Line(NamedTuple):
 class _Makefile:
     """A Makefile at work: its variables as written, and which are exported."""
 
-    def __init__(self, source: Source, machine: Machine) -> None:
-        self.source, self.machine = source, machine
+    def __init__(self, source: Source, interpreter: Interpreter) -> None:
+        self.source, self.interpreter = source, interpreter
         self.variables: dict[str, Parts] = {}
         self.exported: set[str] = set()
         self.all_exported = False
@@ -47,18 +45,18 @@ class _Makefile:
 
 def read_makefile(source: Source, read: Callable[[str], Source | None] | None) -> Script:
     """Return what the recipes of a Makefile run, whichever target is made."""
-    machine = Machine(source, read)
-    makefile = _Makefile(source, machine)
+    interpreter = Interpreter(source, read)
+    makefile = _Makefile(source, interpreter)
     try:
         for line in _logical(source.text):
             _read_line(makefile, line)
         for target, text in _recipes(makefile):
-            machine.context = target
-            if not run(machine, text, parse(text, machine.budget), state=_state(makefile)):
+            interpreter.context = target
+            if not interpreter.read_text(text, parse(text, interpreter.budget), state=_state(makefile)):
                 break
     except Exhausted as exhausted:
-        machine.stopped = machine.stopped or Stop(str(exhausted), machine.at_start)
-    return machine.script(source.path, _comments(source))
+        interpreter.stopped = interpreter.stopped or Stop(str(exhausted), interpreter.at_start)
+    return interpreter.script(source.path, _comments(source))
 
 
 def _logical(text: str) -> Iterator[_Line]:
@@ -75,9 +73,7 @@ def _logical(text: str) -> Iterator[_Line]:
         yield _Line(start, len(text))
 
 
-@cache
-def _assignment() -> re.Pattern[str]:
-    return re.compile(r"\s*(?:(export|override)\s+)?([A-Za-z_][\w.-]*)\s*(:::=|::=|:=|\?=|\+=|!=|=)[ \t]*")
+_assignment = lazy_pattern(r"\s*(?:(export|override)\s+)?([A-Za-z_][\w.-]*)\s*(:::=|::=|:=|\?=|\+=|!=|=)[ \t]*")
 
 
 def _read_line(makefile: _Makefile, line: _Line) -> None:
@@ -117,7 +113,7 @@ def _read_rule(makefile: _Makefile, line: _Line, text: str) -> None:
 
 
 def _assign(makefile: _Makefile, match: re.Match[str], line: _Line) -> None:
-    makefile.machine.budget.step()
+    makefile.interpreter.budget.step()
     name, sign = match.group(2), match.group(3)
     text = makefile.source.text
     start, stop = line.start + match.end(), line.stop
@@ -142,18 +138,16 @@ def _assign(makefile: _Makefile, match: re.Match[str], line: _Line) -> None:
 
 def _bounded(makefile: _Makefile, parts: Parts, at: Location) -> Parts:
     length = sum(len(part.text or "") for part in parts) + len(parts)
-    makefile.machine.budget.write(length)
+    makefile.interpreter.budget.write(length)
     return (unknown(TOO_LONG, at),) if length > LONGEST_VALUE else parts
 
 
-@cache
-def _reference() -> re.Pattern[str]:
-    return re.compile(r"\$(?:\$|\(([^()\n]*)\)|\{([^{}\n]*)\}|(\())|\$(.)?", re.DOTALL)
+_reference = lazy_pattern(r"\$(?:\$|\(([^()\n]*)\)|\{([^{}\n]*)\}|(\())|\$(.)?", re.DOTALL)
 
 
 def _fill(makefile: _Makefile, parts: Parts, depth: int, keep: bool = False) -> Parts:
     """Return `parts` with references to variables of make filled in; `keep` leaves `$$` for later."""
-    makefile.machine.budget.step()
+    makefile.interpreter.budget.step()
     found: list[Part] = []
     for part in parts:
         if part.text is None or "$" not in part.text:
@@ -184,7 +178,7 @@ def _closing(text: str, place: int) -> int:
 
 def _referred(makefile: _Makefile, part: Part, match: re.Match[str], stop: int, depth: int, *, keep: bool) -> Parts:
     """Return what stands for one reference."""
-    makefile.machine.budget.step()
+    makefile.interpreter.budget.step()
     text = part.text or ""
     if text[match.start() : stop] == "$$":
         return (part.cut(match.start(), stop),) if keep else (part.cut(match.start() + 1, stop),)
@@ -232,7 +226,7 @@ def _without_tabs(path: str, text: str, start: int, stop: int) -> Parts:
 
 def _state(makefile: _Makefile) -> State:
     """Return the state in which a recipe's shell starts."""
-    state = State(makefile.machine.budget)
+    state = State(makefile.interpreter.budget)
     state.arguments = ()
     for name in makefile.variables if makefile.all_exported else makefile.exported:
         if name in makefile.variables:

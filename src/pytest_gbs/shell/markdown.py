@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Final
 
 from pytest_gbs.model.command import Part, Script
@@ -12,10 +11,10 @@ from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.comments import read_comments
+from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import MOST_CHARACTERS, MOST_PIECES, Exhausted
-from pytest_gbs.shell.machine import Machine
-from pytest_gbs.shell.script import masked, run
-from pytest_gbs.shell.text import Parts, Text, parse
+from pytest_gbs.shell.script import masked
+from pytest_gbs.shell.text import Parts, Text, lazy_pattern, parse
 
 _SHELLS: Final = frozenset(
     ["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "sh-session", "shellscript", "terminal"]
@@ -33,7 +32,7 @@ class _Block(NamedTuple):
 
 def read_markdown(source: Source, read: Callable[[str], Source | None] | None) -> Script:
     """Return what the shell blocks of a document run; variables do not reach from one block to the next."""
-    machine = Machine(source, read)
+    interpreter = Interpreter(source, read)
     comments: list[CommentBlock] = []
     left = MOST_CHARACTERS
     for block in _blocks(source.text):
@@ -42,19 +41,19 @@ def read_markdown(source: Source, read: Callable[[str], Source | None] | None) -
             continue
         left -= sum(stop - start for start, stop in spans)
         if left < 0:
-            machine.stop(f"more than {MOST_CHARACTERS:,} characters in its code blocks", Location(source.path, *spans[0]))
+            interpreter.stop(f"more than {MOST_CHARACTERS:,} characters in its code blocks", Location(source.path, *spans[0]))
             break
-        machine.context = block.heading
+        interpreter.context = block.heading
         try:
             text = Text(_parts(source, spans))
-            root = parse(text, machine.budget)
+            root = parse(text, interpreter.budget)
         except Exhausted as exhausted:
-            machine.stop(str(exhausted), Location(source.path, *spans[0]))
+            interpreter.stop(str(exhausted), Location(source.path, *spans[0]))
             break
         comments += read_comments(text, root)
-        if not run(machine, text, root):
+        if not interpreter.read_text(text, root):
             break
-    return machine.script(source.path, comments)
+    return interpreter.script(source.path, comments)
 
 
 def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
@@ -66,9 +65,7 @@ def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
     return tuple(found)
 
 
-@cache
-def _fence() -> re.Pattern[str]:
-    return re.compile(r"([ \t>]*)(?:[-*+][ \t]+|[0-9]{1,9}[.)][ \t]+)?(`{3,}|~{3,})[ \t]*(.*)")
+_fence = lazy_pattern(r"([ \t>]*)(?:[-*+][ \t]+|[0-9]{1,9}[.)][ \t]+)?(`{3,}|~{3,})[ \t]*(.*)")
 
 
 def _blocks(text: str) -> Iterator[_Block]:

@@ -12,11 +12,10 @@ from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.shell import slurm
 from pytest_gbs.shell.comments import read_comments
+from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import MOST_PIECES, Budget, Exhausted
-from pytest_gbs.shell.machine import Machine
 from pytest_gbs.shell.state import State, Variable, unknown
-from pytest_gbs.shell.statements import run_all
-from pytest_gbs.shell.text import Parts, Text, parse, whole
+from pytest_gbs.shell.text import Parts, Text, lazy_pattern, parse, whole
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -26,19 +25,19 @@ _MOST_PARSED: Final = 8
 
 def read_script(source: Source, read: Callable[[str], Source | None] | None, started: Invocation | None = None) -> Script:
     """Return what a script runs."""
-    machine = Machine(source, read)
+    interpreter = Interpreter(source, read)
     try:
-        text, root, machine.directives, comments = _parsed(source)
+        text, root, interpreter.directives, comments = _parsed(source)
     except Exhausted as exhausted:
-        return Script(source.path, (), stopped=Stop(str(exhausted), machine.at_start))
-    state = State(machine.budget)
+        return Script(source.path, (), stopped=Stop(str(exhausted), interpreter.at_start))
+    state = State(interpreter.budget)
     if started is not None:
         state.arguments = tuple(word.parts for word in started.arguments)
         for name, value in started.environment:
             state.variables[name] = Variable(value.parts, exported=True)
-        machine.directives += started.directives
-    run(machine, text, root, machine.directives, state)
-    return machine.script(source.path, comments)
+        interpreter.directives += started.directives
+    interpreter.read_text(text, root, interpreter.directives, state)
+    return interpreter.script(source.path, comments)
 
 
 @lru_cache(maxsize=_MOST_PARSED)
@@ -47,23 +46,6 @@ def _parsed(source: Source) -> tuple[Text, Node, tuple[Directive, ...], tuple[Co
     text = Text(masked(source.path, source.text, 0, len(source.text)))
     root = parse(text, Budget())
     return text, root, slurm.read_directives(text, root), read_comments(text, root)
-
-
-def run(machine: Machine, text: Text, root: Node, directives: tuple[Directive, ...] = (), state: State | None = None) -> bool:
-    """Read `text`, of which `root` is the tree, in a fresh shell, or in the state given; return whether more can be read."""
-    machine.text, machine.state, machine.functions = text, state or State(machine.budget), {}
-    machine.calls, machine.loops, machine.wrappers = [], [], ()
-    machine.depth = machine.shells = machine.uncertain = machine.muted = machine.meant = 0
-    machine.slurm = bool(directives)
-    slurm.set_variables(machine.state, directives)
-    try:
-        run_all(machine, [root])
-    except Exhausted as exhausted:
-        machine.stopped = machine.stopped or Stop(str(exhausted), exhausted.at or machine.at_start)
-        return False
-    except RecursionError:  # names that hold names that hold brackets nest deeper than any of them
-        machine.stopped = machine.stopped or Stop("names within names without end", machine.at_start)
-    return True
 
 
 def masked(path: str, text: str, start: int, stop: int, placeholders: bool = False) -> Parts:
@@ -89,9 +71,7 @@ def masked(path: str, text: str, start: int, stop: int, placeholders: bool = Fal
     return tuple(found)
 
 
-@cache
-def _template() -> re.Pattern[str]:
-    return re.compile(r"(?<!\$)\{\{[^{}\n]{0,200}\}\}|\{%[^%\n]{0,200}%\}")
+_template = lazy_pattern(r"(?<!\$)\{\{[^{}\n]{0,200}\}\}|\{%[^%\n]{0,200}%\}")
 
 
 @cache

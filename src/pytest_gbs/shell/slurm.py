@@ -144,7 +144,7 @@ def _set_tasks(state: State, stated: dict[str, Directive]) -> None:
             _set(state, name, str(int(one) * int(other)), each)
 
 
-def surprising(state: State, at: Location, words: tuple[str, ...]) -> None:
+def forget_step_variables(state: State, at: Location, words: tuple[str, ...]) -> None:
     """Make unknown what `srun` sets anew for its step, where its own options differ from the job's."""
     for option, names in (("--nodes", ("SLURM_NNODES", "SLURM_JOB_NUM_NODES")), ("--ntasks", ("SLURM_NTASKS", "SLURM_NPROCS"))):
         short = next(key for key, long in _LONG.items() if long == option)

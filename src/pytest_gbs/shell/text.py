@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -23,6 +24,11 @@ _EXPANSIONS: Final = ("simple_expansion", "expansion", "command_substitution", "
 _MOST_REPAIRS: Final = 5
 _PIECE: Final = 256  # bytes that the parser is given at a time
 _ESCAPABLE: Final = '$`"\\\n'
+
+
+def lazy_pattern(expression: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
+    """A function that gives a regular expression, compiled when it is first used."""
+    return cache(lambda: re.compile(expression, flags))
 
 
 class Text:
@@ -200,9 +206,7 @@ def _in_utf_8(text: str) -> bytes:
         return "".join("\ufffd" if "\ud800" <= sign <= "\udfff" else sign for sign in text).encode()
 
 
-@cache
-def _two_assignments() -> re.Pattern[str]:
-    return re.compile(r"(?<!\S)(?=\S*[A-Za-z0-9_\]]\+?=)\S++[ \t]++[A-Za-z_]\w*+(?:\[[^\]\n]{0,80}\])?\+?=")
+_two_assignments = lazy_pattern(r"(?<!\S)(?=\S*[A-Za-z0-9_\]]\+?=)\S++[ \t]++[A-Za-z_]\w*+(?:\[[^\]\n]{0,80}\])?\+?=")
 
 
 def _swallowed(root: Node, source: bytearray) -> list[int]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.model.command import Word, name_of
+from pytest_gbs.model.command import Part, Word, name_of
+from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.shell.text import Parts
 
 
 class Prefix(NamedTuple):
@@ -139,3 +141,65 @@ def _takes_value(words: tuple[Word, ...], index: int, prefix: Prefix) -> bool:
     if known is None or "=" in known or known in prefix.switches or following in _PROGRAMS or not prefix.greedy:
         return False
     return (known.startswith("--") or len(known) == 2) and not following.startswith("-")
+
+
+def env_assignments(words: tuple[Word, ...]) -> tuple[int, dict[str, Word]]:
+    """The index of the command behind `env ... A=b`, and the variables it sets."""
+    index, found = inner(words), dict[str, Word]()
+    while index < len(words):
+        name, equals, _ = words[index].starts_with.partition("=")
+        if not equals or not name.isidentifier():
+            break
+        found[name] = words[index].after(len(name) + 1)
+        index += 1
+    return index, found
+
+
+def given_script(words: tuple[Word, ...]) -> tuple[int, Parts | None]:
+    """The index behind the script that is one of the words of a shell, and the script; None if it is read from a file or from input."""
+    name = name_of(words[0])
+    if name == "eval":
+        return len(words), joined_words(words[1:])
+    if name == "sbatch":
+        return _wrapped(words)
+    if name == "ssh":
+        return len(words), joined_words(words[_host(words) + 1 :]) or None
+    for index, word in enumerate(words[1:], 1):
+        known = word.text or ""
+        if known.startswith("-") and not known.startswith("--") and "c" in known[1:] and index + 1 < len(words):
+            return index + 2, words[index + 1].parts
+        if not word.starts_with.startswith("-"):
+            return index, None
+        if known in ("-s", "-"):
+            break
+    return len(words), None
+
+
+def _wrapped(words: tuple[Word, ...]) -> tuple[int, Parts | None]:
+    """The script behind `--wrap` of `sbatch`."""
+    index = next((i for i, word in enumerate(words) if word.starts_with.startswith("--wrap")), 0)
+    if index and words[index].starts_with.startswith("--wrap="):
+        return len(words), words[index].after(7).parts
+    if index and index + 1 < len(words):
+        return len(words), words[index + 1].parts
+    named = any(not word.starts_with.startswith("-") for word in words[1:])
+    return (0 if named else len(words)), None
+
+
+def _host(words: tuple[Word, ...]) -> int:
+    """The index of the host among the words of `ssh`."""
+    index = 1
+    while index < len(words) and words[index].starts_with.startswith("-"):
+        index += 2 if (words[index].text or "") in ("-p", "-i", "-o", "-l", "-F", "-J", "-L", "-R", "-b", "-c") else 1
+    return index
+
+
+def joined_words(words: tuple[Word, ...]) -> Parts:
+    """Words as one text, with blanks between them, as `eval` and `ssh` read them."""
+    found: list[Part] = []
+    for number, word in enumerate(words):
+        if number:
+            blank = Location(word.at.source, word.at.start, word.at.start)
+            found.append(Part(" ", blank, blank))
+        found += word.parts
+    return tuple(found)
