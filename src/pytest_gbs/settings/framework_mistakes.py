@@ -12,6 +12,7 @@ from pytest_gbs.frameworks._formulas import FORMULA, RELATION, formula, relation
 from pytest_gbs.frameworks._notation import Path, Raw, words
 from pytest_gbs.frameworks.versions import parse_version
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.limits import MOST_ROWS, MOST_VERSIONS
 from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.settings.meaning import Problem
 
@@ -20,8 +21,6 @@ SIZES: Final = tuple(value for name, value in vars(Name).items() if name.isupper
 _WHEN: Final = ("when", "when-any", "default-when", "defaults-when", "condition", "packing", "reserves", "shares")
 _CHECKS: Final = ("constraints", "exclusions", "requirements", "switches")
 _TESTS: Final = ("is", "not", "present", "from")
-_MOST_VERSIONS: Final = 20
-_MOST_ROWS: Final = 5_000
 
 
 def mistakes(raw: Raw) -> Iterator[Problem]:
@@ -200,8 +199,8 @@ def _wrong_versions(raw: Raw) -> Iterator[Problem]:
     held = [path for path, _ in bounds if path[0] in ("keys", "equations", "constraints")]
     if versions and held:
         yield Problem(held[0], "stands beside before; one of the two is wanted")
-    if len({text for _, text in bounds}) > _MOST_VERSIONS:
-        yield Problem((), f"tells more than {_MOST_VERSIONS} versions apart")
+    if len({text for _, text in bounds}) > MOST_VERSIONS:
+        yield Problem((), f"tells more than {MOST_VERSIONS} versions apart")
 
 
 def _too_many_rows(raw: Raw) -> Iterator[Problem]:
@@ -210,5 +209,5 @@ def _too_many_rows(raw: Raw) -> Iterator[Problem]:
     for _, row in _rows(raw):
         either = row.get("when-any", ())
         number += (1 + len(words(row.get("spellings", ())))) * max(1, len(either) if isinstance(either, list) else 1)
-    if number > _MOST_ROWS:
-        yield Problem(("keys",), f"stand for more than {_MOST_ROWS:,} keys")
+    if number > MOST_ROWS:
+        yield Problem(("keys",), f"stand for more than {MOST_ROWS:,} keys")
