@@ -16,6 +16,7 @@ LARGE = 4_900_000  # bytes, just below the limit of a file
 SIZES = f"{KEYS}per_device_train_batch_size: 4\ngradient_accumulation_steps: 4\n"
 JSON = '{"train_batch_size": 8, "train_micro_batch_size_per_gpu": 4, '
 TOML = "model_name_or_path = 'x'\noutput_dir = 'y'\nper_device_train_batch_size = 4\ngradient_accumulation_steps = 4\n"
+RUN = "accelerate launch --num_processes 8 train.py --config good.yaml\n"
 VERL = """\
 defaults: [_self_]
 data: {train_batch_size: 1024}
@@ -74,6 +75,8 @@ UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
     ),
     "values": ({"a.yaml": _numbered(VERL, "k@: 1\n", 60_000)}, "not composed with what it takes in: more than 50,000 values"),
     "ignore patterns": ({".gitignore": _filled("", f"*{'a*' * 200}b\n", size=490_000), f"{'a' * 200}.yaml": SIZES}, ""),
+    "comments of many launches": ({"run.sh": "# change this\n\n" * 8_000 + f"N=8\n{RUN}" * 390}, ""),
+    "silencers of many launches": ({"run.sh": f"# gbs: ignore[GBS101]\n{RUN}" * 390 + "# gbs: ignore[GBS101]\n\n" * 2_000}, ""),
     "a NUL": ({"a.yaml": f"{SIZES}\0"}, "NUL"),
     "UTF-16": ({"a.yaml": SIZES.encode("utf-16-le") * 1000}, ""),
 }

@@ -148,6 +148,16 @@ def apply(
     return tuple(kept), tuple(silenced), tuple(s for s in unused if s is not None)
 
 
+def is_silenced(finding: Finding, suppressions: Iterable[Suppression], source: Source, require_reason: bool = False) -> bool:
+    """Return whether one of `suppressions` silences `finding`, as `apply` tells it."""
+    spoken_of = _lines_of(finding, source.path, _lines(source.text))
+    return any(
+        (each.whole_file or not spoken_of.isdisjoint(each.lines)) and any(_covers(code, finding.code) for code in each.codes)
+        for each in suppressions
+        if each.reason or not require_reason
+    )
+
+
 def _lines_of(finding: Finding, path: str, lines: Lines) -> set[int]:
     """Return the first and the last line of every place in the file at `path` that `finding` is about."""
     places = [at for at in (finding.at, *(related.at for related in finding.related)) if at.source == path]
@@ -182,4 +192,4 @@ def per_file_ignored(settings: Settings, path: str) -> frozenset[str]:
     return frozenset(code for pattern, codes in settings.per_file_ignores if matches(path, pattern) for code in codes)
 
 
-__all__ = ["apply", "per_file_ignored", "read_suppressions"]
+__all__ = ["apply", "is_silenced", "per_file_ignored", "read_suppressions"]

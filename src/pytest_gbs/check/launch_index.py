@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from operator import attrgetter
 from typing import Final
 
 from pytest_gbs.check.repository import Repository
@@ -12,6 +14,7 @@ from pytest_gbs.launches.find import Scripts
 from pytest_gbs.launches.resolve import Runner, Running
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock, Document
+from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.launch import JUDGES_NOTHING, Unread
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
@@ -88,15 +91,21 @@ class LaunchIndex(NamedTuple):
         if script is None or not script.comments or path.endswith(".md"):
             return ()
         several = len({found.launch.at for found in self.scripts.launches(path)}) > 1
-        comments = tuple(block for block in script.comments if not several or _stands_above(block, running))
+        comments = _right_above(script.comments, running.found.launch.at.start) if several else script.comments
         found = read_declarations(comments, path) if comments else ()
         return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _DECLARED)
 
 
-def _stands_above(block: CommentBlock, running: Running) -> bool:
-    last = block.pieces[-1]
-    end = last[1] + len(block.text) - last[0]
-    return 0 <= running.found.launch.at.start - end <= 2
+def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[CommentBlock, ...]:
+    """Return those of `comments` that end at most two characters before offset `start`: a line break and a sign."""
+    by_stop = _by_stop(comments)
+    first = bisect_left(by_stop, start - 2, key=attrgetter("stop"))
+    return tuple(by_stop[first : bisect_right(by_stop, start, key=attrgetter("stop"))])
+
+
+@by_identity
+def _by_stop(comments: tuple[CommentBlock, ...]) -> list[CommentBlock]:
+    return sorted(comments, key=attrgetter("stop"))
 
 
 def index_launches(repository: Repository, *, always: bool = False) -> LaunchIndex | None:

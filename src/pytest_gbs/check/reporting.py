@@ -209,9 +209,9 @@ class Reporting:
         source = self._repository.tree.read(path) if suppressions else None
         if not isinstance(source, Source):
             return False
-        from pytest_gbs.check.ignore import apply
+        from pytest_gbs.check.ignore import is_silenced
 
-        return not apply((finding,), suppressions, source, (), self._settings.require_ignore_reason)[0]
+        return is_silenced(finding, suppressions, source, self._settings.require_ignore_reason)
 
     def _with(self, file: FileReport, findings: list[Finding]) -> FileReport:
         more = finalise.with_more(file, findings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +18,7 @@ from pytest_gbs.files.globs import matches_any
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.declaration import Declaration, Force
-from pytest_gbs.model.document import CONFIGURATIONS, Document
+from pytest_gbs.model.document import CONFIGURATIONS, CommentBlock, Document
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework
@@ -237,11 +238,15 @@ def _is_left_open(at: Location | None, running: Running) -> bool:
     script = running.found.script
     if at is None or at.source != script.path:
         return False
-    for block in script.comments:
-        stop = block.pieces[-1][1] + len(block.text) - block.pieces[-1][0]
-        if any(word in block.text.lower() for word in _ASKS) and 0 <= at.start - stop <= _BEHIND:
-            return True
-    return False
+    stops = _asking(script.comments)
+    number = bisect_right(stops, at.start)
+    return number > 0 and at.start - stops[number - 1] <= _BEHIND
+
+
+@by_identity
+def _asking(comments: tuple[CommentBlock, ...]) -> list[int]:
+    """Return where the comments end that ask for other numbers, ascending."""
+    return sorted(block.stop for block in comments if any(word in block.text.lower() for word in _ASKS))
 
 
 def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:

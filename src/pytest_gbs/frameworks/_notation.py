@@ -9,6 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from pytest_gbs.model.limits import (
+    DEEPEST_INHERITED,
+    DEEPEST_WORDS,
+    LONGEST_WORDS,
+    MOST_DESCRIBED,
+    MOST_INHERITED,
+    MOST_VARIANTS,
+    MOST_VERSIONS,
+    MOST_WORD_CHARACTERS,
+)
 from pytest_gbs.model.record import NamedTuple
 
 Raw = dict[str, Any]
@@ -24,14 +34,6 @@ _JOINED: Final = {
 }
 # What a description has for itself: no other inherits it.
 _OWN: Final = frozenset(("title", "variants", "parts"))
-_MOST_INHERITED: Final = 9  # descriptions, one inheriting from the next
-_MOST_PARENTS: Final = 20
-_MOST_VARIANTS: Final = 50
-_MOST_VERSIONS: Final = 20  # of `before`
-_MOST_VALUES: Final = 20_000  # of a description and all its variants, when nothing is abbreviated any more
-_DEEPEST: Final = 9  # words that stand for words
-_LONGEST: Final = 10_000  # characters of a text in which words were put in
-_MOST_CHARACTERS: Final = 5_000_000  # of all such texts of a description
 
 
 class NotationError(Exception):
@@ -64,8 +66,8 @@ def expand(raw: Raw, find: Find) -> tuple[Plain, ...]:
     parts: Raw = raw.get("parts", {})
     whole = _Family(find).over({}, {key: value for key, value in raw.items() if key not in ("parts", "variants")})
     variants = raw.get("variants", ())
-    if len(variants) > _MOST_VARIANTS:
-        raise NotationError(("variants",), f"are more than {_MOST_VARIANTS}")
+    if len(variants) > MOST_VARIANTS:
+        raise NotationError(("variants",), f"are more than {MOST_VARIANTS}")
     putting = _Putting()
     if not variants:
         return (_plain(whole, putting, None),)
@@ -95,8 +97,8 @@ class _Family:
             NotationError: as for `expand`.
         """
         names = dict.fromkeys(words(raw.get("inherits", ())))
-        if len(names) > _MOST_PARENTS:
-            raise NotationError(("inherits",), f"names more than {_MOST_PARENTS} tables")
+        if len(names) > MOST_INHERITED:
+            raise NotationError(("inherits",), f"names more than {MOST_INHERITED} tables")
         for name in names:
             base = merge(base, self._whole(name))
         return merge(base, {key: value for key, value in raw.items() if key != "inherits"})
@@ -110,8 +112,8 @@ class _Family:
             raise NotationError(("inherits",), f'is "{name[:80]}", and there is no table of that name')
         if name in self._asked:
             raise NotationError(("inherits",), f'is "{name[:80]}", which leads back to itself')
-        if len(self._asked) >= _MOST_INHERITED:
-            raise NotationError(("inherits",), f"is more than {_MOST_INHERITED} tables deep")
+        if len(self._asked) >= DEEPEST_INHERITED:
+            raise NotationError(("inherits",), f"is more than {DEEPEST_INHERITED} tables deep")
         self._asked.append(name)
         try:
             whole = self.over({}, parent)
@@ -208,8 +210,8 @@ def _plain(whole: Raw, putting: _Putting, variant: int | None) -> Plain:
     """Return `whole` with its words put in, and each version of `before` as the whole description that it is."""
     newest = {key: value for key, value in whole.items() if key != "before"}
     versions: Raw = whole.get("before", {})
-    if len(versions) > _MOST_VERSIONS:
-        raise NotationError(("before",), f"has more than {_MOST_VERSIONS} versions")
+    if len(versions) > MOST_VERSIONS:
+        raise NotationError(("before",), f"has more than {MOST_VERSIONS} versions")
     known = putting.settled(whole.get("let", {}))
     plain = putting.into(newest, known)
     if versions:
@@ -234,12 +236,12 @@ class _Putting:
     """Puts words into descriptions, as many and as long as one file may have them."""
 
     def __init__(self) -> None:
-        self._characters = _MOST_CHARACTERS
-        self._values = _MOST_VALUES
+        self._characters = MOST_WORD_CHARACTERS
+        self._values = MOST_DESCRIBED
 
     def settled(self, known: Raw) -> Raw:
         """Return the words of a `let` with the words in them put in."""
-        for _ in range(_DEEPEST):
+        for _ in range(DEEPEST_WORDS):
             settled = {word: self._text(value, known) if isinstance(value, str) else value for word, value in known.items()}
             if settled == known:
                 break
@@ -254,7 +256,7 @@ class _Putting:
         """Return `value` with the words in it put in."""
         self._values -= 1
         if self._values < 0:
-            raise NotationError((), f"covers more than {_MOST_VALUES:,} values")
+            raise NotationError((), f"covers more than {MOST_DESCRIBED:,} values")
         if isinstance(value, str):
             return self._text(value, known)
         if isinstance(value, dict):
@@ -273,7 +275,7 @@ class _Putting:
             return known[whole]  # a number stays one
         found = "".join(_pieces(text, known))
         self._characters -= len(found)
-        if len(found) > _LONGEST or self._characters < 0:
+        if len(found) > LONGEST_WORDS or self._characters < 0:
             raise NotationError(("let",), "puts words into words without end")
         return found
 

@@ -19,6 +19,7 @@ from pytest_gbs.launches.reach import Reach
 from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, below, upwards
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings, Unread
+from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
@@ -35,11 +36,6 @@ _RECIPES: Final = (".yaml", ".yml", ".toml")
 _NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
 _HYDRA: Final = frozenset(("--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd"))
 _TESTS: Final = frozenset(("tests", "test", "ci"))
-# How many scripts may start one another, how many launches of one file are looked at, and how many recipes of one launch.
-_DEEPEST: Final = 3
-_MOST_LAUNCHES: Final = 400
-_MOST_CANDIDATES: Final = 400
-_MOST_STARTED: Final = 200  # scripts that one script starts, and those that they start
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
 
@@ -83,7 +79,7 @@ class Scripts:
         self.unread: dict[str, Unread] = {}
         self._reach: Reach | None = None
         self._stops: list[Stop] = []  # of the script at hand
-        self._started = _MOST_STARTED
+        self._started = MOST_STARTED
         self._launcher_files: dict[str, LauncherFile | None] = {}
         self._read_documents: dict[str, tuple[Document, ...]] = {}
 
@@ -135,12 +131,12 @@ class Scripts:
     def _read(self, source: Source) -> tuple[Found, ...]:
         script = read_commands(source, self._source)
         self.scripts[source.path] = script
-        self._started, self._stops = _MOST_STARTED, []
-        found = tuple(islice(self._commands(script), _MOST_LAUNCHES + 1))
-        if len(found) > _MOST_LAUNCHES:
-            self._stops.append(Stop(f"more than {_MOST_LAUNCHES} launches", found[-1].launch.at))
+        self._started, self._stops = MOST_STARTED, []
+        found = tuple(islice(self._commands(script), MOST_LAUNCHES + 1))
+        if len(found) > MOST_LAUNCHES:
+            self._stops.append(Stop(f"more than {MOST_LAUNCHES} launches", found[-1].launch.at))
         self._note(source, script)
-        return found[:_MOST_LAUNCHES]
+        return found[:MOST_LAUNCHES]
 
     def _commands(self, script: Script) -> Iterator[Found]:
         for command in script.commands:
@@ -187,10 +183,14 @@ class Scripts:
             return
         path = self.find(inner[0], command, script)
         source = self._source(path) if path is not None and path != script.path else None
-        if source is None or (len(within) > _DEEPEST and source.path in within):
+        if source is None or (len(within) > DEEPEST_STARTED and source.path in within):
             return
-        if len(within) > _DEEPEST or self._started <= 0:
-            often = f"more than {_MOST_STARTED} scripts" if len(within) <= _DEEPEST else f"a script within more than {_DEEPEST} others"
+        if len(within) > DEEPEST_STARTED or self._started <= 0:
+            often = (
+                f"more than {MOST_STARTED} scripts"
+                if len(within) <= DEEPEST_STARTED
+                else f"a script within more than {DEEPEST_STARTED} others"
+            )
             self._stops.append(Stop(often, at))
             return
         self._started -= 1
@@ -222,7 +222,7 @@ class Scripts:
         launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
         candidates = () if unknown is None else tuple(self._candidates(unknown))
         if unknown is not None and candidates:
-            launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:_MOST_CANDIDATES], script)))
+            launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:MOST_GREPPED], script)))
         return Found(launch, start, script, tuple(recipes), path, template, missing, candidates)
 
     def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:

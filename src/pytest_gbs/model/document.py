@@ -76,6 +76,12 @@ class CommentBlock(NamedTuple):
     owner: KeyPath | None
     placement: str
 
+    @property
+    def stop(self) -> int:
+        """The offset in the file right behind the last character of the comment."""
+        offset, place = self.pieces[-1]
+        return place + len(self.text) - offset
+
     def locate(self, source: str, start: int, stop: int) -> Location:
         """Return the place in file `source` of the characters `start` to `stop` of this block's text."""
         base, origin = self.pieces[max(0, bisect_right(self.pieces, start, key=itemgetter(0)) - 1)]

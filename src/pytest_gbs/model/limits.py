@@ -25,8 +25,8 @@ MOST_STAGES: Final = 100  # stages of a batch size schedule; the batch of a long
 LONGEST_SCHEDULE: Final = 2_000  # characters of a schedule written as text; the rest is not read
 
 # Comments
-MOST_STATEMENTS: Final = 2_000  # batch and hardware sizes that the comments of a file state; UNREADABLE stands where reading them ends
-MOST_COMMENT_CHARACTERS: Final = 200_000  # characters of a file's comments that hold a number; UNREADABLE stands where reading them ends
+MOST_STATEMENTS: Final = 2_000  # batch and hardware sizes that comments state; UNREADABLE stands where reading those of a recipe ends
+MOST_COMMENT_CHARACTERS: Final = 200_000  # characters of comments with a number; UNREADABLE stands where reading those of a recipe ends
 LONGEST_COMMENT: Final = 20_000  # characters of one comment; a claim behind them is not read
 MOST_WORDS: Final = 400  # words, numbers and signs of a sentence; a claim behind them is not read
 MOST_DIGITS: Final = 15  # digits of a number; a longer one is not a size
@@ -64,6 +64,23 @@ MOST_WILD_CHARACTERS: Final = 50_000  # characters of those lines; later ones le
 MOST_KNOWN: Final = 1_000_000_000  # findings of one kind in a baseline; a larger number is a usage error
 LARGEST_LOCKED: Final = 10**12  # a number in `gbs.lock`; a larger one is a usage error
 LONGEST_LOCK_LINE: Final = 10_000  # characters of a line of `gbs.lock`; a longer one is a usage error
+
+# Descriptions of your own frameworks
+MOST_ROWS: Final = 5_000  # keys that a description stands for; more are a usage error
+MOST_DESCRIBED: Final = 20_000  # values of a description and its variants, written out; more are a usage error
+MOST_VARIANTS: Final = 50  # variants; more are a usage error
+MOST_VERSIONS: Final = 20  # versions that a description tells apart; more are a usage error
+MOST_INHERITED: Final = 20  # tables that one inherits from; more are a usage error
+DEEPEST_INHERITED: Final = 9  # descriptions that inherit from each other; a longer chain is a usage error
+DEEPEST_WORDS: Final = 9  # abbreviations within each other; deeper ones are not written out
+LONGEST_WORDS: Final = 10_000  # characters of a text with abbreviations written out; a longer one is a usage error
+MOST_WORD_CHARACTERS: Final = 5_000_000  # characters of all such texts of a description; more are a usage error
+
+# Launches
+MOST_LAUNCHES: Final = 400  # launches of a script; UNREAD stands where the rest begins
+MOST_STARTED: Final = 200  # scripts that a script starts, and those that they start; UNREAD stands where the rest begins
+DEEPEST_STARTED: Final = 3  # scripts that start each other; what is deeper is UNREAD
+MOST_GREPPED: Final = 400  # recipes that a script with a variable for its recipe may search; the rest is not looked at
 
 # Git revisions
 MOST_TREE_ENTRIES: Final = 500_000  # files and folders of a commit; a larger one is a usage error

@@ -12,6 +12,7 @@ from pytest_gbs.frameworks._formulas import FORMULA, RELATION, formula, relation
 from pytest_gbs.frameworks._notation import Path, Raw, words
 from pytest_gbs.frameworks.versions import parse_version
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.limits import MOST_ROWS, MOST_VERSIONS
 from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.settings.meaning import Problem
 
@@ -20,8 +21,6 @@ SIZES: Final = tuple(value for name, value in vars(Name).items() if name.isupper
 _WHEN: Final = ("when", "when-any", "default-when", "defaults-when", "condition", "packing", "reserves", "shares")
 _CHECKS: Final = ("constraints", "exclusions", "requirements", "switches")
 _TESTS: Final = ("is", "not", "present", "from")
-_MOST_VERSIONS: Final = 20
-_MOST_ROWS: Final = 5_000
 _MOST_ALIKE: Final = 10
 _MOST_NEAR: Final = 500  # words among which one that was meant is looked for
 
@@ -202,8 +201,8 @@ def _wrong_versions(raw: Raw) -> Iterator[Problem]:
     held = [path for path, _ in bounds if path[0] in ("keys", "equations", "constraints")]
     if versions and held:
         yield Problem(held[0], "is given together with before; give only one of the two")
-    if len({text for _, text in bounds}) > _MOST_VERSIONS:
-        yield Problem((), f"distinguishes more than {_MOST_VERSIONS} versions")
+    if len({text for _, text in bounds}) > MOST_VERSIONS:
+        yield Problem((), f"distinguishes more than {MOST_VERSIONS} versions")
 
 
 def _too_many_rows(raw: Raw) -> Iterator[Problem]:
@@ -212,5 +211,5 @@ def _too_many_rows(raw: Raw) -> Iterator[Problem]:
     for _, row in _rows(raw):
         either = row.get("when-any", ())
         number += (1 + len(words(row.get("spellings", ())))) * max(1, len(either) if isinstance(either, list) else 1)
-    if number > _MOST_ROWS:
-        yield Problem(("keys",), f"cover more than {_MOST_ROWS:,} keys")
+    if number > MOST_ROWS:
+        yield Problem(("keys",), f"cover more than {MOST_ROWS:,} keys")
