@@ -179,7 +179,7 @@ class TestHook:
 
     def test_a_document_that_can_not_be_read_is_told(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": GOOD, "README.md": "\0"})
-        said = gbs("check", "--hook", "README.md", "--format", "concise")
+        said = gbs("check", "--hook", "--format", "concise", "README.md")
         assert said[:2] == (0, "README.md:1:1: GBS007 not read: not text: NUL at byte 0; what it launches is not checked\n")
 
     def test_changed_settings_bring_all(self, repo: Path, gbs: Gbs) -> None:
