@@ -273,7 +273,7 @@ def test_a_makefile_costs_no_more_than_its_length(text: str) -> None:
 
 
 def test_a_long_script_is_read_whole() -> None:
-    found = script("".join(f"A{i}=x  # what it is\nfoo --a={i} | bar '$A'\n" for i in range(900)))
+    found = script("".join(f"A=x{i}  # what it is\nfoo --a={i} | bar '$A'\n" for i in range(900)))
     assert found.complete
     assert len(found.commands) == 1_800
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from functools import partial
 from operator import attrgetter
 from typing import Final
 
@@ -116,10 +117,15 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
     runner = Runner(repository.remembered, repository.readable, repository.recognise)
     of_recipe: defaultdict[str, list[Running]] = defaultdict(list)
     alone: defaultdict[str, list[Running]] = defaultdict(list)
-    for found in scripts.all():
-        running = runner.running(found)
-        if running is not None:
-            (alone if running.alone else of_recipe)[running.recipe].append(running)
+    guard = repository.guard
+    for path in scripts.paths:
+        launches = guard.attempt(path, partial(scripts.launches, path), None)
+        if launches is None:
+            scripts.failed(path)
+        for found in launches or ():
+            running = guard.attempt(path, partial(runner.running, found), None)
+            if running is not None:
+                (alone if running.alone else of_recipe)[running.recipe].append(running)
     return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.wording import agreement
@@ -20,6 +20,7 @@ from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES, SCRIPTS, Document
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.location import Lines, Source, Unreadable
 from pytest_gbs.model.quantity import PARALLEL, Name, Note, Origin, Quantity
@@ -44,6 +45,7 @@ class Repository:
     def __init__(self, tree: Tree, settings: Settings) -> None:
         self.tree = tree
         self.settings = settings
+        self.guard = Guard()
         self._ahead: dict[str, Source] = {}
         self._awaited: set[str] = set()
         self._paths: tuple[str, ...] | None = None
@@ -234,7 +236,7 @@ class Repository:
             if isinstance(source, Source):
                 if path in self._awaited:
                     self._ahead[path] = source
-                self._read_launcher_file(path, source)
+                self.guard.attempt(path, partial(self._read_launcher_file, path, source), None)
         return self._launcher_files[path]
 
     def _read_launcher_file(self, path: str, source: Source) -> None:

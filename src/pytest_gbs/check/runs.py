@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_gbs.arithmetic.solver import law
@@ -22,6 +23,7 @@ from pytest_gbs.model.document import CONFIGURATIONS, CommentBlock, Document
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind, Launch
 from pytest_gbs.model.location import KeyPath, Location
@@ -327,23 +329,30 @@ def judge_file(view: object, rules: Rulebook, scope: str) -> Judgement:
 
 
 class _Asked:
-    """Asks rules; the one place where a bug in a rule is caught, so that the run goes on and says so."""
+    """Asks rules, guarded: a bug in one is kept, and the others are asked."""
 
     def __init__(self) -> None:
-        self.bugs: list[Bug] = []
+        self.guard = Guard()
+
+    @property
+    def bugs(self) -> list[Bug]:
+        """The bugs that were met."""
+        return self.guard.bugs
 
     def of(self, rules: Iterable[Rule], subject: Any) -> Outcomes:
         """Return what `rules` say of `subject`, each outcome with the code of its rule."""
         told: dict[str, list[Outcome]] = {}
+        path = getattr(subject, "path", None) or getattr(getattr(subject, "document", None), "source", ("?",))[0]
         for rule in rules:
-            try:
-                for outcome in rule.check(subject):
-                    own = outcome if outcome.code == rule.code else outcome._replace(code=rule.code)
-                    told.setdefault(rule.code, []).append(own)
-            except Exception as error:
-                path = getattr(subject, "path", None) or getattr(getattr(subject, "document", None), "source", ("?",))[0]
-                self.bugs.append(Bug(f"{type(error).__name__}: {error}", path, rule.code))
+            self.guard.attempt(path, partial(_ask, rule, subject, told), None, rule.code)
         return told
+
+
+def _ask(rule: Rule, subject: Any, told: dict[str, list[Outcome]]) -> None:
+    """Add what a rule says of `subject` to `told`, which keeps what it says before a bug stops it."""
+    for outcome in rule.check(subject):
+        own = outcome if outcome.code == rule.code else outcome._replace(code=rule.code)
+        told.setdefault(rule.code, []).append(own)
 
 
 def _judged(run: Run) -> Iterator[NodeClaim]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.check import finalise
@@ -103,6 +104,7 @@ class _Share(NamedTuple):
     parents: set[str]
     doubted: set[str]
     sources: dict[str, Source]
+    bugs: tuple[Bug, ...]
 
 
 class _Recipe(NamedTuple):
@@ -132,6 +134,7 @@ class _Check:
 
     def __init__(self, repository: Repository, settings: Settings, given: Given, keep_runs: bool, base: Base | None) -> None:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
+        self.guard = repository.guard
         self.telling = Reporting(repository, settings, keep_runs)
         self.evidence = Evidence(repository, settings, given)
         self.rules = self.telling.rules
@@ -163,11 +166,19 @@ class _Check:
         others = (*self._scripts(launched, scripts, frozenset(chosen)), *self._unlisted(targets))
         for pending in (*map(self._unless_parent, waiting), *others):
             internal.extend(pending.judgement.internal if pending.role == Role.LAUNCHER else ())
-            files.append(self.telling.finish(pending))
+            finished = self.guard.attempt(pending.path, partial(self.telling.finish, pending), None)
+            files += (finished,) if finished is not None else ()
+        files += self._failed({file.path for file in files})
         files.sort(key=lambda file: (file.path, file.document))
         files = self.telling.compare(files, tuple(judged), internal)
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
-        return Report(tuple(files), self.telling.sources, used, _advice(files), tuple(internal))
+        return Report(tuple(files), self.telling.sources, used, _advice(files), (*internal, *self.guard.bugs))
+
+    def _failed(self, told: Container[str]) -> Iterator[FileReport]:
+        """Yield reports of the files of which nothing is told because of a bug of ours."""
+        for path, error in {bug.path: bug.error for bug in self.guard.bugs if bug.path not in told}.items():
+            problem = Unreadable(path, f"an internal error of gbs: {error}", matters=True)
+            yield self.telling.finish(self._unreadable(path, problem, named=True))
 
     def _told(self, chosen: dict[str, bool], jobs: int) -> Iterator[_Told]:
         """Yield what is found out about each of the `chosen` files, in order."""
@@ -184,14 +195,15 @@ class _Check:
         def share(paths: Iterator[str]) -> _Share:
             told = {path: self._tell(path, chosen[path]) for path in paths}
             done = {path: each for path, each in told.items() if not (each.launched or each.waiting or each.suppressible)}
-            return _Share(done, self.parents, self.doubted, self.telling.sources)
+            return _Share(done, self.parents, self.doubted, self.telling.sources, tuple(self.guard.bugs))
 
         crew = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
         try:
             found = {path: self._tell(path, named) for path, named in chosen.items() if path in launched}
             found.update((path, self._tell(path, chosen[path])) for path in crew.taken())
-            for told, parents, doubted, sources in crew.brought():
+            for told, parents, doubted, sources, bugs in crew.brought():
                 found.update(told)
+                self.guard.keep(bugs)
                 self.parents |= parents
                 self.doubted |= doubted
                 self.telling.sources.update(sources)
@@ -200,7 +212,10 @@ class _Check:
         return found
 
     def _tell(self, path: str, named: bool) -> _Told:
-        """Return what is found out about one file."""
+        """Return what is found out about one file; nothing where a bug of ours stops it."""
+        return self.guard.attempt(path, partial(self._find_out, path, named), _Told((), (), ()))
+
+    def _find_out(self, path: str, named: bool) -> _Told:
         each = tuple(self._file(path, named))
         # It matters whether others take in such a file as a parent, unless somebody named it.
         waiting = tuple(p for p in each if not p.named and finalise.needs_other_hardware(p.judgement.outcomes, self.rules))
@@ -263,23 +278,33 @@ class _Check:
         bugs: defaultdict[str, list[Bug]] = defaultdict(list)
         alone: defaultdict[str, list[Launched]] = defaultdict(list)
         others = dict.fromkeys(path for script in wanted for path in self.launches.recipes_of(script) if path not in chosen)
-        unasked = [each for path in others for each in self._file(path, named=False)]
+        unasked = [each for path in others for each in self.guard.attempt(path, partial(self._pending, path), ())]
         for pending in (*recipes, *unasked):
             for each in pending.judgement.launched:
                 script = _script_of(each)
                 if script in wanted or pending.path in chosen:
                     found[script].append(each)
         for script in wanted:
-            for run in self._held(_each_once(self._launch_run(running, None) for running in self.launches.alone.get(script, ())), 1):
-                judgement = judge_recipe((run,), None, self.rules)
+            for judgement in self.guard.attempt(script, partial(self._alone, script), ()):
                 alone[script].extend(judgement.launched)
                 bugs[script].extend(judgement.internal)
         unread = {path for path in self.launches.scripts.unread if path in wanted or path in self.doubted}
         for script in sorted({*found, *alone, *unread}):
-            pending = self._script(script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
-            # Launches of recipes that nobody asked for are shown with the script that was.
-            pending.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
-            yield pending
+            told = partial(self._script, script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
+            whole = self.guard.attempt(script, told, None)
+            if whole is not None:
+                # Launches of recipes that nobody asked for are shown with the script that was.
+                whole.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
+                yield whole
+
+    def _pending(self, path: str) -> tuple[FileResult, ...]:
+        return tuple(self._file(path, named=False))
+
+    def _alone(self, script: str) -> tuple[Judgement, ...]:
+        """What the rules say of each launch in a script that no file is the recipe of."""
+        assert self.launches is not None
+        runs = _each_once(self._launch_run(running, None) for running in self.launches.alone.get(script, ()))
+        return tuple(judge_recipe((run,), None, self.rules) for run in self._held(runs, 1))
 
     def _unlisted(self, targets: Sequence[str]) -> Iterator[FileResult]:
         """Yield the folders below `targets` that can't be listed, so that nobody knows what is in them."""
@@ -477,19 +502,25 @@ class _Check:
         values: dict[str, int] = {}
         for path in self.repository.paths:
             if matches_any(path, expectation.paths):
-                for document in self.repository.readable(path):
-                    whole, places, framework, _ = self._whole(document)
-                    if framework is not None:
-                        sizes = self._sizes(_Recipe(document, whole, framework, places))
-                        runs = build_runs(whole, framework, sizes, self._context(path))
-                        value = runs[0].geometry.value(expectation.name)
-                        if value is not None:
-                            values[path] = value
+                value = self.guard.attempt(path, partial(self._value, path, expectation.name), None)
+                if value is not None:
+                    values[path] = value
         if values:
             usual, number = Counter(values.values()).most_common(1)[0]
             text = f"{expectation.text}: {usual:,} in {number} of {len(values)} recipes"
             for path in values:
                 yield path, Policy(expectation.name, None, None, (usual,), expectation.origin, text)
+
+    def _value(self, path: str, name: str) -> int | None:
+        """The number of size `name` in the last recipe of the file at `path` that has one, None if none has."""
+        found: int | None = None
+        for document in self.repository.readable(path):
+            whole, places, framework, _ = self._whole(document)
+            if framework is not None:
+                sizes = self._sizes(_Recipe(document, whole, framework, places))
+                value = build_runs(whole, framework, sizes, self._context(path))[0].geometry.value(name)
+                found = value if value is not None else found
+        return found
 
 
 def _too_much(document: Document, limit: ComposeProblem) -> Unreadable:

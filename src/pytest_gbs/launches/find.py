@@ -111,10 +111,10 @@ class Scripts:
         if launches or path in self._named:
             self.unread[path] = Unread(path, problem.reason, Location(path, 0, 0), whole=True)
 
-    def all(self) -> Iterator[Found]:
-        """Yield the launches of all scripts."""
-        for path in self.paths:
-            yield from self.launches(path)
+    def failed(self, path: str) -> None:
+        """Note a script that could not be read because of a bug of ours."""
+        self._found[path] = ()
+        self.unread[path] = Unread(path, "an internal error of gbs", Location(path, 0, 0), whole=True)
 
     def in_comments(self, source: Source) -> Iterator[Found]:
         """Yield the launches of a recipe that its own comments show: commands that name this very file."""

@@ -6,37 +6,34 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from pytest_gbs.model.errors import GbsError
+from pytest_gbs.model.report import Bug
 
 Found = TypeVar("Found")
+Other = TypeVar("Other")
 _LONGEST: Final = 300  # characters of what an exception says; it may hold a whole file
 
 
 class Guard:
-    """What failed, by file. The one place where an exception that nobody expected is caught."""
+    """What failed. The one place where an exception that nobody expected is caught, for one rule or one file at a time."""
 
     __slots__ = ("bugs",)
 
     def __init__(self) -> None:
-        self.bugs: dict[str, list[str]] = {}
+        self.bugs: list[Bug] = []
 
-    def attempt(self, path: str, find: Callable[[], Found], otherwise: Found, within: str = "") -> Found:
-        """Return what `find` gives; where that fails, note it as an internal error on the file at `path` and return `otherwise`.
+    def attempt(self, path: str, find: Callable[[], Found], otherwise: Other, code: str = "") -> Found | Other:
+        """What `find` gives; if it fails, `otherwise`, and the bug is kept for the file at `path` and the rule `code`, once.
 
-        `within` says where it failed, if that is known: the code of a rule.
-
-        Raises: GbsError: the settings or the call are broken, which a person must mend.
+        Raises: GbsError: the settings or the call are broken, which a person must correct.
         """
         try:
             return find()
         except GbsError:
             raise
         except Exception as error:
-            where = f" in {within}" if within else ""
-            self.note(path, f"internal error{where} on {path}: {type(error).__name__}: {str(error)[:_LONGEST]}")
+            self.keep((Bug(f"{type(error).__name__}: {str(error)[:_LONGEST]}", path, code),))
             return otherwise
 
-    def note(self, path: str, bug: str) -> None:
-        """Keep a bug that was met on the file at `path`, once."""
-        known = self.bugs.setdefault(path, [])
-        if bug not in known:
-            known.append(bug)
+    def keep(self, bugs: tuple[Bug, ...]) -> None:
+        """Keep bugs that were met elsewhere, in another process for one."""
+        self.bugs += (bug for bug in bugs if bug not in self.bugs)
