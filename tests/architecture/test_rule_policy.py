@@ -9,6 +9,7 @@ import pytest
 
 import pytest_gbs
 from pytest_gbs.frameworks import feasible, tables
+from pytest_gbs.history import diff as differences
 from pytest_gbs.model.rule import About, Rule
 from pytest_gbs.rules import gbs204_unsatisfiable_batch, manuals, named, rules
 
@@ -36,7 +37,13 @@ def test_the_rules_that_a_table_names_exist(framework: pytest_gbs.model.framewor
 
 
 def test_the_rules_that_others_name_exist() -> None:
-    assert {feasible._NOWHERE, *gbs204_unsatisfiable_batch._STANDS_FOR} <= NAMES
+    compared = {differences._PRODUCT, differences._FACTOR, differences._OPEN}
+    assert {feasible._NOWHERE, *compared, *gbs204_unsatisfiable_batch._STANDS_FOR} <= NAMES
+
+
+def test_the_rules_that_are_asked_for_by_name_exist() -> None:
+    asked = re.compile(r'\b(?:named|rule)\("([a-z-]+)"\)')
+    assert {name for path in ELSEWHERE for name in asked.findall(path.read_text(encoding="utf-8"))} <= NAMES
 
 
 def test_a_rule_is_found_by_its_name() -> None:

@@ -29,7 +29,7 @@ _FIRM: Final = 0.25
 
 def judged(run: Run, declaration: Declaration, worlds: tuple[World, ...]) -> Claim:
     """Return what is claimed of `run` with its judgement: false arithmetic, a stale factor, a stale product, in order, or open."""
-    readings = tuple(read(run, declaration, world) for world in worlds)
+    readings = tuple(_read(run, declaration, world) for world in worlds)
     if _is_false(declaration):
         return Claim(declaration, worlds, Judgement(readings, Cause.ARITHMETIC, _false_arithmetic(run, declaration, readings)))
     stale = _stale_factor(run, declaration)
@@ -57,7 +57,7 @@ def _product(run: Run, declaration: Declaration, worlds: tuple[World, ...], read
     return _open(declaration, readings, worlds[0].doubt)
 
 
-def read(run: Run, declaration: Declaration, world: World) -> Reading:
+def _read(run: Run, declaration: Declaration, world: World) -> Reading:
     """Return how `declaration` fares in `world`, by the best of the quantities that it may mean."""
     best: Reading | None = None
     for name in _meanings(run, declaration):

@@ -41,6 +41,10 @@ _GUIDE: Final = (
     "a learning rate is tuned for a batch; linear and square-root scaling are rough guides only: what fits depends on optimizer, "
     "warmup, clipping, sequence length and data"
 )
+# The rules about a claim that is false, by its product or by a factor, and about one that is open now.
+_PRODUCT: Final = "stale-declaration"
+_FACTOR: Final = "stale-factor"
+_OPEN: Final = "claim-no-longer-checked"
 _ALIKE: Final = 0.5
 
 
@@ -286,11 +290,11 @@ def _claims(before: _Side, after: _Side) -> Iterator[str]:
     if before.record is None or before.record.claim is None or before.run.launch is not None:
         return
     rules, now = after.state.report.rule, dict(after.file.rules)
-    product, factor = (now.get(rules(name).code) for name in ("stale-declaration", "stale-factor"))
+    product, factor = (now.get(rules(name).code) for name in (_PRODUCT, _FACTOR))
     if "violated" in (product, factor):
-        yield f"the comment still says {before.record.claim:,} ({rules('stale-declaration').code})"
+        yield f"the comment still says {before.record.claim:,} ({rules(_PRODUCT).code})"
     elif product == "undetermined":
-        open_now = rules("claim-no-longer-checked").code
+        open_now = rules(_OPEN).code
         yield f"the comment's claim of {before.record.claim:,} was checked, and can't be decided any more ({open_now})"
 
 
