@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_gbs.check.reporting import active_rules
-from pytest_gbs.check.session import check
+from pytest_gbs.checking.reporting import active_rules
+from pytest_gbs.checking.session import check
 from pytest_gbs.model.given import Given
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings

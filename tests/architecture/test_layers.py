@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("claims",),
     ("rules",),
     ("settings", "history", "formats"),
-    ("check",),
+    ("checking",),
     ("fixes",),
     ("api", "recipe"),
     ("cli", "lsp", "pytest_plugin"),
@@ -32,7 +32,7 @@ LAYER_OF = {room: number for number, rooms in enumerate(LAYERS) for room in room
 OUTSIDE = {
     "argparse": {"cli"},
     "jsonschema": {"settings", "cli"},
-    "pickle": {"check"},
+    "pickle": {"checking"},
     "pytest": {"pytest_plugin"},
     "ruamel": {"fixes"},
     "subprocess": {"files"},

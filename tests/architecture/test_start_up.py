@@ -44,7 +44,7 @@ HEAVY = (
     "tomllib",
 )
 NOT_NEEDED = (
-    "pytest_gbs.check.strict",
+    "pytest_gbs.checking.strict",
     "pytest_gbs.frameworks.feasible",
     "pytest_gbs.model.suppression",
     "pytest_gbs.formats._excerpt",
@@ -60,7 +60,7 @@ NOT_NEEDED = (
     "pytest_gbs.settings.hardware",
     "pytest_gbs.settings.reading",
     "pytest_gbs.settings.selection",
-    "pytest_gbs.check.ignore",
+    "pytest_gbs.checking.ignore",
     "pytest_gbs.files.gitignore",
     "pytest_gbs.files.overlay",
 )

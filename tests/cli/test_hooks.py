@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_gbs.check.repository import COMMANDS
+from pytest_gbs.checking.repository import COMMANDS
 from pytest_gbs.cli.init import SNIPPETS
 from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES
 

@@ -53,7 +53,7 @@ def test_the_report_is_that_of_one_process(tmp_path: Path) -> None:
     assert sorted(codes) == ["GBS001", "GBS007", *["GBS101"] * 20, "GBS301", "GBS901"]
 
 
-_IMPORT = "from pytest_gbs.check.worker_pool import WorkerPool"
+_IMPORT = "from pytest_gbs.checking.worker_pool import WorkerPool"
 _FILES = "[str(number) for number in range(1_000)]"
 
 
@@ -85,7 +85,7 @@ def test_what_is_lost_with_a_process_is_done_by_the_one_that_is_left(tmp_path: P
     write(tmp_path, _many())
     code = (
         "import os, sys\n"
-        "from pytest_gbs.check import worker_pool\n"
+        "from pytest_gbs.checking import worker_pool\n"
         "from pytest_gbs.cli import main\n"
         "worker_pool.pickle.dump = lambda *_: os._exit(9)\n"
         "sys.exit(main(['check', '--format', 'json', '--jobs', '3']))\n"
@@ -104,7 +104,7 @@ def test_closing_sends_home_who_is_still_at_work(tmp_path: Path) -> None:
 def test_beside_a_thread_nothing_is_forked_off(tmp_path: Path) -> None:
     code = (
         "import os, threading, time\n"
-        "from pytest_gbs.check.worker_pool import WorkerPool\n"
+        "from pytest_gbs.checking.worker_pool import WorkerPool\n"
         "threading.Thread(target=time.sleep, args=(2,), daemon=True).start()\n"
         f"crew = WorkerPool({_FILES}, list, 3)\n"
         "print(len(list(crew.taken())), list(crew.brought()))\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import called, quotient, short
-from pytest_gbs.check.rulebook import OF_TABLE, Rulebook
+from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.cli._table import write_table
 from pytest_gbs.formats._markdown import cell
 from pytest_gbs.model.equation import Enforcement, Equation, Rounding

@@ -20,7 +20,7 @@ def reveal(asked: Job, arguments: argparse.Namespace) -> int:
     if arguments.show_settings:
         text = "".join(f"{name} = {escape(repr(value))}\n" for name, value in asked.settings._asdict().items())
     else:
-        from pytest_gbs.check.repository import Repository
+        from pytest_gbs.checking.repository import Repository
 
         places = Places(Report((), {}, {}), options(arguments, asked.root, asked.folder))
         paths = Repository(asked.tree, asked.settings).targets(asked.targets)

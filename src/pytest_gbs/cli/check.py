@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         report = remaining
     if asked.settings.strict or asked.settings.strict_all:
-        from pytest_gbs.check.strict import tighten
+        from pytest_gbs.checking.strict import tighten
 
         report = tighten(report, asked.settings)
     if arguments.format == "sarif":
@@ -118,7 +118,7 @@ def _report(asked: Job, arguments: argparse.Namespace) -> Report:
     if arguments.hook:
         return _hooked(asked)
     if arguments.changed_since:
-        from pytest_gbs.check.changed import check_changed
+        from pytest_gbs.checking.changed import check_changed
 
         return check_changed(asked.tree, asked.targets, asked.settings, asked.given, root=asked.root, revision=arguments.changed_since)
     return asked.check()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_gbs import formats
-from pytest_gbs.check.strict import tighten
+from pytest_gbs.checking.strict import tighten
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
@@ -83,7 +83,7 @@ class Repository(NamedTuple):
         given, since = self.options.given, self.options.changed_since
         if since is None or keep_runs:
             return tighten(check(tree, targets, self.settings, given, keep_runs=keep_runs), self.settings)
-        from pytest_gbs.check.changed import check_changed
+        from pytest_gbs.checking.changed import check_changed
 
         return tighten(check_changed(tree, targets, self.settings, given, root=self.root, revision=since), self.settings)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.check.repository import COMMANDS
+from pytest_gbs.checking.repository import COMMANDS
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES
 from pytest_gbs.model.errors import GbsError

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_gbs.check import finalise
-from pytest_gbs.check.finalise import Heard, Launched, Outcomes, Silence
-from pytest_gbs.check.rulebook import Rulebook
+from pytest_gbs.checking import finalise
+from pytest_gbs.checking.finalise import Heard, Launched, Outcomes, Silence
+from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.launch import Kind, Launch, Start
 from pytest_gbs.model.location import KeyPath, Location

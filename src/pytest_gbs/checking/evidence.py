@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_gbs.check.repository import Repository
-from pytest_gbs.check.runs import Context
+from pytest_gbs.checking.repository import Repository
+from pytest_gbs.checking.runs import Context
 from pytest_gbs.claims.worlds import Nearby, Sizes
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.errors import UsageError
@@ -17,7 +17,7 @@ from pytest_gbs.model.run import Policy
 from pytest_gbs.model.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_gbs.check.launch_index import LaunchIndex
+    from pytest_gbs.checking.launch_index import LaunchIndex
 
 _FLAGS = ((Name.NUM_NODES, "--nodes"), (Name.GPUS_PER_NODE, "--gpus-per-node"), (Name.WORLD_SIZE, "--world-size"))
 _KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (Name.WORLD_SIZE, "world-size"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.check.ignore import apply, per_file_ignored, read_suppressions
+from pytest_gbs.checking.ignore import apply, per_file_ignored, read_suppressions
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Related, Severity

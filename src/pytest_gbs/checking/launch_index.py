@@ -9,7 +9,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Final
 
-from pytest_gbs.check.repository import Repository
+from pytest_gbs.checking.repository import Repository
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.launches.find import Scripts
 from pytest_gbs.launches.resolve import Runner, Running

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_gbs.arithmetic.solver import law
 from pytest_gbs.arithmetic.wording import leaves
-from pytest_gbs.check import finalise
-from pytest_gbs.check.finalise import Launched, Outcomes, merged
-from pytest_gbs.check.rulebook import OF_TABLE, Rulebook
+from pytest_gbs.checking import finalise
+from pytest_gbs.checking.finalise import Launched, Outcomes, merged
+from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.claims.grammars import Stated, read_stated
 from pytest_gbs.claims.grammars.names import read_name
 from pytest_gbs.claims.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world

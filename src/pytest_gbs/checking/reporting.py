@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import leaves
-from pytest_gbs.check import finalise
-from pytest_gbs.check.finalise import Heard, Launched, Outcomes, Silence, merged, with_severity
-from pytest_gbs.check.repository import Repository
-from pytest_gbs.check.rulebook import Rulebook
-from pytest_gbs.check.runs import Judgement, judge_file
+from pytest_gbs.checking import finalise
+from pytest_gbs.checking.finalise import Heard, Launched, Outcomes, Silence, merged, with_severity
+from pytest_gbs.checking.repository import Repository
+from pytest_gbs.checking.rulebook import Rulebook
+from pytest_gbs.checking.runs import Judgement, judge_file
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Kind, LauncherFile
 from pytest_gbs.model.location import Location, Source
@@ -23,7 +23,7 @@ from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules import rules
 
 if TYPE_CHECKING:
-    from pytest_gbs.check.launch_index import LaunchIndex
+    from pytest_gbs.checking.launch_index import LaunchIndex
     from pytest_gbs.model.suppression import Suppression
 
 
@@ -147,7 +147,7 @@ class Reporting:
         if script not in self._silences:
             source = self._repository.tree.read(script)
             if self.launches is not None and isinstance(source, Source) and "gbs:" in source.text:
-                from pytest_gbs.check.ignore import read_suppressions
+                from pytest_gbs.checking.ignore import read_suppressions
 
                 self._suppressions[script] = read_suppressions(self.launches.document(script, source), self._names)
             self._silences.add(script)
@@ -168,7 +168,7 @@ class Reporting:
         """Return the outcomes that remain after suppression comments, with what those have in them that is of no use."""
         if pending.suppressible is None:
             return Heard(told, 0)
-        from pytest_gbs.check.ignore import apply, read_suppressions
+        from pytest_gbs.checking.ignore import apply, read_suppressions
 
         suppressions = read_suppressions(pending.suppressible, self._names)
         if not suppressions:
@@ -187,7 +187,7 @@ class Reporting:
         """Return the codes of the rules that the settings switch off for the file at `path`."""
         if not self._settings.per_file_ignores:
             return frozenset()
-        from pytest_gbs.check.ignore import per_file_ignored
+        from pytest_gbs.checking.ignore import per_file_ignored
 
         return per_file_ignored(self._settings, path)
 
@@ -209,7 +209,7 @@ class Reporting:
         source = self._repository.tree.read(path) if suppressions else None
         if not isinstance(source, Source):
             return False
-        from pytest_gbs.check.ignore import is_silenced
+        from pytest_gbs.checking.ignore import is_silenced
 
         return is_silenced(finding, suppressions, source, self._settings.require_ignore_reason)
 

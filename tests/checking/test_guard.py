@@ -68,7 +68,7 @@ def test_a_bug_is_kept_once_and_short() -> None:
 
 
 def test_a_bug_in_reading_a_recipe_is_its_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_gbs.check.repository.read", broken(read, "a.yaml"))
+    monkeypatch.setattr("pytest_gbs.checking.repository.read", broken(read, "a.yaml"))
     report = checked(tmp_path, {name: recipe() for name in ("a.yaml", "b.yaml", "c.yaml")} | {"run.sh": RUN})
     assert verdicts(report) == {"a.yaml": None, "b.yaml": "verified", "c.yaml": "verified"}
     assert report.internal == (Bug("ZeroDivisionError: nobody expected this", "a.yaml"),)
@@ -80,7 +80,7 @@ def test_a_bug_in_judging_a_recipe_is_its_finding(tmp_path: Path, monkeypatch: p
     def judged(document: Any, framework: Any) -> Any:
         return fail() if document.source.path == "a.yaml" else read_sizes(document, framework)
 
-    monkeypatch.setattr("pytest_gbs.check.session.read_sizes", judged)
+    monkeypatch.setattr("pytest_gbs.checking.session.read_sizes", judged)
     report = checked(tmp_path, {"a.yaml": recipe(), "b.yaml": recipe()})
     assert verdicts(report) == {"a.yaml": None, "b.yaml": "verified"}
     assert [bug.path for bug in report.internal] == ["a.yaml"]
@@ -96,7 +96,7 @@ def test_a_bug_in_reading_a_script_leaves_open_what_it_may_launch(tmp_path: Path
 
 
 def test_a_bug_in_a_launcher_file_leaves_the_recipes_around_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_gbs.check.repository.read_launcher_file", lambda _: fail())
+    monkeypatch.setattr("pytest_gbs.checking.repository.read_launcher_file", lambda _: fail())
     report = checked(
         tmp_path, {"a.yaml": recipe(comment="# 2 nodes, global batch size 256\n"), "b.yaml": recipe(), "zero3.yaml": accelerate(8)}
     )
@@ -105,8 +105,8 @@ def test_a_bug_in_a_launcher_file_leaves_the_recipes_around_it(tmp_path: Path, m
 
 
 def test_processes_that_share_the_work_bring_bugs_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_gbs.check.session._WORTH_SHARING", 1)
-    monkeypatch.setattr("pytest_gbs.check.repository.read", broken(read, "r07.yaml"))
+    monkeypatch.setattr("pytest_gbs.checking.session._WORTH_SHARING", 1)
+    monkeypatch.setattr("pytest_gbs.checking.repository.read", broken(read, "r07.yaml"))
     for number in range(40):
         (tmp_path / f"r{number:02}.yaml").write_text(recipe(), encoding="utf-8")
     report = check(WorkTree(tmp_path), (), Settings(), Given(), jobs=2)

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.check import finalise
-from pytest_gbs.check.evidence import Evidence
-from pytest_gbs.check.finalise import Launched, merged
-from pytest_gbs.check.reporting import FileResult, Reporting
-from pytest_gbs.check.repository import Repository
-from pytest_gbs.check.runs import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, launch_run
+from pytest_gbs.checking import finalise
+from pytest_gbs.checking.evidence import Evidence
+from pytest_gbs.checking.finalise import Launched, merged
+from pytest_gbs.checking.reporting import FileResult, Reporting
+from pytest_gbs.checking.repository import Repository
+from pytest_gbs.checking.runs import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, launch_run
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.composition.composed import ComposeProblem
 from pytest_gbs.files.globs import matches_any
@@ -39,7 +39,7 @@ from pytest_gbs.readers.refusal import unreadable
 from pytest_gbs.rules import rules
 
 if TYPE_CHECKING:
-    from pytest_gbs.check.launch_index import LaunchIndex
+    from pytest_gbs.checking.launch_index import LaunchIndex
     from pytest_gbs.history.lock import Base, Holdings
     from pytest_gbs.launches.resolve import Running
     from pytest_gbs.model.tree import Tree
@@ -188,7 +188,7 @@ class _Check:
 
     def _together(self, chosen: dict[str, bool], jobs: int) -> dict[str, _Told]:
         """Return what `jobs` processes find out about the `chosen` files; what concerns others among them stays with this one."""
-        from pytest_gbs.check.worker_pool import WorkerPool
+        from pytest_gbs.checking.worker_pool import WorkerPool
 
         launched = self.launches.of_recipe if self.launches is not None else {}
 
@@ -262,7 +262,7 @@ class _Check:
         """Return the launches of the repository; None, at no cost, where it has no script."""
         if self.repository.scripts is None:
             return None
-        from pytest_gbs.check.launch_index import index_launches
+        from pytest_gbs.checking.launch_index import index_launches
 
         return index_launches(self.repository)
 
@@ -398,7 +398,7 @@ class _Check:
         if not wanted or document.number > 1 or not _shows_command(document):
             return ()
         if self.launches is None:
-            from pytest_gbs.check.launch_index import index_launches
+            from pytest_gbs.checking.launch_index import index_launches
 
             self._know(index_launches(self.repository, always=True))
         return self.launches.shown_by(document, self.repository) if self.launches is not None else ()

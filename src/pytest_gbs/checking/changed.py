@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import leaves
-from pytest_gbs.check.session import check
+from pytest_gbs.checking.session import check
 from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.files.root import StrPath
 from pytest_gbs.history.lock import NAME, Base, records

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
-from pytest_gbs.check.rulebook import Rulebook
+from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, Verified
