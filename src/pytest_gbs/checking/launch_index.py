@@ -73,9 +73,7 @@ class LaunchIndex(NamedTuple):
 
     def recipes_of(self, script: str) -> Iterator[str]:
         """Yield the paths of the recipes that the script at `script` launches."""
-        for path, launches in self.of_recipe.items():
-            if any(running.found.launch.at.source == script for running in launches):
-                yield path
+        yield from _recipes_by_script(self.of_recipe).get(script, ())
 
     def document(self, script: str, source: Source) -> Document:
         """Return the script as a document of nothing but comments, for suppressions."""
@@ -95,6 +93,16 @@ class LaunchIndex(NamedTuple):
         comments = _right_above(script.comments, running.found.launch.at.start) if several else script.comments
         found = read_declarations(comments, path) if comments else ()
         return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _DECLARED)
+
+
+@by_identity
+def _recipes_by_script(of_recipe: dict[str, tuple[Running, ...]]) -> dict[str, dict[str, None]]:
+    """Return the recipes that each script launches, by its path, each once and in order."""
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for path, launches in of_recipe.items():
+        for running in launches:
+            found[running.found.launch.at.source][path] = None
+    return dict(found)
 
 
 def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[CommentBlock, ...]:

@@ -25,7 +25,7 @@ from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers import read
 from pytest_gbs.shell import read_commands, reads
-from pytest_gbs.shell.limits import LONGEST_VALUE, MOST_TURNS, TOO_LONG
+from pytest_gbs.shell.limits import LEAST_TAKEN_IN, LONGEST_VALUE, MOST_SEARCHES, MOST_TAKEN_IN, MOST_TURNS, TOO_LONG, Exhausted
 from pytest_gbs.shell.starting import started_script
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class Scripts:
         self._reach: Reach | None = None
         self._stops: list[Stop] = []  # of the script at hand
         self._started = MOST_STARTED
+        self._taken_in = 0  # characters of the scripts that others source or start, in the whole check
         self._launcher_files: dict[str, LauncherFile | None] = {}
         self._read_documents: dict[str, tuple[Document, ...]] = {}
 
@@ -129,7 +130,7 @@ class Scripts:
                     yield found._replace(launch=found.launch._replace(kind=Kind.DOCUMENT), recipes=own)
 
     def _read(self, source: Source) -> tuple[Found, ...]:
-        script = read_commands(source, self._source)
+        script = read_commands(source, self._sourced)
         self.scripts[source.path] = script
         self._started, self._stops = MOST_STARTED, []
         found = tuple(islice(self._commands(script), MOST_LAUNCHES + 1))
@@ -172,6 +173,25 @@ class Scripts:
         found = self.tree.read(path)
         return found if isinstance(found, Source) else None
 
+    def _sourced(self, path: str) -> Source | None:
+        """Return a file that a script sources, None if it can't be read.
+
+        Raises: Exhausted: as `_take_in` does.
+        """
+        source = self._source(path)
+        if source is not None:
+            self._take_in(source)
+        return source
+
+    def _take_in(self, source: Source) -> None:
+        """Pay for a script that another one sources or starts, however often: all scripts of a check share what there is.
+
+        Raises: Exhausted: nothing is left.
+        """
+        self._taken_in += max(len(source.text), LEAST_TAKEN_IN)
+        if self._taken_in > MOST_TAKEN_IN:
+            raise Exhausted(f"more than {MOST_TAKEN_IN:,} characters of scripts that others source or start")
+
     def _command(self, command: Command, script: Script, at: Location, within: tuple[str, ...]) -> Iterator[Found]:
         """Yield what a command launches, itself or by a script; `within` are scripts that start one another, none: follow no script."""
         start = started(command, self._around(script))
@@ -194,7 +214,12 @@ class Scripts:
             self._stops.append(Stop(often, at))
             return
         self._started -= 1
-        other = read_commands(source, self._source, inner[1])
+        try:
+            self._take_in(source)
+        except Exhausted as exhausted:
+            self._stops.append(Stop(str(exhausted), at))
+            return
+        other = read_commands(source, self._sourced, inner[1])
         if other.stopped is not None:
             self._started -= _COSTLY
             self._stops.append(Stop(f"{source.path}, which it starts, has {other.stopped.reason}", at))
@@ -238,11 +263,14 @@ class Scripts:
 
     def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
         """Yield the searches of a script for a batch key in its recipe, each with the recipes in which it goes wrong."""
-        text = self._text(script.path)
-        for match in _grep().finditer(text):
-            if f"${match.group(2)}" != recipe.raw.strip('"').replace("{", "").replace("}", ""):
-                continue
-            lines = {path: sum(match.group(1) in line for line in self._text(path).splitlines()) for path in candidates}
+        named = recipe.raw.strip('"').replace("{", "").replace("}", "")
+        counted: dict[str, dict[str, int]] = {}
+        searches = (match for match in _grep().finditer(self._text(script.path)) if f"${match.group(2)}" == named)
+        for match in islice(searches, MOST_SEARCHES):
+            key = match.group(1)
+            if key not in counted:
+                counted[key] = {path: sum(key in line for line in self._text(path).splitlines()) for path in candidates}
+            lines = counted[key]
             at = Location(script.path, match.start(), match.end())
             without = tuple(path for path, number in lines.items() if number == 0)
             several = tuple(path for path, number in lines.items() if number > 1)
@@ -386,7 +414,7 @@ def _starts() -> tuple[str, ...]:
 @cache
 def _grep() -> re.Pattern[str]:
     keys = "gradient_accumulation_steps|per_device_train_batch_size|train_batch_size|micro_batch_size"
-    return re.compile(rf"grep\s+(?:-\w+\s+)*['\"]?((?:{keys}):?)\s*['\"]?\s+\"?\$\{{?(\w+)\}}?\"?")
+    return re.compile(rf"grep[ \t]++(?:-\w++[ \t]++){{0,9}}+['\"]?((?:{keys}):?)[ \t]*+['\"]?[ \t]++\"?\$\{{?(\w+)\}}?\"?")
 
 
 def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[str]:

@@ -338,7 +338,9 @@ class Runner:
             places = (f"{module}.", f"{module}/", f"examples/scripts/{module}")
             return any(word == module or word.startswith(places) for word in words)
         source = self._tree.read(found.program)
-        return isinstance(source, Source) and re.search(rf"(?m)^\s*(?:from|import)\s+{module}\b", source.text) is not None
+        return (
+            isinstance(source, Source) and re.search(rf"(?m)^[ \t]*+(?:from|import)[ \t]++{re.escape(module)}\b", source.text) is not None
+        )
 
 
 # Parts of keys by which programs split a model among processes.

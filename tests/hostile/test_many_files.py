@@ -1,0 +1,76 @@
+"""Scripts that take each other in, search for keys and launch thousands of recipes: the work of a check stays bounded by its files."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from pytest_gbs import Given, Settings, check
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.launches.find import Scripts
+from pytest_gbs.model.report import Report, Verdict
+from pytest_gbs.shell.limits import MOST_SEARCHES
+from tests.cli.support import write
+from tests.launches.building import recipe
+
+MOST_SECONDS = 20  # each took minutes, or would have with twice as many files
+LAUNCH = "accelerate launch --num_processes 8 train.py --config sft.yaml\n"
+
+
+def _report(root: Path) -> Report:
+    return check(WorkTree(str(root)), (), Settings(), Given())
+
+
+def test_scripts_that_source_a_common_file_are_read_whole(tmp_path: Path) -> None:
+    scripts = {f"run{n}.sh": f"source common.sh\n{LAUNCH}" for n in range(40)}
+    write(tmp_path, {"sft.yaml": recipe(), "common.sh": "export GPUS=8\n", **scripts})
+    report = _report(tmp_path)
+    assert [finding.code for file in report.files for finding in file.findings] == []
+    assert sum(file.launches for file in report.files) == 40
+
+
+def test_scripts_that_source_each_other_share_one_budget(tmp_path: Path) -> None:
+    others = "".join(f"source s{n}.sh\n" for n in range(40))
+    write(tmp_path, {"sft.yaml": recipe(), **{f"s{n}.sh": others + LAUNCH for n in range(40)}})
+    before = time.perf_counter()
+    report = _report(tmp_path)
+    assert time.perf_counter() - before < MOST_SECONDS
+    assert "GBS007" in {finding.code for file in report.files for finding in file.findings}
+    assert next(file for file in report.files if file.path == "sft.yaml").verdict != Verdict.VERIFIED
+
+
+def test_a_script_that_starts_with_searches_is_read_in_linear_time(tmp_path: Path) -> None:
+    write(tmp_path, {"a.yaml": recipe(), "run.sh": "grep -" * 10_000 + f"\n{LAUNCH.replace('sft.yaml', '$c.yaml')}"})
+    before = time.perf_counter()
+    _report(tmp_path)
+    assert time.perf_counter() - before < MOST_SECONDS
+
+
+def test_only_so_many_searches_of_a_script_are_checked(tmp_path: Path) -> None:
+    search = 'n=$(grep train_batch_size "$c")\n'
+    write(
+        tmp_path,
+        {
+            "a.yaml": recipe(),
+            "run.sh": search * (MOST_SEARCHES + 50) + "for c in $(ls); do\n" + LAUNCH.replace("sft.yaml", "$c") + "done\n",
+        },
+    )
+    found = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), (), lambda _: False).launches("run.sh")
+    assert all(len(each.launch.greps) <= MOST_SEARCHES for each in found)
+
+
+def test_blank_lines_of_a_program_are_searched_in_linear_time(tmp_path: Path) -> None:
+    write(tmp_path, {"sft.yaml": recipe(), "run.sh": LAUNCH, "train.py": "\n" * 200_000})
+    before = time.perf_counter()
+    _report(tmp_path)
+    assert time.perf_counter() - before < MOST_SECONDS
+
+
+def test_many_scripts_of_many_recipes_are_linked_once(tmp_path: Path) -> None:
+    many = 600
+    scripts = {f"run{n}.sh": LAUNCH.replace("sft.yaml", f"r{n}.yaml") for n in range(many)}
+    write(tmp_path, {**{f"r{n}.yaml": recipe() for n in range(many)}, **scripts})
+    before = time.perf_counter()
+    report = _report(tmp_path)
+    assert time.perf_counter() - before < MOST_SECONDS
+    assert sum(file.launches for file in report.files) == many
