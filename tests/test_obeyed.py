@@ -142,6 +142,7 @@ OTHERS = [
     ["schema", "report"],
     ["rules"],
     ["frameworks"],
+    ["debug", "."],
     [EVIL],
     [f"--{EVIL}"],
 ]

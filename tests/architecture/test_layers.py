@@ -104,6 +104,8 @@ def _touches(name: str, node: ast.AST) -> str:
     """Return what a node does that is none of its module's business: printing, opening files, running code, the environment."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         called = node.func.id
+        if called == "eval" and name == "model/record.py":
+            return ""  # it compiles the constructors of named tuples, as the standard library does
         if called in ("input", "eval", "exec", "exit", "quit") or (called == "print" and name != "cli/_output.py"):
             return called
         if called == "open" and _room(name) not in ("files", "cli"):

@@ -40,6 +40,7 @@ NO_LIMITS_ON_FILES = {
     "rules/gbs003_not_a_positive_integer.py": {"_LONGEST"},
     "rules/gbs004_exponent_read_as_text.py": {"_LONGEST"},
     "rules/gbs305_deepspeed_disagrees.py": {"_LONGEST"},
+    "settings/framework_mistakes.py": {"_MOST_ALIKE", "_MOST_NEAR"},
     "settings/explain.py": {"_LONGEST"},
     "settings/meaning.py": {"MOST_PROBLEMS"},
     "settings/places.py": {"_DEEPEST"},

@@ -72,7 +72,7 @@ def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
         pytest.param(
             "check --nodes 3 --world-size 8", "gbs: --world-size 8 is not a multiple of --nodes 3", id="hardware that does not divide"
         ),
-        pytest.param("check --launch good/sft.yaml", "gbs: good/sft.yaml is not a launcher file", id="no launcher file"),
+        pytest.param("check --launch good/sft.yaml", "gbs: good/sft.yaml is neither a launcher file", id="no launcher file"),
         pytest.param("check --config good/sft.yaml", "gbs: good/sft.yaml", id="settings that are no TOML"),
         pytest.param("check --output-file nowhere/out.txt good", "gbs: --output-file nowhere/out.txt: No such file", id="nowhere to write"),
         pytest.param("rule", "gbs: which rule? gbs rule GBS101, or gbs rules for a list", id="which rule"),

@@ -202,7 +202,7 @@ class TestErrors:
         write(repo, {"a.yaml": UNCLAIMED})
         said = gbs("lock", "--world-size", "8")
         assert said.code == 2
-        assert "say gpus-per-node = 8 in [tool.gbs] instead" in said.err
+        assert "set gpus-per-node = 8 in [tool.gbs] instead" in said.err
         assert not (repo / "gbs.lock").exists()
 
     def test_standard_input_is_not_written_down(self, repo: Path, gbs: Gbs) -> None:

@@ -190,7 +190,7 @@ def test_what_was_before_a_version_is_the_rest_with_differences() -> None:
         pytest.param({"inherits": " ".join(map(str, range(21)))}, ("inherits",), "names more than 20 tables", id="many parents"),
         pytest.param({"variants": [{}] * 51}, ("variants",), "are more than 50", id="many variants"),
         pytest.param({"before": {str(n): {} for n in range(21)}}, ("before",), "has more than 20 versions", id="many versions"),
-        pytest.param({"also": ["x"] * 20_000}, (), "stands for more than 20,000 values", id="many values"),
+        pytest.param({"also": ["x"] * 20_000}, (), "covers more than 20,000 values", id="many values"),
     ],
 )
 def test_what_leads_nowhere_is_refused_where_it_stands(raw: Raw, path: tuple[str | int, ...], text: str) -> None:

@@ -85,9 +85,12 @@ REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
     "spellings": ({"gbs.toml": _numbered("exclude = [", '"' + "{a,b}" * 6 + "x*" * 200 + '", ', 200) + "]\n"}, "above 1,000 path patterns"),
     "frameworks": ({"gbs.toml": _numbered("", "[frameworks.a@]\n", 9_000)}, "holds 9,000 frameworks; at most 100 are read"),
     "settings": ({"gbs.toml": _filled("", "#\n", size=300_000)}, "larger than 200,000 bytes"),
-    "settings beside others": ({"pyproject.toml": _filled("[tool.gbs]\n", "#\n", size=300_000)}, "may hold [tool.gbs]"),
-    "a key of the lock": ({"gbs.lock": _filled('version = 1\n"', "a", '" = { unit = "samples", per_gpu = 8 }\n')}, "gbs.lock:2: no line"),
-    "a unit of the lock": ({"gbs.lock": _filled('version = 1\n"a" = { unit = "', "\\\\", '", per_gpu = 8 }\n')}, "gbs.lock:2: no line"),
+    "settings beside others": ({"pyproject.toml": _filled("[tool.gbs]\n", "#\n", size=300_000)}, "may contain [tool.gbs]"),
+    "a key of the lock": (
+        {"gbs.lock": _filled('version = 1\n"', "a", '" = { unit = "samples", per_gpu = 8 }\n')},
+        "gbs.lock:2: not a line",
+    ),
+    "a unit of the lock": ({"gbs.lock": _filled('version = 1\n"a" = { unit = "', "\\\\", '", per_gpu = 8 }\n')}, "gbs.lock:2: not a line"),
 }
 
 

@@ -29,7 +29,7 @@ UNCLAIMED = recipe("")
 @pytest.fixture(scope="session", autouse=True)
 def _imported_once(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Import all of gbs before pytester remembers which modules there are, so that runs in this process share them."""
-    for module in ("pytest_items.marker", "pytest_items.session", "settings"):
+    for module in ("pytest_plugin.marker", "pytest_plugin.session", "settings"):
         import_module(f"pytest_gbs.{module}")
     root = tmp_path_factory.mktemp("imports")
     (root / "a.yaml").write_text(VIOLATED, encoding="utf-8")

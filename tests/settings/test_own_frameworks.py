@@ -491,7 +491,7 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             'let.n = "four"\n' + SHORT.replace("default = 4", 'default = "{n}"'),
-            'acme.toml:5: keys.acme.accumulate.default is "four", which is no size',
+            'acme.toml:5: keys.acme.accumulate.default is "four", which is not a size',
             id="a word that is no number",
         ),
         pytest.param(
@@ -515,7 +515,7 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             SHORT + "[[variants]]\n[[variants]]\n[variants.keys]\nx = {size = 'micro'}\n",
-            'acme.toml:9: variants.keys.x.size is "micro", which is no size',
+            'acme.toml:9: variants.keys.x.size is "micro", which is not a size',
             id="in a variant",
         ),
         pytest.param(
@@ -525,7 +525,7 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             SHORT.replace("default = 4", 'since = "2.0"') + "[before.\"2.0\"]\nunit = 'x'\n",
-            "acme.toml:4: keys.acme.accumulate.since stands beside before; one of the two is wanted",
+            "acme.toml:4: keys.acme.accumulate.since is given together with before; give only one of the two",
             id="versions told in two ways",
         ),
         pytest.param(
@@ -539,7 +539,7 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             SHORT + '[keys."a\\n\\u001b"]\nx = 1\n',
-            "acme.toml:2: keys.a\\n\\x1b.x is no setting; there are all, boolean, collection, default, default-when, fraction, key,"
+            "acme.toml:2: keys.a\\n\\x1b.x is not a setting; there are all, boolean, collection, default, default-when, fraction, key,"
             " minimum, negative, null, quoted, ratio, reading, since, size, source, spellings, text, unit, unless, until, when, when-any,"
             " whole-float, why, words and zero",
             id="a key that would break the line",
@@ -561,7 +561,7 @@ def test_tables_of_the_settings_that_inherit_from_each_other_are_told(tmp_path: 
     lines = _mistakes(tmp_path, "", settings)
     assert lines[0] == 'gbs.toml:3: [frameworks.a] inherits is "b", where inherits is "a", which leads back to itself'
     assert lines[2] == 'gbs.toml:7: [frameworks.c] inherits is "d", which holds mistakes'
-    assert lines[3].startswith("gbs.toml:9: [frameworks.d] x is no setting; there are ")
+    assert lines[3].startswith("gbs.toml:9: [frameworks.d] x is not a setting; there are ")
 
 
 # Whatever a table says, it is a table or a list of mistakes.

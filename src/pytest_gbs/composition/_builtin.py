@@ -4,17 +4,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol, TypeAlias
 
 from pytest_gbs.composition._grammar import parse_element
-from pytest_gbs.composition._interpolation import Failed, Text
+from pytest_gbs.composition._interpolation import Element, Failed, Text
 from pytest_gbs.composition._nodes import Branch, Container, path_of
 from pytest_gbs.composition.composed import Why
 from pytest_gbs.model.location import Location
 
-if TYPE_CHECKING:
-    from pytest_gbs.composition._resolve import Interpolations
+
+class Interpolations(Protocol):
+    """What a resolver asks of the configuration that it stands in: the environment, and the values of other nodes and texts."""
+
+    environment: Mapping[str, str]
+    complete: bool
+
+    def string(self, value: Any) -> str:
+        """Return `value` as Python prints it within a text."""
+
+    def text(self, text: Text, parent: Container, at: Location) -> Any:
+        """Return the value of `text`."""
+
+    def element(self, element: Element, parent: Container, at: Location) -> Any:
+        """Return the plain value of a resolver's argument."""
+
+    def select(self, key: str, parent: Container, *, absent: bool = False) -> Any:
+        """Return the node that `${key}` stands for in a value that hangs in `parent`; with `absent`, None if there is none."""
+
 
 Builtin: TypeAlias = "Callable[[Interpolations, list[Any], Container, Location], Any]"
 
