@@ -118,7 +118,7 @@ def _problems(error: Any, schema: Any) -> Iterator[Problem]:
     elif keyword == "anyOf" and "required" in error.validator_value[0]:
         ways = (" and ".join(each["required"]) for each in error.validator_value)
         yield Problem(path, f"says nothing: one of {listing(ways)} is wanted")
-    elif keyword in ("maxItems", "maxProperties"):
+    elif keyword == "maxItems":
         yield Problem(path, f"has more than {error.validator_value:,} entries")
     elif keyword == "oneOf" and (within := _meant_branch(error)):
         for each in within:
