@@ -41,6 +41,7 @@ NO_LIMITS_ON_FILES = {
     "rules/gbs004_exponent_read_as_text.py": {"_LONGEST"},
     "rules/gbs305_deepspeed_disagrees.py": {"_LONGEST"},
     "settings/explain.py": {"_LONGEST"},
+    "settings/framework_mistakes.py": {"_MOST"},
     "settings/meaning.py": {"MOST_PROBLEMS"},
     "settings/places.py": {"_DEEPEST"},
     "checking/ignore.py": {"_MOST_LINES"},
