@@ -113,7 +113,9 @@ def _entry(table: Framework) -> dict[str, Any]:
         "equations": {equation.result: formula(equation) for equation in table.equations},
         "keys": {dotted(row.key): called(row.name) for row in table.rows},
         "sizes": [{"key": dotted(row.key), "size": row.name, "when": all_of(row.when), "source": row.source} for row in table.rows],
-        "constraints": [{"label": each.label, "relation": relation(each), "source": each.source} for each in table.constraints],
+        "constraints": [
+            {"rule": each.rule, "label": each.label, "relation": relation(each), "source": each.source} for each in table.constraints
+        ],
         "requirements": [{"keys": list(map(dotted, each.keys)), "label": each.label, "source": each.source} for each in table.requirements],
         "exclusions": [{"keys": list(map(dotted, each.keys)), "label": each.label, "source": each.source} for each in table.exclusions],
         "switches": [{"when": condition(each.condition), "label": each.label, "source": each.source} for each in table.switches],

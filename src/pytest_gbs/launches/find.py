@@ -414,7 +414,7 @@ def _starts() -> tuple[str, ...]:
 @cache
 def _grep() -> re.Pattern[str]:
     keys = "gradient_accumulation_steps|per_device_train_batch_size|train_batch_size|micro_batch_size"
-    return re.compile(rf"grep[ \t]++(?:-\w++[ \t]++){{0,9}}+['\"]?((?:{keys}):?)[ \t]*+['\"]?[ \t]++\"?\$\{{?(\w+)\}}?\"?")
+    return re.compile(rf"grep[ \t]++(?:-\w++[ \t]++){{0,9}}+['\"]?((?:{keys}):?)[ \t]{{0,9}}['\"]?[ \t]++\"?\$\{{?(\w+)\}}?\"?")
 
 
 def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[str]:

@@ -70,6 +70,7 @@ MOST_ROWS: Final = 5_000  # keys that a description stands for; more are a usage
 MOST_DESCRIBED: Final = 20_000  # values of a description and its variants, written out; more are a usage error
 MOST_VARIANTS: Final = 50  # variants; more are a usage error
 MOST_VERSIONS: Final = 20  # versions that a description tells apart; more are a usage error
+MOST_ALIKE: Final = 10  # readings that are each like the next; a longer chain is a usage error
 MOST_INHERITED: Final = 20  # tables that one inherits from; more are a usage error
 DEEPEST_INHERITED: Final = 9  # descriptions that inherit from each other; a longer chain is a usage error
 DEEPEST_WORDS: Final = 9  # abbreviations within each other; deeper ones are not written out

@@ -12,7 +12,7 @@ from pytest_gbs.frameworks._formulas import FORMULA, RELATION, formula, relation
 from pytest_gbs.frameworks._notation import Path, Raw, words
 from pytest_gbs.frameworks.versions import parse_version
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.limits import MOST_ROWS, MOST_VERSIONS
+from pytest_gbs.model.limits import MOST_ALIKE, MOST_ROWS, MOST_VERSIONS
 from pytest_gbs.model.quantity import HARDWARE, Name
 from pytest_gbs.settings.meaning import Problem
 
@@ -21,8 +21,7 @@ SIZES: Final = tuple(value for name, value in vars(Name).items() if name.isupper
 _WHEN: Final = ("when", "when-any", "default-when", "defaults-when", "condition", "packing", "reserves", "shares")
 _CHECKS: Final = ("constraints", "exclusions", "requirements", "switches")
 _TESTS: Final = ("is", "not", "present", "from")
-_MOST_ALIKE: Final = 10
-_MOST_NEAR: Final = 500  # words among which one that was meant is looked for
+_MOST: Final = 500  # words among which one that was meant is looked for
 
 
 def mistakes(raw: Raw) -> Iterator[Problem]:
@@ -57,7 +56,7 @@ def meant(word: str, known: Iterable[str]) -> str:
     """Return the advice which of the `known` words may have been meant by `word`, "" where none is near."""
     from difflib import get_close_matches
 
-    close = get_close_matches(word[:100], islice(known, _MOST_NEAR), 1)
+    close = get_close_matches(word[:100], islice(known, _MOST), 1)
     return f"; did you mean {close[0]}?" if close else ""
 
 
@@ -118,12 +117,12 @@ def _unknown_readings(raw: Raw) -> Iterator[Problem]:
             yield Problem(path, f'is "{name[:80]}", and there is no reading of that name{meant(name, known)}')
     for name in readings:
         if _is_like_itself(name, readings):
-            yield Problem(("readings", name, "like"), f"leads back to itself, or over more than {_MOST_ALIKE} others")
+            yield Problem(("readings", name, "like"), f"leads back to itself, or over more than {MOST_ALIKE} others")
 
 
 def _is_like_itself(name: str, readings: Raw) -> bool:
     """Return whether the reading `name` is like another, which is like another, without end."""
-    for _ in range(_MOST_ALIKE):
+    for _ in range(MOST_ALIKE):
         if name not in readings:
             return False
         name = readings[name].get("like", "")
