@@ -36,6 +36,7 @@ HEAVY = (
     "json",
     "jsonschema",
     "logging",
+    "pathlib",
     "pkgutil",
     "pytest",
     "ruamel",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pytest_gbs.cli._command import Command
 from pytest_gbs.files.plugins import module
 
 
 def commands() -> tuple[str, ...]:
     """Return the names of all sub-commands: those of the modules in this folder."""
+    from pathlib import Path
     from pkgutil import iter_modules
 
     return tuple(sorted(found.name for found in iter_modules([str(Path(__file__).parent)]) if not found.name.startswith("_")))
