@@ -7,7 +7,7 @@
 5. `once`, `worst`, `verdict`: what the report on the file has of it.
 6. `with_more`: what comparing recipes with each other adds.
 
-What a step needs to know of a rule, the rule says itself (`core.rule`); no rule is known by its code or its name here.
+What a step needs to know of a rule, the rule says itself (`model.rule`); no rule is known by its code or its name here.
 """
 
 from __future__ import annotations

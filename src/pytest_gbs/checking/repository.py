@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_gbs.launches.find import Scripts
     from pytest_gbs.model.tree import Tree
 
-# Files whose names say that they may hold command lines (parsing/shell, `reads`), told without importing it.
+# Files whose names say that they may hold command lines (shell, `reads`), told without importing it.
 COMMANDS: Final = (*SCRIPTS, ".md", ".mk")
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")

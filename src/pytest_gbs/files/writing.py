@@ -60,7 +60,7 @@ class _Prepared(NamedTuple):
 def encoded(source: Source) -> bytes:
     """Return the bytes of a file whose text is `source`, its byte order mark included: the inverse of reading it."""
     mark = _MARKS.get(source.encoding, b"") if source.bom else b""
-    # Bytes of a script that are not UTF-8 go back as they came (parsing/decode).
+    # Bytes of a script that are not UTF-8 go back as they came (files/decode).
     return mark + source.text.encode(source.encoding, "surrogateescape" if source.encoding == "utf-8" else "strict")
 
 

@@ -1,4 +1,4 @@
-"""What a judgement takes for granted: the kinds of assumptions, and what each is about. Their words are in `core.wording`."""
+"""What a judgement takes for granted: the kinds of assumptions, and what each is about. Their words are in `arithmetic.wording`."""
 
 from __future__ import annotations
 

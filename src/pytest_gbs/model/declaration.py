@@ -70,7 +70,7 @@ def without_partners(stated: StatedArithmetic, values: Iterable[int]) -> tuple[l
 class Declaration(NamedTuple):
     """One stated size.
 
-    `name` is a size of `core.quantity.Name`. `value` is the number as a whole number (`1k` is 1024, `128` is 128); `holds`
+    `name` is a size of `model.quantity.Name`. `value` is the number as a whole number (`1k` is 1024, `128` is 128); `holds`
     are the values for which the statement counts as true (`1k`: what rounds to 1k in powers of 1000 or of 1024).
     `unit` is `samples`, `tokens`, `prompts`, `completions`, `pairs`, or "" where none is said. `conditions` are sizes that
     the same statement names: ("num_nodes", 8). A statement "N GPUs" has the name `world_size` and `ambiguous` true: it may

@@ -253,7 +253,7 @@ class Framework(NamedTuple):
 
     `package` is the name under which the framework is installed, whose versions `since` and `until` of its rows and equations
     speak of. `removals` are keys that a newer version has no more, and `eras` what the framework was before versions that changed it,
-    oldest first (made by `core.versions.in_eras`).
+    oldest first (made by `frameworks.versions.in_eras`).
     """
 
     name: str
