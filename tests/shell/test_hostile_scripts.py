@@ -289,3 +289,10 @@ def test_signs_of_several_bytes_are_read_whole_wherever_they_stand(sign: str) ->
 @given(st.lists(st.sampled_from([*"()é日|A=[$\n", "A=(", "]] ", "<<A\n", "${a"]), max_size=30).map("".join), st.integers(20, 60))
 def test_no_text_breaks_the_parser_where_it_is_stopped(text: str, times: int) -> None:
     check(script(text * times), text * times)
+
+
+def test_each_command_pays_for_the_environment_it_is_given() -> None:
+    exported = "".join(f"export A{i}=x\n" for i in range(2_000))
+    found = script(exported + "foo\n" * 1_000)  # 1,000 commands of 2,000 variables each are two million words
+    assert not found.complete
+    assert len(found.commands) < 100

@@ -1081,7 +1081,7 @@ class Interpreter:
             for name, variable in self.state.variables.items()
             if variable.exported and variable.items is None and not variable.unset and variable.parts
         } | variables
-        self.budget.step(len(self.state.variables) // 100)
+        self.budget.step(len(self.state.variables) // 200 + len(environment) // 4)  # looked at, and built
         self.commands.append(
             Command(
                 words,

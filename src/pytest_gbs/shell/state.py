@@ -17,7 +17,7 @@ RETURN: Final = "return"
 BREAK: Final = "break"
 CONTINUE: Final = "continue"
 # How many variables are copied, compared or changed for the price of one step.
-_COPIED: Final = 200
+_COPIED: Final = 50
 _COMPARED: Final = 200
 _CHANGED: Final = 10
 
