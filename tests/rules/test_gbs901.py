@@ -96,3 +96,42 @@ def test_a_suppression_at_work_is_not_reported(comment: str, tmp_path: Path) -> 
 )
 def test_a_suppression_that_ignores_nothing_is_reported(batch: int, comment: str, found: list[str], tmp_path: Path) -> None:
     assert sorted(codes(batch, comment, tmp_path)) == found
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        pytest.param("  # gbs: ignored by the launcher", id="prose with a word that is a letter away"),
+        pytest.param("  # gbs: note that the launcher decides", id="prose"),
+        pytest.param("  # gbs: micro[4] x ranks[8] x 4", id="brackets without a rule"),
+        pytest.param("  # noqa: GBS101", id="another tool's comment"),
+        pytest.param("  # see GBS301", id="a rule is mentioned"),
+        pytest.param("  # GBS101 is right: the header is the paper's", id="a rule starts a sentence"),
+    ],
+)
+def test_what_only_looks_like_our_comment_is_neither_reported_nor_a_claim(comment: str, tmp_path: Path) -> None:
+    assert codes(128, comment, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "written", "meant"),
+    [
+        pytest.param("  # gbs: ignroe[GBS101]", "ignroe", "ignore", id="letters swapped"),
+        pytest.param("  # gbs: ignores[GBS101] why", "ignores", "ignore", id="a letter too many"),
+        pytest.param("  # gbs: noqa[GBS101]", "noqa", "ignore", id="another tool's word"),
+        pytest.param("  # gbs: disable[stale-declaration]", "disable", "ignore", id="a rule by its name"),
+        pytest.param("  # gbs: ignore-file[GBS101]", "ignore-file", "file-ignore", id="the wrong way round"),
+        pytest.param("  # gbs: not-a-clam", "not-a-clam", "not-a-claim", id="the marker of a claim"),
+    ],
+)
+def test_a_misspelt_comment_is_reported_with_what_was_meant(comment: str, written: str, meant: str, tmp_path: Path) -> None:
+    report = check_example(Example((("sft.yaml", RECIPE.format(batch=128, comment=comment)),)), tmp_path)
+    found = only(list(report.findings()))
+    assert found.code == "GBS901"
+    assert found.message == f"gbs: {written} is not a gbs comment and has no effect; did you mean gbs: {meant}?"
+    ((edit,),) = (fix.edits for fix in found.fixes)
+    assert (edit.expected, edit.replacement) == (written, meant)
+
+
+def test_a_misspelt_comment_silences_nothing(tmp_path: Path) -> None:
+    assert sorted(codes(64, "  # gbs: ignroe[GBS101]", tmp_path)) == ["GBS101", "GBS901"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import pytest_gbs.rules
+from pytest_gbs.claims.grammars.words import is_rule_code
 from pytest_gbs.model.outcome import SEVERITIES
 from pytest_gbs.model.rule import Rule, Scope
 from pytest_gbs.rules import manuals as rules
@@ -76,3 +77,8 @@ def test_a_manual_says_what_is_found_and_how_to_mend_it(rule: Rule) -> None:
     assert "\n" not in first
     assert any(paragraph.startswith("How to fix it: ") for paragraph in paragraphs)
     assert len(rule.manual) > 300
+
+
+@each
+def test_a_code_is_not_read_as_a_batch_size(rule: Rule) -> None:
+    assert is_rule_code("GBS", rule.code.removeprefix("GBS"))

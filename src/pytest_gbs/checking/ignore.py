@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import Final
 
+from pytest_gbs.arithmetic.near_miss import nearest
 from pytest_gbs.files.globs import matches
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.limits import MOST_SUPPRESSIONS, MOST_SUPPRESSIONS_ON_A_LINE
@@ -22,7 +23,11 @@ _SIGN: Final = "gbs:"
 _ANNOTATION: Final = (
     r"(?<![\w-])gbs:[ \t]*(?P<file>file-)?ignore(?![\w-])[ \t]*(?:\[(?P<words>[^\]\r\n]*)\])?(?P<reason>[^\r\n]*?)(?=\s#|[\r\n]|\Z)"
 )
-_ANNOTATION_STARTS: Final = r"gbs:[ \t]*(?:file-)?ignore"
+_ANNOTATION_STARTS: Final = r"gbs:[ \t]*[A-Za-z]"
+_WORDS: Final = ("ignore", "file-ignore", "not-a-claim")
+# "GBS: ignored by the launcher" is prose.
+_PROSE: Final = ("ignored", "ignores")
+_WORD: Final = r"(?<![\w-])gbs:[ \t]*(?P<word>[A-Za-z][\w-]*)(?P<brackets>[ \t]*\[(?P<words>[^\]\r\n]*)\])?"
 _PREFIX: Final = r"[A-Z]+[0-9]+"
 # Comment lines between an annotation and the key below it that it speaks for as well.
 _MOST_LINES: Final = 20
@@ -61,6 +66,23 @@ def _read(source: Source, lines: Lines, places: Iterable[int], codes: Mapping[st
         stop = start + len(lines.line(line))
         for match in islice(_compiled(_ANNOTATION).finditer(source.text, place, stop), MOST_SUPPRESSIONS_ON_A_LINE):
             yield _suppression(source, lines, line, match, codes)
+        for match in islice(_compiled(_WORD).finditer(source.text, place, stop), MOST_SUPPRESSIONS_ON_A_LINE):
+            meant = _meant(match, codes)
+            if meant:
+                yield Suppression(Location(source.path, *match.span("word")), misspelt=match["word"], meant=meant)
+
+
+def _meant(match: re.Match[str], codes: Mapping[str, str]) -> str:
+    """Return the word for which that of an annotation was probably written: a slip away, or with rules in brackets; "" for none."""
+    word = match["word"].lower()
+    if word in _WORDS or (word in _PROSE and match["brackets"] is None):
+        return ""
+    rules = [_code(name) for name in _words(match["words"])]
+    if near := nearest(word, _WORDS):
+        return near
+    if any(code in codes.values() or code in codes for code in rules):
+        return "file-ignore" if "file" in word else "ignore"
+    return ""
 
 
 @cache

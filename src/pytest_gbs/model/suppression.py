@@ -14,7 +14,7 @@ class Suppression(NamedTuple):
     comment has no brackets: it silences nothing. `at` is the annotation, from its `#` (from `gbs:` where other words go before) to the
     end of its reason. `lines` are the lines it speaks for, unless it is for the `whole_file`. `removal` takes it away; of a
     suppression that is unused in part, `codes` and `removal` are those of the unused part. One is `refused` where the settings
-    ask for a reason and it gives none.
+    ask for a reason and it gives none. One that is `misspelt` silences nothing; `meant` is the word that was probably meant.
     """
 
     at: Location
@@ -24,3 +24,5 @@ class Suppression(NamedTuple):
     removal: Edit | None = None
     whole_file: bool = False
     refused: bool = False
+    misspelt: str = ""
+    meant: str = ""

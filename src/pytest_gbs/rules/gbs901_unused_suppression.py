@@ -2,7 +2,7 @@
 
 The finding it was written for is gone, its rule does not exist, or it has no brackets: `# gbs: ignore` alone silences nothing,
 since a comment that silences every rule hides the next mistake as well. If the settings ask for reasons, one without a
-reason silences nothing either.
+reason silences nothing either. Nor does one that is misspelt, `# gbs: ignroe[GBS101]`.
 
 A suppression that outlives its reason waits to hide a real finding on the same line.
 
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import listing
-from pytest_gbs.model.outcome import Applicability, Finding, Fix, Outcome, Severity
+from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.model.rule import Example, Rule, Scope
 
 if TYPE_CHECKING:
@@ -30,10 +30,13 @@ CODE = "GBS901"
 def check(unused: tuple[Suppression, ...]) -> Iterator[Outcome]:
     """Yield a finding for each of the suppressions that silenced nothing."""
     for suppression in unused:
-        yield Finding(CODE, _message(suppression), Severity.WARNING, suppression.at, "unused", fixes=_fixes(suppression))
+        label = "misspelt" if suppression.misspelt else "unused"
+        yield Finding(CODE, _message(suppression), Severity.WARNING, suppression.at, label, fixes=_fixes(suppression))
 
 
 def _message(suppression: Suppression) -> str:
+    if suppression.misspelt:
+        return f"gbs: {suppression.misspelt} is not a gbs comment and has no effect; did you mean gbs: {suppression.meant}?"
     if not suppression.codes:
         return "a suppression without a rule in brackets ignores nothing"
     if suppression.refused:
@@ -44,6 +47,9 @@ def _message(suppression: Suppression) -> str:
 
 def _fixes(suppression: Suppression) -> tuple[Fix, ...]:
     """Return the fix that takes the comment away; one that only lacks its brackets or its reason is left to its author."""
+    if suppression.misspelt:
+        edit = Edit(suppression.at, suppression.misspelt, suppression.meant)
+        return (Fix(f"write gbs: {suppression.meant}", Applicability.DISPLAY, (edit,)),)
     if suppression.removal is None or suppression.refused or not suppression.codes:
         return ()
     return (Fix("remove the unused suppression", Applicability.SAFE, (suppression.removal,)),)

@@ -34,6 +34,7 @@ WORLD, NODES, PER_NODE, BATCH = "world_size", "num_nodes", "gpus_per_node", "glo
         "trn1x4",
         "abs128",
         "2n8go",
+        "gbs301_launch",
     ],
 )
 def test_says_nothing(name: str) -> None:

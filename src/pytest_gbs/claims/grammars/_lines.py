@@ -17,7 +17,7 @@ def prose(line: str) -> str:
 @cache
 def _own() -> re.Pattern[str]:
     """Return what starts a comment to this tool that states nothing."""
-    return re.compile(r"(?:^|#\s*)gbs:\s*(?:ignore|not-a-claim)")
+    return re.compile(r"(?:^|#\s*)gbs:\s*(?:ignore|not-a-claim|[a-z][\w-]*\s?\[)")
 
 
 def is_setting(line: str) -> bool:

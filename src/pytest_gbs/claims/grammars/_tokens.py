@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
-from pytest_gbs.claims.grammars.words import SEPARATE, words
+from pytest_gbs.claims.grammars.words import SEPARATE, is_rule_code, words
 from pytest_gbs.model.limits import MOST_WORDS
 from pytest_gbs.model.record import NamedTuple
 
@@ -75,7 +75,8 @@ def tokenise(text: str, start: int, stop: int) -> tuple[Token, ...]:
         found, (begin, end) = match[kind], match.span(kind)
         if kind == _NAME:
             word = found.lower()
-            if word[-1].isdigit() and (name := word.rstrip("0123456789")) in _GLUED:
+            name = word.rstrip("0123456789") if word[-1].isdigit() else ""
+            if name in _GLUED and not is_rule_code(name, word[len(name) :]):
                 middle = begin + len(name)
                 tokens += (Token(WORD, name, begin, middle), Token(NUMBER, text[middle:end], middle, end))
                 continue

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from pytest_gbs.arithmetic.admissible import GPUS_PER_NODE, MOST_GPUS
-from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH
+from pytest_gbs.claims.grammars.words import OTHER_BATCH, PART_OF_BATCH, is_rule_code
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import Name
@@ -64,7 +64,7 @@ def _sizes(match: re.Match[str]) -> Iterator[tuple[str, int]]:
     if match[8]:
         yield Name.NUM_NODES, 8
     least = _LEAST_BATCH if match[9] is not None else 1
-    if match[10] and int(match[10]) >= least and not _of_something_else(match):
+    if match[10] and int(match[10]) >= least and not is_rule_code(match[0][: -len(match[10])], match[10]) and not _of_something_else(match):
         yield Name.GLOBAL_BATCH_SIZE, 10
 
 

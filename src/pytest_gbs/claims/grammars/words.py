@@ -49,6 +49,15 @@ UNITS: Final = {
 STEPS: Final = words("step steps batch batches iteration iterations iter iters update updates")
 
 
+# No rule's number is a multiple of this; a batch that people write as three digits right behind "GBS" is.
+_NO_RULE: Final = 32
+
+
+def is_rule_code(name: str, digits: str) -> bool:
+    """Return whether `name` with `digits` right behind it is the code of a rule rather than a batch such as `GBS512`."""
+    return name.lower() == "gbs" and len(digits) == 3 and int(digits) % _NO_RULE != 0
+
+
 def is_chip(word: str) -> bool:
     """Return whether `word`, in lower case, is the name of a GPU model, plural or not."""
     return word in _CHIPS or (word.endswith("s") and word[:-1] in _CHIPS)
