@@ -54,7 +54,7 @@ _NO_RULE: Final = 32
 
 
 def is_rule_code(name: str, digits: str) -> bool:
-    """Return whether `name` with `digits` right behind it is the code of a rule rather than a batch such as `GBS512`."""
+    """Return whether `name` with `digits` right behind it is the code of a rule rather than a batch, such as 512."""
     return name.lower() == "gbs" and len(digits) == 3 and int(digits) % _NO_RULE != 0
 
 
