@@ -125,6 +125,6 @@ REPORT = Report(
     ),
     SOURCES,
     RULES,
-    "gpus-per-node = 8  # in [tool.gbs] would decide 1 claim",
+    "set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides 1 claim",
 )
 EMPTY = Report((), {}, {})

@@ -91,11 +91,11 @@ def test_an_open_claim_has_a_line_of_its_own_and_the_advice_comes_last() -> None
         Undetermined("GBS205", at, "a constraint that waits for hardware", ("world_size",), claim=False),
     )
     file = recipes(Verdict.UNDETERMINED)[0]._replace(undetermined=open_claims)
-    assert told(report(file, advice="gpus-per-node = 8  # in [tool.gbs] would decide 1 claim")) == [
+    assert told(report(file, advice="set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides 1 claim")) == [
         "undetermined: 0.yaml:1:1  comment says 128: holds with 8 GPUs per node",
         "undetermined: 0.yaml:1:1  comment says 64: GPUs and micro batch size unknown",
         "nothing was verified",
-        "gpus-per-node = 8  # in [tool.gbs] would decide 1 claim",
+        "set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides 1 claim",
     ]
 
 

@@ -215,11 +215,15 @@ class Repository:
         return found[0] if found else None
 
     def nearby(self, path: str) -> Nearby:
-        """Return what the launcher files of the nearest enclosing folder that has any say about GPUs per node."""
+        """Return what the launcher files of the nearest enclosing folder that has any say about GPUs per node.
+
+        Those of a folder are the ones in it and in folders right below it: others belong to something else of the repository.
+        """
         folder = path.rpartition("/")[0]
         below: list[str] = []
         while folder not in self._nearby:
-            found = [f for path in self._range(f"{folder}/" if folder else "") if (f := self._launcher_file(path)) and f[0].distributed]
+            near = (path for path in self._range(f"{folder}/" if folder else "") if _is_near(path, folder))
+            found = [f for path in near if (f := self._launcher_file(path)) and f[0].distributed]
             if found or not folder:
                 self._nearby[folder] = _agreement(found)
             else:
@@ -262,6 +266,16 @@ def _is_there(found: Source | Unreadable) -> bool:
 def _is_script(path: str) -> bool:
     """Return whether the name of a file says that it may hold command lines."""
     return path.lower().endswith(COMMANDS) or path.rpartition("/")[2] in MAKEFILES
+
+
+# What a folder is called whose launcher files are for all of a repository.
+_FOR_ALL: Final = ("accelerate", "config", "launch")
+
+
+def _is_near(path: str, folder: str) -> bool:
+    """Return whether the file at `path` lies in `folder` or right below; at the root in one for all projects."""
+    inside = path[len(folder) :].strip("/").split("/")
+    return len(inside) == 1 or (len(inside) == 2 and (bool(folder) or any(word in inside[0].lower() for word in _FOR_ALL)))
 
 
 def _evidence(launcher_file: LauncherFile, source: Source) -> str:

@@ -556,13 +556,12 @@ def _script_of(launched: Launched) -> str:
 
 
 def _advice(files: list[FileReport]) -> str:
-    """Return the one setting that would decide most of what is undetermined, ready to paste, or nothing."""
-    waiting = [o for file in files for o in file.undetermined if o.claim and o.missing == (Name.GPUS_PER_NODE,)]
-    wanted = Counter(value for o in waiting for value in o.values).most_common(1)
-    if not wanted:
+    """Return the one setting that would decide claims, without its value: what would make them true is no evidence of the hardware."""
+    waiting = sum(o.claim and o.missing == (Name.GPUS_PER_NODE,) for file in files for o in file.undetermined)
+    if not waiting:
         return ""
-    claims = "1 claim" if len(waiting) == 1 else f"{len(waiting)} claims"
-    return f"gpus-per-node = {wanted[0][0]}  # in [tool.gbs] would decide {claims}"
+    claims = "1 claim" if waiting == 1 else f"{waiting} claims"
+    return f"set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides {claims}"
 
 
 __all__ = ["check"]

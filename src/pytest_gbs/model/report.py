@@ -90,7 +90,7 @@ class Report(NamedTuple):
     """All that one check found, in path order.
 
     `sources` holds the text of each file that a finding or an undetermined claim points into (of each recipe, where runs are
-    kept). `advice` is the one setting that would decide most of what is undetermined, ready to paste, or "". `internal` are
+    kept). `advice` names the one setting that would decide what is undetermined, or "". `internal` are
     bugs of ours that were met on the way: the exit code is then 2.
     """
 
