@@ -76,7 +76,7 @@ def _files() -> dict[str, str]:
         "values/safe.yaml": _recipe().replace("GBS 128", "GBS 256") + f"learning_rate: 1e-5\n::error::x: 1\n# {EVIL[:40]}\n",
         "values/ignored.yaml": _recipe().replace("\n", f"  # gbs: ignore[GBS101] {_printable(EVIL)}\n", 1),
         "values/unused.yaml": _recipe(accumulation=2).replace("\n", f"  # gbs: ignore[GBS101] {_printable(EVIL)}\n", 1),
-        "values/broken.yaml": f"per_device_train_batch_size: [{EVIL}\n",
+        "values/broken.yaml": f"model_name_or_path: m\ndataset_name: d\nper_device_train_batch_size: [{EVIL}\n",
         "values/ds.json": json.dumps({"train_batch_size": 64, "train_micro_batch_size_per_gpu": EVIL, EVIL: EVIL}, ensure_ascii=False),
         "values/e.toml": f'["{_printable(EVIL)}"]\nmicro_batch_size = "x"\n',
         "scripts/::error::run.sh": _script(),

@@ -116,7 +116,12 @@ def test_two_documents_of_a_file_are_two_recipes(tmp_path: Path) -> None:
 
 
 def test_a_broken_file_with_batch_keys_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
-    report = report_on(tmp_path, Settings(), a="per_device_train_batch_size: [1\n", b=recipe(1, 2, "GBS 128 on 64 GPUs"))
+    report = report_on(
+        tmp_path,
+        Settings(),
+        a="model_name_or_path: m\ndataset_name: d\nper_device_train_batch_size: [1\n",
+        b=recipe(1, 2, "GBS 128 on 64 GPUs"),
+    )
     assert [(file.path, file.role, file.verdict) for file in report.files] == [
         ("a.yaml", "unreadable", None),
         ("b.yaml", "recipe", "verified"),

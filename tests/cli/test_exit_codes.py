@@ -16,7 +16,7 @@ FILES = {
     "unclaimed/sft.yaml": UNCLAIMED,
     "open/sft.yaml": OPEN,
     "none/values.yaml": "a: 1\n",
-    "broken/sft.yaml": "per_device_train_batch_size: [\n",
+    "broken/sft.yaml": "model_name_or_path: m\ndataset_name: d\nper_device_train_batch_size: [\n",
 }
 
 

@@ -32,7 +32,7 @@ def _many() -> dict[str, str]:
         **{f"recipes/stale-{number}.yaml": _RECIPE.format(nodes=2, more="") for number in range(20)},
         "recipes/silent.yaml": _RECIPE.format(nodes=2, more="  # gbs: ignore[GBS101] known"),
         "recipes/idle.yaml": _RECIPE.format(nodes=4, more="  # gbs: ignore[GBS101] nothing to ignore"),
-        "recipes/broken.yaml": "per_device_train_batch_size: [\n",
+        "recipes/broken.yaml": "model_name_or_path: m\ndataset_name: d\nper_device_train_batch_size: [\n",
         "train.sh": "torchrun --nproc_per_node 8 trl/scripts/sft.py --config recipes/good-7.yaml\n",
         "unread.sh": "\0torchrun --nproc_per_node 8 trl/scripts/sft.py --config recipes/good-8.yaml\n",
         "pyproject.toml": "",

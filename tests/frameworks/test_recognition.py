@@ -42,6 +42,8 @@ LOOK_ALIKES = {
     "oumi": "model: {model_name: my/model}\ntraining:\n  per_device_train_batch_size: 4\n  gradient_accumulation_steps: 2\n",
     "torchtune": "model: {_component_: x}\nbatch_size: 2\ngradient_accumulation_steps: 8\nepochs: 1\n",
     "nested Trainer arguments": "defaults:\n  per_device_train_batch_size: 2\n  gradient_accumulation_steps: 32\n  learning_rate: 1e-5\n",
+    "a restored model that is evaluated": "trainer: {devices: 1}\nmodel: {restore_from_path: vit.nemo, micro_batch_size: 512}\n",
+    "a vocabulary": "".join(f"w{n}: {n}\n" for n in range(10_001)) + MODEL + "stage: 7\n" + TRAINING,
     "a micro batch alone": "per_device_train_batch_size: 4\n",
 }
 
@@ -54,6 +56,25 @@ def test_other_files_are_no_recipes(text: str) -> None:
 def test_other_files_are_no_recipes_under_a_recipe_s_path() -> None:
     for text in LOOK_ALIKES.values():
         assert title(text, "recipes/zephyr/sft/config.yaml") is None
+
+
+OF_DPO = [
+    ("kto", "loss_type: kto_pair\n", "TRL (DPO)"),
+    ("kto", "loss_type: sigmoid\n", "TRL (DPO)"),
+    ("bco", "loss_type: bco_pair\n", "TRL (DPO)"),
+    ("orpo", "loss_type: robust\n", "TRL (DPO)"),
+    ("cpo", "loss_type: kto_pair\n", "TRL (DPO)"),
+    ("cpo", "loss_type: sigmoid\n", "TRL (CPO)"),
+    ("kto", "loss_type: kto\n", "TRL (KTO)"),
+    ("kto", "loss_type: apo_zero_unpaired\n", "TRL (KTO)"),
+    ("kto", "", "TRL (KTO)"),
+]
+
+
+@pytest.mark.parametrize(("folder", "loss", "expected"), OF_DPO)
+def test_a_path_says_nothing_against_the_loss(folder: str, loss: str, expected: str) -> None:
+    text = MODEL + TRAINING + "beta: 0.1\nmax_prompt_length: 512\n" + loss
+    assert title(text, f"recipes/zephyr/{folder}/config.yaml") == expected
 
 
 RECIPES = [

@@ -101,7 +101,7 @@ def test_hardware_of_the_command_line_counts(write: Write, pytester: pytest.Pyte
 
 
 def test_a_recipe_that_cannot_be_read_is_there_to_fail(write: Write, pytester: pytest.Pytester) -> None:
-    write({"recipes/a.yaml": "per_device_train_batch_size: [1\n", "recipes/b.yaml": "a: [1\n"})
+    write({"recipes/a.yaml": "model_name_or_path: m\ndataset_name: d\nper_device_train_batch_size: [1\n", "recipes/b.yaml": "a: [1\n"})
     pytester.makepyfile(marked("recipes/*", body="assert recipe.global_batch_size == 128"))
     result = pytester.runpytest()
     result.assert_outcomes(failed=1)

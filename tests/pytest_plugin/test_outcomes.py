@@ -124,12 +124,17 @@ def test_a_warning_passes_and_is_listed(write: Write, pytester: pytest.Pytester)
     result.stdout.fnmatch_lines(["*= gbs warnings =*", "recipes/a.yaml:1:8  warning GBS101 stale-declaration", "gbs: 1 warned"])
 
 
+KEYS = "model_name_or_path: m\ndataset_name: d\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("per_device_train_batch_size: [1\n", id="YAML that ends too soon"),
-        pytest.param("per_device_train_batch_size: \t*nowhere\n\tgradient_accumulation_steps: 1", id="tabs"),
-        pytest.param("per_device_train_batch_size: 1\x00\n", id="NUL"),
+        pytest.param(f"{KEYS}per_device_train_batch_size: [1\n", id="YAML that ends too soon"),
+        pytest.param(
+            "model_name_or_path: m\ndataset_name: d\nper_device_train_batch_size: \t*nowhere\n\tgradient_accumulation_steps: 1", id="tabs"
+        ),
+        pytest.param(f"{KEYS}per_device_train_batch_size: 1\x00\n", id="NUL"),
     ],
 )
 def test_a_broken_recipe_is_one_item_that_fails(write: Write, pytester: pytest.Pytester, text: str) -> None:

@@ -13,6 +13,7 @@ from tools.examples import check_example
 from .building import only
 
 SOURCE = Source("sft.yaml", "a: [1\n")
+RECIPE = "model_name_or_path: my/model\ndataset_name: my/data\nper_device_train_batch_size: 4\n"
 
 
 @pytest.mark.parametrize(
@@ -38,10 +39,34 @@ def test_the_finding_stands_where_reading_failed(problem: Unreadable, at: Locati
         pytest.param("name: [unclosed\n", id="no key of ours"),
         pytest.param("# per_device_train_batch_size\n", id="nothing but a comment"),
         pytest.param("", id="an empty file"),
+        pytest.param("services:\n  api:\n    environment: [batch_size=4\n", id="a batch that is not a key"),
+        pytest.param("image: api\nnum_gpus: 2\nbatch_size: [8\n", id="the batch of a service"),
+        pytest.param("task: mmlu\nbatch_size: 'x\nnum_fewshot: 5\n", id="the batch of an evaluation"),
+        pytest.param(RECIPE + "{{ if .Values.debug }}\nmax_steps: 1\n{{ end }}\n", id="a template of Helm"),
+        pytest.param(RECIPE + "output_dir: {{ .Values.out }}\n", id="a template of Helm that is YAML"),
+        pytest.param(RECIPE + "{% if debug %}\nmax_steps: 1\n{% endif %}\n", id="a template of Jinja"),
     ],
 )
 def test_broken_files_that_are_nothing_to_us_stay_silent(text: str, tmp_path: Path) -> None:
     assert check_example(Example((("other.yaml", text),)), tmp_path).findings() == ()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param("chat_template: \"{{ messages[0]['content'] }}\"\nreport_to: [wandb\n", id="a chat template"),
+        pytest.param("report_to: {'a': [\n", id="a brace"),
+    ],
+)
+def test_a_recipe_with_braces_is_not_a_template(more: str, tmp_path: Path) -> None:
+    assert [each.code for each in check_example(Example((("sft.yaml", RECIPE + more),)), tmp_path).findings()] == ["GBS001"]
+
+
+def test_a_merge_conflict_is_one_finding(tmp_path: Path) -> None:
+    text = RECIPE + "<<<<<<< HEAD\nmax_steps: 10\n=======\nmax_steps: 20\n>>>>>>> other\n"
+    (found,) = check_example(Example((("sft.yaml", text),)), tmp_path).findings()
+    assert (found.code, found.message) == ("GBS001", "a merge conflict marker stands here")
+    assert text[found.at.start :].startswith("<<<<<<<")
 
 
 @pytest.mark.parametrize(
@@ -55,6 +80,7 @@ def test_broken_files_that_are_nothing_to_us_stay_silent(text: str, tmp_path: Pa
     ],
 )
 def test_a_broken_recipe_is_an_error(text: str, tmp_path: Path) -> None:
+    text = f"model_name_or_path: my/model\ndataset_name: my/data\n{text}"
     (found,) = check_example(Example((("sft.yaml", text),)), tmp_path).findings()
     assert (found.code, found.severity) == ("GBS001", Severity.ERROR)
     assert 0 <= found.at.start <= found.at.stop <= len(text)

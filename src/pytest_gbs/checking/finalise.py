@@ -12,7 +12,7 @@ What a step needs to know of a rule, the rule says itself (`model.rule`); no rul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from pytest_gbs.checking.rulebook import Rulebook
@@ -190,6 +190,23 @@ def without_empty(told: Outcomes) -> Outcomes:
 
 
 # Of a file.
+
+
+def as_notes(told: Outcomes) -> Outcomes:
+    """Return the outcomes of a file that is set aside: what is found there fails nothing."""
+    return {c: [o._replace(severity=Severity.INFO) if isinstance(o, Finding) else o for o in each] for c, each in told.items()}
+
+
+def noted_once(files: Iterable[FileReport], set_aside: Container[str]) -> Iterator[FileReport]:
+    """Yield `files`, those that are set aside without what another one of them notes in the same words."""
+    noted: set[tuple[str, str]] = set()
+    for file in files:
+        if not file.findings or file.named or file.path not in set_aside:
+            yield file
+            continue
+        kept = tuple(each for each in file.findings if each.severity != Severity.INFO or (each.code, each.message) not in noted)
+        noted.update((each.code, each.message) for each in kept)
+        yield file._replace(findings=kept)
 
 
 def without_ignored(told: Outcomes, ignored: frozenset[str]) -> Heard:

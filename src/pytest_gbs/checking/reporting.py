@@ -12,6 +12,7 @@ from pytest_gbs.checking.finalise import Heard, Launched, Outcomes, Silence, mer
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.checking.runs import Judgement, judge_file
+from pytest_gbs.checking.set_aside import SetAside
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Kind, LauncherFile
 from pytest_gbs.model.location import Location, Source
@@ -85,10 +86,14 @@ class Reporting:
         self._inactive = (self._names.keys() - {rule.code for rule in active}) | late
         self._suppressions: dict[str, tuple[Suppression, ...]] = {}
         self._silences: set[str] = set()
+        self.set_aside = SetAside(repository.tree)
 
     def finish(self, pending: FileResult) -> FileReport:
         """Return the report of one document: severities mapped, suppressions applied, verdict drawn."""
-        outcomes, suppressed = finalise.of_file(pending.judgement.outcomes, self._silence(pending))
+        told = pending.judgement.outcomes
+        if any(told.values()) and not pending.named and pending.path in self.set_aside:
+            told = finalise.as_notes(told)
+        outcomes, suppressed = finalise.of_file(told, self._silence(pending))
         flat = [outcome for each in outcomes.values() for outcome in each]
         findings = finalise.once(o for o in flat if isinstance(o, Finding))
         undetermined = tuple(o for o in flat if isinstance(o, Undetermined))

@@ -184,6 +184,13 @@ class Repository:
                 return True
         return False
 
+    def concerns(self, source: Source) -> bool:
+        """Return whether a text that can't be read is a recipe or a launcher file, as far as its lines show keys."""
+        from pytest_gbs.readers.outline import outline
+
+        shown = outline(source)
+        return self._recognise(shown, "") is not None or any((hint,) in shown.keyed for hint in launcher_hints())
+
     @property
     def alone(self) -> bool:
         """True where the tree has a single file: nothing can be around it that fills up what it leaves open."""

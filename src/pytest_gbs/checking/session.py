@@ -148,6 +148,7 @@ class _Check:
     def report(self, targets: Sequence[str], jobs: int) -> Report:
         """Return the report on `targets`, `jobs` processes at work."""
         chosen = self.repository.targets(targets)
+        self.telling.set_aside.targets = targets
         scripts = self.repository.script_targets(targets)
         self._know(self._index())
         self.shared = self._shared_policies()
@@ -170,7 +171,7 @@ class _Check:
             files += (finished,) if finished is not None else ()
         files += self._failed({file.path for file in files})
         files.sort(key=lambda file: (file.path, file.document))
-        files = self.telling.compare(files, tuple(judged), internal)
+        files = list(finalise.noted_once(self.telling.compare(files, tuple(judged), internal), self.telling.set_aside))
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         return Report(tuple(files), self.telling.sources, used, _advice(files), (*internal, *self.guard.bugs))
 
@@ -348,7 +349,8 @@ class _Check:
         statements, characters = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS
         for document in documents:
             if isinstance(document, Unreadable):
-                yield self._unreadable(path, document, named)
+                matters = document.matters and (document.source is None or self.repository.concerns(document.source))
+                yield self._unreadable(path, document._replace(matters=matters), named)
             elif statements < 0 or characters < 0:
                 start = document.root.start if document.root is not None else 0
                 yield self._unreadable(path, Unreadable(path, SAYS_TOO_MUCH, start, document.source, True), named)

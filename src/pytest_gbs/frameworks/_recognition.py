@@ -8,6 +8,7 @@ from typing import Final
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Condition, Framework
+from pytest_gbs.model.limits import MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.record import NamedTuple
 
@@ -81,7 +82,7 @@ class Recogniser:
         for key in document.keyed.keys() & bits.keys():
             seen |= bits[key]
         doors = seen & self._doors
-        if not doors:
+        if not doors or len(document.keyed) > MOST_RECIPE_KEYS:
             return None
         entries = [entry for entry in self._admitted(seen, doors) if entry.suits(document)]
         if len(entries) > 1:

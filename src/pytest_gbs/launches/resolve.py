@@ -221,7 +221,9 @@ class Runner:
         self._recognise = recognise
 
     def running(self, found: Found) -> Running | None:
-        """Return what `found` runs; None where nothing that any table knows."""
+        """Return what `found` trains; None where it trains nothing, or nothing that any table knows."""
+        if _only_scores(found):
+            return None
         if found.start.together and not found.template:
             return self._together(found)
         for path, word in found.recipes:
@@ -394,6 +396,19 @@ def _matters(setting: Setting) -> bool:
 
 def _places(composed: Composed) -> dict[KeyPath, Location]:
     return {path: value.at for path, value in composed.values.items()}
+
+
+# Words in the name of a program that runs a model and trains none, and parts of words of one that trains all the same.
+_SCORES: Final = frozenset(
+    ("eval", "evaluate", "evaluation", "generate", "generation", "infer", "inference", "predict", "score", "logprobs")
+)
+_TRAINS: Final = ("train", "tun", "learn")
+
+
+def _only_scores(found: Found) -> bool:
+    """Return whether the program of a launch, by its name, evaluates or generates (`run_eval.py`, `tune run generate`)."""
+    name = _program_name(found).removesuffix(".py").rpartition("/")[2].lower()
+    return not _SCORES.isdisjoint(re.split(r"[._-]", name)) and not any(part in name for part in _TRAINS)
 
 
 def _program_name(found: Found) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from pytest_gbs.files.decode import decode
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.limits import MOST_LINES
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, unreadable
+from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, is_helm, unreadable
 
 __all__ = ["decode", "read"]
 
@@ -24,6 +25,11 @@ def read(source: Source) -> tuple[Document | Unreadable, ...]:
     """
     if _lines(source.text) > MOST_LINES:
         return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
+    if is_helm(source.text):
+        return (unreadable(source, 0, "a template of Helm")._replace(matters=False),)
+    conflict = _conflict(source.text)
+    if conflict is not None:
+        return (unreadable(source, conflict, "a merge conflict marker stands here"),)
     path = source.path.lower()
     if path.endswith(".json"):
         from pytest_gbs.readers.json_reader import read_json
@@ -45,3 +51,9 @@ def read(source: Source) -> tuple[Document | Unreadable, ...]:
 def _lines(text: str) -> int:
     """Return how many lines `text` has."""
     return text.count("\n") + text.count("\r") - text.count("\r\n") + 1
+
+
+def _conflict(text: str) -> int | None:
+    """Return where the first marker of a merge conflict stands that git left in `text`, None if it has none."""
+    found = re.search(r"(?m)^<{7} \S", text) if "\n>>>>>>> " in text and "\n=======" in text else None
+    return found.start() if found else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import Final
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_BARE_VALUE, MOST_NODES
@@ -26,4 +28,25 @@ def unreadable(source: Source, offset: int, reason: str) -> Unreadable:
     from pytest_gbs.files.words import MATTERING
 
     text = source.text
-    return Unreadable(source.path, reason, min(offset, len(text)), source, any(word in text for word in MATTERING))
+    matters = any(word in text for word in MATTERING) and not is_template(text)
+    return Unreadable(source.path, reason, min(offset, len(text)), source, matters)
+
+
+def is_template(text: str) -> bool:
+    """Return whether something fills in the text before anything reads it: `{{ x }}` or `{% if x %}` stands outside of quotes."""
+    return ("{{" in text or "{%" in text) and _fills_in().search(text) is not None
+
+
+@cache
+def _fills_in() -> re.Pattern[str]:
+    return re.compile(r"(?m)^[^'\"#\n{]*+(?:\{(?![{%])[^'\"#\n{]*+)*+\{[{%]")
+
+
+def is_helm(text: str) -> bool:
+    """Return whether Helm fills in the text (`{{ .Values.nodes }}`, `{{- range`), rather than a chat template standing in it."""
+    return "{{" in text and _of_helm().search(text) is not None
+
+
+@cache
+def _of_helm() -> re.Pattern[str]:
+    return re.compile(r"\{\{-?[ \t]*+(?:\.[A-Z]|\$[a-zA-Z]|(?:if|range|with|include|define|template|toYaml|end|else)\b)")

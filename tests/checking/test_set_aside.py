@@ -1,0 +1,60 @@
+"""What lies in a folder that is set aside is noted once and fails nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.api import check
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.given import Given
+from pytest_gbs.model.settings import Settings
+
+RECIPE = """\
+model_name_or_path: my/model
+dataset_name: my/data
+gradient_accumulation_steps: 0
+"""
+
+
+def severities(folder: Path, files: dict[str, str], *targets: str) -> list[tuple[str, str]]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    report = check(WorkTree(folder), targets, Settings(), Given())
+    return [(finding.at.source, finding.severity) for finding in report.findings()]
+
+
+@pytest.mark.parametrize("folder", ["tests", "a/Tests/b", "archived", "third_party/x", "deprecated"])
+def test_a_folder_of_that_name_is_noted(folder: str, tmp_path: Path) -> None:
+    assert severities(tmp_path, {f"{folder}/sft.yaml": RECIPE}) == [(f"{folder}/sft.yaml", "info")]
+
+
+@pytest.mark.parametrize(
+    "text", ["# Old recipes\n\nThis folder is no longer maintained.\n", "**Unmaintained**\n", "this example has been deprecated\n"]
+)
+def test_a_folder_whose_readme_says_so_is_noted(text: str, tmp_path: Path) -> None:
+    assert severities(tmp_path, {"old/README.md": text, "old/a/sft.yaml": RECIPE}) == [("old/a/sft.yaml", "info")]
+
+
+def test_one_cause_is_noted_once(tmp_path: Path) -> None:
+    files = {"tests/a.yaml": RECIPE, "tests/b.yaml": RECIPE, "third_party/c.yaml": RECIPE, "d.yaml": RECIPE}
+    assert severities(tmp_path, files) == [("d.yaml", "error"), ("tests/a.yaml", "info")]
+
+
+@pytest.mark.parametrize("target", ["tests/sft.yaml", "tests", "tests/"])
+def test_what_was_asked_for_is_judged(target: str, tmp_path: Path) -> None:
+    assert severities(tmp_path, {"tests/sft.yaml": RECIPE}, target) == [("tests/sft.yaml", "error")]
+
+
+@pytest.mark.parametrize(
+    ("path", "readme"),
+    [
+        ("tests.yaml", ""),
+        ("recipes/latest/sft.yaml", ""),
+        ("recipes/sft.yaml", "The flag --old is deprecated. Maintained by the team.\n"),
+    ],
+)
+def test_other_files_are_judged(path: str, readme: str, tmp_path: Path) -> None:
+    assert severities(tmp_path, {path: RECIPE, "recipes/README.md": readme}) == [(path, "error")]
