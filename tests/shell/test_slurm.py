@@ -109,6 +109,24 @@ def test_a_command_that_starts_no_script_known_starts_none(text: str) -> None:
     assert all(started_script(command) is None for command in found)
 
 
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        pytest.param("foo $1 $3", ["a", None], id="behind them"),
+        pytest.param("foo $#", [None], id="how many"),
+        pytest.param("shift 2; foo $1", [None], id="beyond them"),
+        pytest.param("shift; foo $2", [None], id="beside them"),
+        pytest.param('foo "$@"', ["a", None, "b"], id="all"),
+        pytest.param("shift $#; foo $1", [None], id="so many"),
+    ],
+)
+def test_arguments_of_which_one_may_be_several(body: str, wanted: list[str | None]) -> None:
+    (command,) = commands("./run.sh a $X b", "./run.sh")
+    started = started_script(command)
+    assert started is not None
+    assert argv(read_commands(Source("run.sh", body), None, started[1]).commands[-1])[1:] == wanted
+
+
 def test_arguments_given_are_the_arguments() -> None:
     (command,) = commands("bash run.sh 8 'a b'", "bash")
     started = started_script(command)

@@ -57,6 +57,8 @@ KNOWN = {
     "case-changed": ("A=aBc\nfoo ${A^^} ${A,,} ${A^}", ["ABC", "abc", "ABc"]),
     "default-not-needed": ("A=1\nfoo ${A:-2} ${A-2}", ["1", "1"]),
     "default-for-empty": ("A=\nfoo ${A:-2} x${A-2}", ["2", "x"]),
+    "default-with-nested-parentheses": ("foo ${A:-$((64 / (4*8)))} ${B:-$(( 3 * (2) ))}", ["2", "6"]),
+    "default-with-nested-parentheses-and-a-variable": ('N=2\nA=${A:-$((64 / (4*$N)))}\nfoo "${A}"', ["8"]),
     "default-nested": ("A=\nB=3\nfoo ${A:-${B:-4}} ${A:-$((B * 2))} ${A:-$(expr 1 + 2)}", ["3", "6", "3"]),
     "alternate": ("A=1\nB=\nfoo ${A:+--x} ${B:+--y} z", ["--x", "z"]),
     "assigned-default": ("unset A\n: ${A:=5}\nfoo $A", ["5"]),

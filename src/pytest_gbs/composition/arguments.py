@@ -23,6 +23,8 @@ _NUMBER: Final = r"[+-]?[0-9]+(_[0-9]+)*"
 # What float() takes of the numbers that people write: `2e-5` is a number to a parser of arguments.
 _FRACTION: Final = r"[+-]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][+-]?[0-9]+)?"
 _LONGEST: Final = 18
+# What a setting is set to whose value is broken.
+UNREADABLE: Final = "$(unreadable)"
 
 Resolvers: TypeAlias = Mapping[str, Resolver]
 
@@ -58,16 +60,23 @@ def _put(root: Branch, setting: Setting, style: str, loader: str) -> None:
         branch = inner
     if setting.path:
         leaf = Leaf(_value(setting, style, loader), setting.at, setting.word.raw)
-        if loader == Loader.OMEGACONF:
-            check_text(leaf)
-        branch.put(setting.path[-1], leaf)
+        branch.put(setting.path[-1], leaf if loader != Loader.OMEGACONF or _is_readable(leaf) else Leaf(UNREADABLE, setting.at, UNREADABLE))
+
+
+def _is_readable(leaf: Leaf) -> bool:
+    """Return whether OmegaConf can parse the text of a setting; if not, this setting is unknown and the others are as they were."""
+    try:
+        check_text(leaf)
+    except Refused:
+        return False
+    return True
 
 
 def _value(setting: Setting, style: str, loader: str) -> object:
     """Return the value of a setting as the program converts it."""
     text = setting.text
     if text is None:
-        return f"$({', '.join(setting.word.unknowns)})"
+        return setting.word.placeholder
     if setting.switch:
         return True
     if style == Arguments.FLAGS and len(text) <= _LONGEST:

@@ -370,15 +370,23 @@ def _cut_off(command: Command, script: Script, at: Location) -> Iterator[Stop]:
 def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
     """Yield the words of a program that may name a recipe: those by themselves, and behind options that say so.
 
-    Not those that name a Hydra program's primary configuration, nor what else programs read: data in YAML, say.
+    Not those that name a Hydra program's primary configuration, nor what else programs read: data in YAML, the value of a setting
+    within a recipe (`rollout.tools=tools.yaml`), say.
     """
     before = ""
     for word in words:
         name, equals, _ = word.starts_with.partition("=")
         option = before or (name if equals and name.startswith("-") else "")
+        if equals and not before and _is_setting(name):
+            continue
         if not {name, before} & _HYDRA and (not option or any(part in option for part in _NAMES_RECIPES)):
             yield word
         before = name if name.startswith("-") and not equals else ""
+
+
+def _is_setting(name: str) -> bool:
+    """Return whether `name`, before an equals sign, is a key that stands deeper in a configuration, so that it names no recipe."""
+    return not name.startswith("-") and (name.startswith(("+", "~")) or any(sign in name for sign in ".@/"))
 
 
 def _commented(text: str) -> str | None:

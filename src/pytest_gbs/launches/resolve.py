@@ -383,11 +383,23 @@ def _with_settings(named: tuple[Found, str, Word], document: Document, framework
     how = (framework.arguments, framework.loader)
     composed = with_settings(document, path, given, *how, resolvers=_resolvers(framework)) if given or interpolates else None
     sources = parts.sources if parts else ()
+    if composed is None and given:
+        put = {**((parts.places if parts else None) or {}), **{setting.path: setting.at for setting in given}}
+        return Running(found, path, _put_in(document, given), framework, places=put, sources=sources)
     if composed is None:
         return Running(found, path, document, framework, places=parts.places if parts else None, sources=sources)
     made_up = composed.document._replace(number=document.number)
     places = {at_key: locate(at, document, parts.places if parts else None) for at_key, at in _places(composed).items()}
     return Running(found, path, made_up, framework, places=places, sources=sources)
+
+
+def _put_in(document: Document, given: list[Setting]) -> Document:
+    """Return `document`, which can't be composed, with the settings of a command line at their keys."""
+    keyed = dict(document.keyed)
+    for setting in given:
+        text = setting.text if setting.text is not None else setting.word.placeholder
+        keyed[setting.path] = (Scalar(0, 0, str(setting.path[-1]), plain=True), Scalar(0, 0, text, plain=True))
+    return document._replace(keyed=keyed)
 
 
 def _matters(setting: Setting) -> bool:
@@ -423,7 +435,7 @@ def _override(word: Word) -> Override:
     value = word.after(len(name) + 1) if len(name) < len(word.starts_with) else word
     if word.text is not None:
         return Override(word.text, value.value_at)
-    return Override(f"{name}='$({', '.join(value.unknowns)})'".replace("\\", ""), value.at)
+    return Override(f"{name}='{value.placeholder}'", value.at)
 
 
 def _hydra_words(found: Found) -> Iterator[Word]:

@@ -51,6 +51,9 @@ def _cut(at: Location, length: int, start: int, stop: int) -> Location:
     return Location(at.source, at.start + start, at.start + stop) if at.stop - at.start == length else at
 
 
+_READ_BY_PARSERS: Final = str.maketrans("", "", "${}()[]'\"\\")
+
+
 class Word(NamedTuple):
     """One word of a command: its text where all of it is known, its raw text, and where it stands."""
 
@@ -79,6 +82,11 @@ class Word(NamedTuple):
     def unknowns(self) -> tuple[str, ...]:
         """The names of what keeps it from being known."""
         return tuple(part.name for part in self.parts if part.text is None)
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for an unknown value in a document: `$(NNODES)`, which is not a number and holds nothing that a parser would read."""
+        return f"$({', '.join(self.unknowns).translate(_READ_BY_PARSERS)})"
 
     @property
     def note(self) -> str:

@@ -277,14 +277,38 @@ class Interpreter:
         return value, variables.default, variables.unknown
 
     def arithmetic_expansion(self, node: Node) -> Parts:
-        """The value of `$(( ... ))`."""
+        """The value of `$(( ... ))`; one that the grammar takes for a shell in a shell, and finds broken, is read by itself."""
         start, stop = self.text.span(node)
+        if node.has_error and node.type != "arithmetic_expansion":
+            return self.arithmetic_alone(self.text.slice(start, stop), node)
         opening, closing = (2, 1) if self.text.string.startswith("$[", start) else (3, 2)
         at = self.text.location(start, stop)
         value, default, name = self.calculate(self.region(node, start + opening, stop - closing, quoted=True))
         if value is None:
             return (unknown(name or self.text.string[start:stop][:40], at, default=default),)
         return (Part(str(value), at, at, default=default),)
+
+    def arithmetic_alone(self, parts: Parts, node: Node) -> Parts:
+        """The value of `$(( ... ))` in a text of its own; unknown if it is broken there too."""
+        text, outer = Text(parts), self.text
+        found: Node | None = parse(text, self.budget)
+        while found is not None and found.type != "arithmetic_expansion":
+            found = found.children[0] if found.child_count == 1 else None
+        if found is None:
+            return (unknown(self.raw(node)[:40], self.at(node)),)
+        self.text = text
+        try:
+            return self.arithmetic_expansion(found)
+        finally:
+            self.text = outer
+
+    def has_broken(self, node: Node) -> bool:
+        """Whether there is broken syntax in `node` beside arithmetic that the grammar takes for a shell in a shell."""
+        if node.is_error or node.is_missing:
+            return True
+        if node.type == "command_substitution" and _is_arithmetic(self.raw(node)):
+            return False
+        return any(child.has_error and self.has_broken(child) for child in node.children)
 
     def arithmetic_statement(self, node: Node, start: int, stop: int) -> Truth:
         """Whether an expression of `(( ... ))` is other than 0."""
@@ -1247,6 +1271,9 @@ class Interpreter:
         if known is None or count is None or count < 0:
             self.state.arguments = None
             return UNKNOWN
+        if values.any_number(known[:count])[0]:
+            self.state.arguments = None
+            return UNKNOWN
         if count > len(known):
             return NO
         self.state.arguments = known[count:]
@@ -1438,7 +1465,7 @@ class Interpreter:
     def parameter(self, node: Node, start: int, stop: int, at: Location) -> Parameter | None:
         """The name in `${...}` and what is around it; None if it is of another form."""
         text = self.text.string
-        if text[stop - 1] != "}" or node.has_error:
+        if text[stop - 1] != "}" or (node.has_error and self.has_broken(node)):
             return None
         place, prefix = start + 2, ""
         if text[place] in "#!" and text[place + 1 : place + 2] not in ("}", "", ":", "-", "%"):
@@ -1468,11 +1495,13 @@ class Interpreter:
                 return Expanded(((unknown(name, at, many=True, default=True),),), spread=True)
             return values.all_of(arguments, name, at, quoted=quoted)
         if name == "#":
-            return one((unknown("#", at, default=True),) if arguments is None else (Part(str(len(arguments)), at, at),))
+            open_, default = values.any_number(arguments)
+            return one((unknown("#", at, default=default),) if open_ or arguments is None else (Part(str(len(arguments)), at, at),))
         if is_digits(name) and name != "0":
             number = whole_number(name)
-            if arguments is None or number == 0:
-                return one((unknown(name, at, default=True),))
+            open_, default = values.any_number(arguments[:number] if arguments is not None else None)
+            if open_ or arguments is None or number == 0:
+                return one((unknown(name, at, default=default or not open_),))
             return one(arguments[number - 1] if number is not None and number <= len(arguments) else ())
         variable = self.state.variables.get(name)
         if variable is None:

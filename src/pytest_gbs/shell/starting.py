@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_gbs.model.command import Command, Invocation, Word, name_of
 from pytest_gbs.model.document import SCRIPTS
 from pytest_gbs.shell.slurm import read_options
+from pytest_gbs.shell.values import any_number
 from pytest_gbs.shell.wrappers import SHELLS
 
 
@@ -20,9 +21,10 @@ def started_script(command: Command) -> tuple[Word, Invocation] | None:
         directives, index = (), _index(name, words)
     if index >= len(words) or not words[index].parts or not (words[index].text or words[index].parts[-1].text or "").endswith(SCRIPTS):
         return None
-    if any(word.many for word in words[index + 1 :]):
+    given = words[index + 1 :]
+    if given and all(any_number((word.parts,))[0] for word in given):
         return None
-    return words[index], Invocation(words[index + 1 :], environment, directives)
+    return words[index], Invocation(given, environment, directives)
 
 
 def _index(name: str, words: tuple[Word, ...]) -> int:

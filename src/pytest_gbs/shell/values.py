@@ -44,6 +44,14 @@ def all_of(items: tuple[Parts, ...], sign: str, at: Location, *, quoted: bool) -
     return one(joined(items, at)) if sign == "*" and quoted else Expanded(items, spread=True)
 
 
+def any_number(arguments: tuple[Parts, ...] | None) -> tuple[bool, bool]:
+    """Whether nobody knows how many `arguments` there are, and whether there are no others unless a user gives some."""
+    if arguments is None:
+        return True, True
+    open_ = [parts[0] for parts in arguments if len(parts) == 1 and parts[0].text is None and parts[0].many]
+    return bool(open_), bool(open_) and all(part.default for part in open_)
+
+
 def sliced(name: str, found: Expanded, bounds: list[int | None], at: Location) -> Expanded:
     """Some characters of a value or some items of an array: `${A:1}`, `${A:0:2}`, `${A[@]:1}`."""
     if len(bounds) > 2 or any(bound is None or bound < 0 for bound in bounds):
