@@ -21,7 +21,7 @@ from statistics import median
 
 Job = Callable[[], object]
 _CHECK = (
-    "from pathlib import Path; from pytest_gbs.api import check; from pytest_gbs.model.given import Given; "
+    "from pathlib import Path; from pytest_gbs.api import check; from pytest_gbs import Given; "
     "from pytest_gbs.model.settings import Settings; from pytest_gbs.files.worktree import WorkTree; "
     "check(WorkTree(Path({folder!r})), (), Settings(), Given())"
 )
@@ -83,9 +83,9 @@ def engine(folder: Path, files: list[Path], rounds: int) -> None:
     """Time the check of a folder against the C loader of PyYAML alone on the same files."""
     import yaml
 
+    from pytest_gbs import Given
     from pytest_gbs.api import check
     from pytest_gbs.files.worktree import WorkTree
-    from pytest_gbs.model.given import Given
     from pytest_gbs.model.settings import Settings
 
     def load_all() -> None:
@@ -112,9 +112,9 @@ def engine(folder: Path, files: list[Path], rounds: int) -> None:
 
 def kept(folder: Path) -> None:
     """Measure what a report keeps in memory for each file."""
+    from pytest_gbs import Given
     from pytest_gbs.api import check
     from pytest_gbs.files.worktree import WorkTree
-    from pytest_gbs.model.given import Given
     from pytest_gbs.model.settings import Settings
 
     check(WorkTree(folder), (), Settings(), Given())

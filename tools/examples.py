@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.history.lock import Base, records
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.rule import Example
 from pytest_gbs.model.settings import Settings

@@ -8,14 +8,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pytest_gbs.api import check
-    from pytest_gbs.model.given import Given
+    from pytest_gbs.model.hardware import CommandLineHardware as Given
     from pytest_gbs.model.settings import Settings
 
 __all__ = ["Given", "Settings", "__version__", "check"]
 __version__ = "0.1.0"
 
 # pytest imports this package whenever it is installed: nothing may be imported until somebody asks for it.
-_HOMES = {"check": "pytest_gbs.api", "Given": "pytest_gbs.model.given", "Settings": "pytest_gbs.model.settings"}
+_HOMES = {
+    "check": ("pytest_gbs.api", "check"),
+    "Given": ("pytest_gbs.model.hardware", "CommandLineHardware"),
+    "Settings": ("pytest_gbs.model.settings", "Settings"),
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -23,7 +27,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    module, attribute = _HOMES[name]
+    return getattr(import_module(module), attribute)
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.checking.reporting import active_rules
 from pytest_gbs.checking.session import check
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
 
 
-def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, kinds: Iterable[str] = ()) -> Mended:
+def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, kinds: Iterable[str] = ()) -> Mended:
     """Return the files at `targets` with their findings mended, in memory: by safe fixes, and by those of `kinds` (`Applicability`).
 
     Raises:
@@ -28,14 +28,14 @@ def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, ki
     return mend(*_rechecking(tree, targets, settings, given), kinds)
 
 
-def ignore(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, reason: str = "") -> Mended:
+def ignore(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, reason: str = "") -> Mended:
     """Return the files at `targets` with a comment beside each finding that silences it, in memory."""
     from pytest_gbs.fixes.ignoring import ignore_all
 
     return ignore_all(*_rechecking(tree, targets, settings, given), reason)
 
 
-def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: Given) -> tuple[Report, Read, Recheck]:
+def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware) -> tuple[Report, Read, Recheck]:
     """Return the report on a tree, how to read it, and how to check it again with some of its files replaced."""
     from pytest_gbs.files.overlay import OverlayTree
 

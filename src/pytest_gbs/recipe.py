@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_gbs.arithmetic.solver import law
-from pytest_gbs.arithmetic.wording import law_text
+from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import symbolic_text
 from pytest_gbs.model.location import Lines
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
@@ -50,8 +50,8 @@ class Recipe(NamedTuple):
 
     def law(self, name: str = Name.GLOBAL_BATCH_SIZE) -> str:
         """Return size `name` for people: "128", "16 x GPUs" where the GPUs are not known, "unknown" where it follows from nothing."""
-        found = law(name, self.run.geometry.stated, self.run.framework.equations) if self.run else None
-        return law_text(found) if found else "unknown"
+        found = symbolic(name, self.run.geometry.stated, self.run.framework.equations) if self.run else None
+        return symbolic_text(found) if found else "unknown"
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Verdict
 from pytest_gbs.model.settings import Settings

@@ -21,7 +21,7 @@ def monomial(coefficient: int, *free: str) -> Monomial:
 
 
 @pytest.mark.parametrize(
-    ("law", "wanted", "values"),
+    ("symbolic", "wanted", "values"),
     [
         pytest.param(monomial(16, P), (Interval(128, 128),), (8,), id="8 GPUs per node"),
         pytest.param(monomial(16, P), (Interval(512, 512),), (), id="32 GPUs per node are not to be had"),
@@ -35,8 +35,8 @@ def monomial(coefficient: int, *free: str) -> Monomial:
         pytest.param(monomial(1, W), (Interval(65_537, 65_537),), (), id="more GPUs than there are"),
     ],
 )
-def test_the_values_that_reach_a_claim(law: Monomial, wanted: tuple[Interval, ...], values: tuple[int, ...] | None) -> None:
-    assert reaching(law, wanted) == values
+def test_the_values_that_reach_a_claim(symbolic: Monomial, wanted: tuple[Interval, ...], values: tuple[int, ...] | None) -> None:
+    assert reaching(symbolic, wanted) == values
 
 
 @pytest.mark.parametrize(

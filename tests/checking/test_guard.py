@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.report import Bug, Report
 from pytest_gbs.model.settings import Settings

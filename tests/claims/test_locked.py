@@ -45,9 +45,9 @@ def test_a_batch_that_is_stated_has_no_part_and_no_operands() -> None:
     of = run(stated, micro(4), world(8))
     assert record(of) == Record("samples", 256)
     assert operands(of) == ()
-    law = per_gpu(of)
-    assert law is not None
-    assert (law.coefficient, law.free) == (Fraction(256), ())
+    symbolic = per_gpu(of)
+    assert symbolic is not None
+    assert (symbolic.coefficient, symbolic.free) == (Fraction(256), ())
 
 
 def test_stated_ranks_stay_ranks() -> None:

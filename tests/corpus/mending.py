@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from pytest_gbs import Given
 from pytest_gbs.api import check, fix
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.fixes.mending import Mended
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.outcome import Applicability
 from pytest_gbs.model.quantity import Name, Origin, Quantity

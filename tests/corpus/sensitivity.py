@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.report import FileReport, Report, Verdict

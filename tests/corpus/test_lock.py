@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.history.lock import records
 from pytest_gbs.history.lockfile import NAME, read_lock, write_lock
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.settings import Settings

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from pytest_gbs import Given
 from pytest_gbs.api import fix, ignore
 from pytest_gbs.fixes.mending import Mended
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.outcome import Applicability
 from pytest_gbs.model.settings import Settings

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.fixes.scale import ScaleContext, Target, scale
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run

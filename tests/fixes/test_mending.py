@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies
 
-from pytest_gbs.model.given import Given
+from pytest_gbs import Given
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.rules import manuals
 from tests.fixes.memory import DECLARATIONS, SETTINGS, mended, recipe, text

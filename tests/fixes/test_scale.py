@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs import Given
 from pytest_gbs.arithmetic.wording import assumed
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.scaling import Scaled, Stuck
 from tests.fixes.scaling import after, and_back, scaled

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.equation import Enforcement, Monomial
 from pytest_gbs.model.framework import Loader, Treatment
@@ -235,7 +235,7 @@ def test_megatron_has_no_accumulation_where_it_stops() -> None:
         assert value(stated[Name.GRADIENT_ACCUMULATION_STEPS]) == Reason.NOT_WHOLE
     assert sizes(TESTED + "  --global-batch-size: 2\n" + DECREASED, world_size=8).realised == {}  # nothing is left of it
     unknown = sizes(TESTED + "  --global-batch-size: $BATCH\n", world_size=8).stated
-    found = law(Name.GRADIENT_ACCUMULATION_STEPS, unknown, table("Megatron-LM (functional test)").equations)
+    found = symbolic(Name.GRADIENT_ACCUMULATION_STEPS, unknown, table("Megatron-LM (functional test)").equations)
     assert found == Monomial(Fraction(1, 16), (Name.GLOBAL_BATCH_SIZE,))
 
 

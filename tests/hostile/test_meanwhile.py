@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.settings import Settings
 from tests.hostile.watched import GOOD, run, write

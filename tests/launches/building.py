@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.settings import Settings

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.outcome import Finding, Undetermined
 from pytest_gbs.model.settings import Hardware, Settings
 

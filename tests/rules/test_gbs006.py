@@ -91,9 +91,9 @@ def test_the_lock_file_beats_a_range(tmp_path: Path) -> None:
 
 
 def _completions(folder: Path, *files: tuple[str, str], recipe: str = GRPO, world_size: int | None = 4) -> int | None:
+    from pytest_gbs import Given
     from pytest_gbs.api import check
     from pytest_gbs.files.worktree import WorkTree
-    from pytest_gbs.model.given import Given
     from pytest_gbs.settings import load_settings
 
     for name, text in (("grpo.yaml", recipe), *files):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.model.given import Given
+from pytest_gbs import Given
 from pytest_gbs.model.settings import Settings
 from tests.rules.claimed import checked, launcher, on_nodes_of, recipe
 

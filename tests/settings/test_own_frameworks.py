@@ -13,6 +13,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.regular import MISSING
 from pytest_gbs.files.shipped import read_schema
@@ -21,7 +22,6 @@ from pytest_gbs.frameworks._formulas import formula, relation
 from pytest_gbs.model.equation import Enforcement, Rounding
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.framework import Arguments, Condition, Framework, Loader, SameAs, Treatment
-from pytest_gbs.model.given import Given
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report

@@ -1,1 +1,1 @@
-"""Everything that computes: the solver, laws of unknown sizes, admissible values."""
+"""Everything that computes: the solver, symbolic values of unknown sizes, admissible values."""

@@ -30,18 +30,18 @@ def admits(name: str, value: int) -> bool:
     return 1 <= value <= _MOST.get(name, _OTHERWISE)
 
 
-def reaching(law: Monomial, wanted: tuple[Interval, ...]) -> tuple[int, ...] | None:
-    """Return the admissible values of the one free size of `law` that bring it into `wanted`, at most a thousand of them.
+def reaching(symbolic: Monomial, wanted: tuple[Interval, ...]) -> tuple[int, ...] | None:
+    """Return the admissible values of the one free size of `symbolic` that bring it into `wanted`, at most a thousand of them.
 
-    None where more than one size is free. A law without a free size gives `(0,)` where it holds and `()` where it does not.
+    None if more than one size is free. Without a free size the result is `(0,)` if the value fits and `()` if it does not.
     """
-    if not law.free:
-        fixed = law.coefficient
+    if not symbolic.free:
+        fixed = symbolic.coefficient
         return (0,) if fixed.denominator == 1 and any(int(fixed) in interval for interval in wanted) else ()
-    if len(law.free) > 1 or law.coefficient <= 0:
+    if len(symbolic.free) > 1 or symbolic.coefficient <= 0:
         return None
-    top, bottom = law.coefficient.numerator, law.coefficient.denominator
-    name, found = law.free[0], set[int]()
+    top, bottom = symbolic.coefficient.numerator, symbolic.coefficient.denominator
+    name, found = symbolic.free[0], set[int]()
     for interval in wanted:
         low = max(1, -(-interval.low * bottom // top))
         high = min(_MOST.get(name, _OTHERWISE), interval.high * bottom // top)

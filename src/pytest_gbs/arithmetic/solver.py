@@ -1,4 +1,4 @@
-"""The one solver over the table of equations: sizes that follow from known ones, and laws where a size is missing."""
+"""The one solver over the table of equations: sizes that follow from known ones, and symbolic values if a size is missing."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _quantities(names: Iterable[str], sizes: Mapping[str, Size]) -> tuple[Quanti
     return tuple(q for name in names if isinstance(q := sizes[name], Quantity))
 
 
-def law(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation], keep: tuple[str, ...] = ()) -> Monomial | None:
+def symbolic(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation], keep: tuple[str, ...] = ()) -> Monomial | None:
     """Return `name` as a coefficient times the sizes that are not known, or None where no equation gives it.
 
     Sizes in `keep` stay as letters even where an equation would resolve them further.
@@ -104,7 +104,7 @@ def law(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation], kee
 def _expand(
     name: str, sizes: Mapping[str, Size], by_result: dict[str, Equation], keep: tuple[str, ...], depth: int
 ) -> tuple[int, int, tuple[str, ...]] | None:
-    """Return `name` as a fraction, its numerator and its denominator, times the sizes that are not known; None as for `law`."""
+    """Return `name` as a fraction, its numerator and its denominator, times the sizes that are not known; None as for `symbolic`."""
     size = sizes.get(name)
     if isinstance(size, Quantity):
         return size.value, 1, ()

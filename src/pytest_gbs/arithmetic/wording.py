@@ -107,12 +107,12 @@ def _hardware(world: Quantity) -> str:
     return count(world.value, Name.WORLD_SIZE)
 
 
-def law_text(law: Monomial) -> str:
-    """Return a law for people: `16 x GPUs`; a coefficient of one is left out."""
-    words = " x ".join(called(name) for name in law.free)
-    if law.coefficient == 1 and words:
+def symbolic_text(symbolic: Monomial) -> str:
+    """A symbolic value for people: `16 x GPUs`; a coefficient of one is left out."""
+    words = " x ".join(called(name) for name in symbolic.free)
+    if symbolic.coefficient == 1 and words:
         return words
-    number = str(law.coefficient.numerator) if law.coefficient.denominator == 1 else str(law.coefficient)
+    number = str(symbolic.coefficient.numerator) if symbolic.coefficient.denominator == 1 else str(symbolic.coefficient)
     return f"{number} x {words}" if words else number
 
 

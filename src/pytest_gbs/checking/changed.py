@@ -11,7 +11,7 @@ from pytest_gbs.files.git import GitRepository, GitTree
 from pytest_gbs.files.root import StrPath
 from pytest_gbs.history.lock import NAME, Base, records
 from pytest_gbs.model.document import CONFIGURATIONS
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.report import FileReport, Report, Role
 from pytest_gbs.model.run import Run
@@ -21,7 +21,9 @@ from pytest_gbs.model.tree import Tree
 _SETTINGS: Final = ("gbs.toml", "pyproject.toml", NAME)
 
 
-def check_changed(tree: Tree, targets: Sequence[str], settings: Settings, given: Given, *, root: StrPath, revision: str) -> Report:
+def check_changed(
+    tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, *, root: StrPath, revision: str
+) -> Report:
     """Return the report on those of `targets` that changed since the working tree at `root` left `revision`, or rest on what did.
 
     Recipes are held against what they were there, too.

@@ -10,7 +10,7 @@ from pytest_gbs.checking.runs import Context
 from pytest_gbs.claims.worlds import Nearby, Sizes
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Lines, Source
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.model.run import Policy
@@ -26,7 +26,7 @@ _KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (
 class Evidence:
     """The hardware that recipes are judged on; `launches` is None until they are known, and where there are none."""
 
-    def __init__(self, repository: Repository, settings: Settings, given: Given) -> None:
+    def __init__(self, repository: Repository, settings: Settings, given: CommandLineHardware) -> None:
         self._repository, self._settings = repository, settings
         self.given = self._given(given)
         self.launches: LaunchIndex | None = None
@@ -61,7 +61,7 @@ class Evidence:
         pairs = zip(_KEYS, values, strict=True)
         return {name: Quantity(name, v, Origin.SETTINGS, key=key, note=Note(stated.origin)) for (name, key), v in pairs if v is not None}
 
-    def _given(self, given: Given) -> Sizes:
+    def _given(self, given: CommandLineHardware) -> Sizes:
         """Return the hardware of the command line as sizes, launcher files read."""
         sizes: Sizes = {}
         for path in given.launch_files:

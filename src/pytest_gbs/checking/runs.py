@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.finalise import Launched, Outcomes, merged
@@ -364,7 +364,7 @@ def _judged(run: Run) -> Iterator[NodeClaim]:
             continue
         sizes = {n: s for n, s in run.geometry.stated.items() if n not in (*HARDWARE, Name.DATA_PARALLEL_SIZE, Name.GLOBAL_BATCH_SIZE)}
         sizes[Name.NUM_NODES] = Quantity(Name.NUM_NODES, nodes, Origin.COMMENT)
-        found = law(Name.GLOBAL_BATCH_SIZE, sizes, run.framework.equations)
+        found = symbolic(Name.GLOBAL_BATCH_SIZE, sizes, run.framework.equations)
         if found is None or found.free != (Name.GPUS_PER_NODE,):
             continue
         needed = claim.declaration.value / found.coefficient

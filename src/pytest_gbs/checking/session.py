@@ -25,7 +25,7 @@ from pytest_gbs.launches.programs import command_words, read_launcher_file
 from pytest_gbs.model.document import TAKES_IN, Document
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Loader
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.launch import Unread
 from pytest_gbs.model.limits import MOST_COMMENT_CHARACTERS, MOST_STATEMENTS
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
@@ -52,7 +52,7 @@ def check(
     tree: Tree,
     targets: Sequence[str],
     settings: Settings,
-    given: Given,
+    given: CommandLineHardware,
     *,
     keep_runs: bool = False,
     base: Base | None = None,
@@ -132,7 +132,7 @@ class _Known(NamedTuple):
 class _Check:
     """One check at work: the only state is the repository's memo and the report being built."""
 
-    def __init__(self, repository: Repository, settings: Settings, given: Given, keep_runs: bool, base: Base | None) -> None:
+    def __init__(self, repository: Repository, settings: Settings, given: CommandLineHardware, keep_runs: bool, base: Base | None) -> None:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
         self.guard = repository.guard
         self.telling = Reporting(repository, settings, keep_runs)

@@ -7,8 +7,8 @@ from math import prod
 from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
-from pytest_gbs.arithmetic.solver import law
-from pytest_gbs.arithmetic.wording import amounts, called, count, law_text, leaves, listing, product, short
+from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import amounts, called, count, leaves, listing, product, short, symbolic_text
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.declaration import Declaration, Factor, without_partners
 from pytest_gbs.model.location import Location
@@ -89,7 +89,7 @@ def _read_one(run: Run, declaration: Declaration, world: World, name: str) -> Re
         return _read_tokens(run, declaration, size)
     if isinstance(size, Quantity):
         return Reading(declaration.admits(size.value), size)
-    wanted = law(name, world.geometry.stated, run.framework.equations)
+    wanted = symbolic(name, world.geometry.stated, run.framework.equations)
     if wanted is None:
         return Reading(None, None, (name,))
     values = reaching(wanted, declaration.holds)
@@ -293,7 +293,7 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
     size = reading.size
     related = (*_operands(run), *_conditions(declaration))
     if size is None:
-        given = _law(run, declaration, world)
+        given = _symbolic(run, declaration, world)
         message = f"{_source(declaration)} says {number(declaration)}, settings give {given}: no number of {_free(reading)} makes it so"
         return Finding(ITS_RULE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions)
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
@@ -324,9 +324,9 @@ def number(declaration: Declaration) -> str:
     return f"{declaration.value:,}{' tokens' if declaration.unit == 'tokens' else ''}"
 
 
-def _law(run: Run, declaration: Declaration, world: World) -> str:
-    found = law(_meanings(run, declaration)[0], world.geometry.stated, run.framework.equations)
-    return law_text(found) if found else "another number"
+def _symbolic(run: Run, declaration: Declaration, world: World) -> str:
+    found = symbolic(_meanings(run, declaration)[0], world.geometry.stated, run.framework.equations)
+    return symbolic_text(found) if found else "another number"
 
 
 def _free(reading: Reading) -> str:

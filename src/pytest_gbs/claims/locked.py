@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
-from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Equation, Monomial
@@ -62,9 +62,9 @@ def batch_size(run: Run) -> int | None:
 
 
 def per_gpu(run: Run) -> Monomial | None:
-    """Return the law of the batch with the hardware left open, whatever is known of it."""
+    """The symbolic batch with the hardware left open, whatever is known of it."""
     bare = {name: size for name, size in run.geometry.stated.items() if name not in HARDWARE and not _rests_on_hardware(size)}
-    return law(Name.GLOBAL_BATCH_SIZE, bare, run.framework.equations, keep=(PER_GPU,))
+    return symbolic(Name.GLOBAL_BATCH_SIZE, bare, run.framework.equations, keep=(PER_GPU,))
 
 
 def _rests_on_hardware(size: Size) -> bool:
@@ -137,7 +137,7 @@ def compare(held: LockedBatch, run: Run) -> Comparison:
         return _compare_shares(before, now)
     if now.global_batch_size is not None:
         return Comparison(before.global_batch_size == now.global_batch_size, now)
-    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     values = reaching(found, (Interval(before.global_batch_size, before.global_batch_size),)) if found else None
     if found is None or values is None:
         return Comparison(None, now, found.free if found else (Name.GLOBAL_BATCH_SIZE,))

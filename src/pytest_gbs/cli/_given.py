@@ -10,7 +10,7 @@ from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.cli._plain import plain
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.run import Run
 
 _MOST_DIGITS: Final = 9
@@ -26,7 +26,7 @@ def number(text: str) -> int:
     return found
 
 
-def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix: str = "--") -> Given:
+def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix: str = "--") -> CommandLineHardware:
     """Return hardware of flags that start with `prefix`.
 
     Raises:
@@ -41,10 +41,10 @@ def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix:
             raise UsageError(f"{prefix}world-size {world} is not a multiple of {prefix}{flag} {divisor}")
     if (world or 1) > MOST_GPUS or (nodes or 1) * (per_node or 1) > MOST_GPUS:
         raise UsageError(f"at most {MOST_GPUS:,} GPUs are supported")
-    return Given(nodes, per_node, world)
+    return CommandLineHardware(nodes, per_node, world)
 
 
-def asked(paths: list[str], given: Given, config: str | None = None) -> Job:
+def asked(paths: list[str], given: CommandLineHardware, config: str | None = None) -> Job:
     """Return the job of checking `paths` on the hardware given."""
     flags = plain(Command("", add_input, lambda _: 0), ())
     assert flags is not None
@@ -53,7 +53,7 @@ def asked(paths: list[str], given: Given, config: str | None = None) -> Job:
     return job(flags)
 
 
-def of_recipe(path: str, given: Given) -> Run:
+def of_recipe(path: str, given: CommandLineHardware) -> Run:
     """Return the recipe at `path` on the hardware given.
 
     Raises:

@@ -15,7 +15,7 @@ from pytest_gbs.files.root import is_root
 from pytest_gbs.files.worktree import WorkTree, find_root
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
@@ -38,7 +38,7 @@ class Job(NamedTuple):
     tree: Tree
     targets: tuple[str, ...]
     settings: Settings
-    given: Given
+    given: CommandLineHardware
     names_file: bool
     jobs: int = 1
 
@@ -139,7 +139,7 @@ def _jobs(asked: int | None) -> int:
     return 1
 
 
-def _given(arguments: argparse.Namespace) -> Given:
+def _given(arguments: argparse.Namespace) -> CommandLineHardware:
     """Return the hardware of the flags.
 
     Raises:
@@ -151,7 +151,7 @@ def _given(arguments: argparse.Namespace) -> Given:
     for flag, divisor in (("--nodes", nodes), ("--gpus-per-node", per_node)):
         if divisor and world and world % divisor:
             raise UsageError(f"--world-size {world} is not a multiple of {flag} {divisor}")
-    return Given(nodes, per_node, world)
+    return CommandLineHardware(nodes, per_node, world)
 
 
 def _absolute(path: str, arguments: argparse.Namespace) -> str:

@@ -10,7 +10,7 @@ from pytest_gbs.cli._given import asked, hardware, number
 from pytest_gbs.cli._input import STDIN, Job
 from pytest_gbs.cli._output import complain, emit, options
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report, Role
@@ -106,7 +106,7 @@ class _Subject(NamedTuple):
 
 
 def _scale_all(
-    job: Job, to: Given, here: Given, arguments: argparse.Namespace
+    job: Job, to: CommandLineHardware, here: CommandLineHardware, arguments: argparse.Namespace
 ) -> tuple[list[Scaled | Stuck], dict[str, tuple[Source, Source]], Report]:
     """Return what came of each recipe, the files as they were and will be, and the report on what was there.
 
@@ -143,13 +143,13 @@ def _workshop(job: Job, targets: tuple[str, ...], changed: dict[str, Source], su
     def read(path: str) -> Source | Unreadable:
         return changed.get(path) or job.tree.read(path)
 
-    def recheck(files: Mapping[str, Source], given: Given) -> Report:
+    def recheck(files: Mapping[str, Source], given: CommandLineHardware) -> Report:
         return _check(job, targets, {**changed, **files}, given)
 
     return ScaleContext(read, recheck, subject.files)
 
 
-def _check(job: Job, targets: tuple[str, ...], changed: Mapping[str, Source], given: Given) -> Report:
+def _check(job: Job, targets: tuple[str, ...], changed: Mapping[str, Source], given: CommandLineHardware) -> Report:
     from pytest_gbs.api import check
     from pytest_gbs.files.overlay import OverlayTree
 
@@ -157,7 +157,7 @@ def _check(job: Job, targets: tuple[str, ...], changed: Mapping[str, Source], gi
     return check(tree, targets, job.settings, given, keep_runs=True)
 
 
-def _subjects(job: Job, report: Report, here: Given) -> Iterator[_Subject | Stuck]:
+def _subjects(job: Job, report: Report, here: CommandLineHardware) -> Iterator[_Subject | Stuck]:
     """Yield what is to be scaled: each recipe by itself, and of each script that was named its one launch."""
     named = job.targets
     for file in report.files:

@@ -14,7 +14,7 @@ from pytest_gbs.fixes.scale_edits import InsertionPoint, comments, merged, witho
 from pytest_gbs.fixes.scale_notes import back, counted, launches, names, near, others, why
 from pytest_gbs.fixes.scale_now import elsewhere, shape, sizes_of
 from pytest_gbs.fixes.scale_task import ScaleContext, Target, Task, by_name, fitting, prepare, replaced_by
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.outcome import Edit
 from pytest_gbs.model.quantity import HARDWARE, Name
@@ -55,12 +55,13 @@ def _scale(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Sca
     return Stuck(run.path, launch, why(task), task.now.target, world, near(task))
 
 
-def _what_if(task: Task, hardware: Shape) -> Given:
+def _what_if(task: Task, hardware: Shape) -> CommandLineHardware:
     """Return what to check a recipe by itself on; a launch says its own hardware."""
     if task.run.launch is not None:
-        return Given()
+        return CommandLineHardware()
     nodes, per_node, world = hardware.num_nodes, hardware.gpus_per_node, hardware.world_size
-    return Given(nodes, per_node, world) if world and nodes * per_node == world else Given(None, None, world or None)
+    even = world and nodes * per_node == world
+    return CommandLineHardware(nodes, per_node, world) if even else CommandLineHardware(None, None, world or None)
 
 
 def _try(task: Task, micro: int, accumulation: int, before: Report, shop: ScaleContext) -> Scaled | str:
@@ -82,7 +83,7 @@ def _try(task: Task, micro: int, accumulation: int, before: Report, shop: ScaleC
         if harm:
             return harm
     report = shop.recheck(files, _what_if(task, after))
-    harm = worse(task, before, report) or _false_alone(task, shop.recheck(files, Given()))
+    harm = worse(task, before, report) or _false_alone(task, shop.recheck(files, CommandLineHardware()))
     if harm:
         return _assumed(task) or harm
     return _done(task, after, changes, tuple(pairs), report)

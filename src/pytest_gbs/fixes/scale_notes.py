@@ -10,7 +10,7 @@ from pytest_gbs.fixes.plan import around, micro_batches, world_sizes_near
 from pytest_gbs.fixes.scale_edits import key_of_accumulation
 from pytest_gbs.fixes.scale_now import effective, elsewhere, objection, sizes_of
 from pytest_gbs.fixes.scale_task import Task, by_name, considered, fitting, follows, ranks_on, unit
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.planning import Near
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.report import Report
@@ -84,7 +84,7 @@ def back(task: Task, after: Shape, changes: Iterable[Change]) -> str:
 def _runs_as_it_was(task: Task, most: int) -> int:
     """Return the largest part of `most` GPUs on which a recipe that names no hardware runs with its settings as they were."""
     for world in micro_batches(most):
-        seen = elsewhere(task.run, sizes_of(Given(None, None, world)), {})
+        seen = elsewhere(task.run, sizes_of(CommandLineHardware(None, None, world)), {})
         if effective(seen) == task.now.target and not objection(task.run, seen):
             return world
     return most
@@ -135,8 +135,8 @@ def near(task: Task) -> Near:
 
 
 def _works(task: Task, world: int) -> bool:
-    ranks = ranks_on(task.hardware, task.before, Given(None, None, world))
+    ranks = ranks_on(task.hardware, task.before, CommandLineHardware(None, None, world))
     if isinstance(ranks, str):
         return False
-    there = task._replace(to=Given(None, None, world), ranks=ranks)
+    there = task._replace(to=CommandLineHardware(None, None, world), ranks=ranks)
     return next(fitting(there), None) is not None

@@ -10,7 +10,7 @@ from pytest_gbs.claims.worlds import PER_NODE_USUAL, geometry
 from pytest_gbs.frameworks.constraints import judge as judge_constraints
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.assumption import Assuming, Assumption
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
@@ -133,7 +133,7 @@ def shape(seen: Geometry) -> Shape:
     )
 
 
-def wanted(to: Given, before: Shape) -> Given | str:
+def wanted(to: CommandLineHardware, before: Shape) -> CommandLineHardware | str:
     """Return the wanted hardware in full where it follows from what the recipe runs on now; or in words what is missing."""
     nodes, per_node, world = to.num_nodes, to.gpus_per_node, to.world_size
     if world:
@@ -144,22 +144,22 @@ def wanted(to: Given, before: Shape) -> Given | str:
         return "the number of GPUs per node is unknown: give --gpus-per-node N too"
     if not nodes:
         return "the number of nodes is unknown: give --nodes N too"
-    return Given(nodes, per_node, nodes * per_node)
+    return CommandLineHardware(nodes, per_node, nodes * per_node)
 
 
-def _from_total(world: int, nodes: int | None, per_node: int | None, before: Shape) -> Given:
+def _from_total(world: int, nodes: int | None, per_node: int | None, before: Shape) -> CommandLineHardware:
     if nodes:
-        return Given(nodes, world // nodes, world)
+        return CommandLineHardware(nodes, world // nodes, world)
     if per_node:
-        return Given(world // per_node, per_node, world)
+        return CommandLineHardware(world // per_node, per_node, world)
     usual = before.gpus_per_node
     if not usual:
-        return Given(None, None, world)
+        return CommandLineHardware(None, None, world)
     if world < usual or (before.num_nodes == 1 and world <= PER_NODE_USUAL):
-        return Given(1, world, world)
-    return Given(world // usual, usual, world) if world % usual == 0 else Given(None, None, world)
+        return CommandLineHardware(1, world, world)
+    return CommandLineHardware(world // usual, usual, world) if world % usual == 0 else CommandLineHardware(None, None, world)
 
 
-def sizes_of(hardware: Given) -> dict[str, Quantity]:
+def sizes_of(hardware: CommandLineHardware) -> dict[str, Quantity]:
     """Return given hardware as sizes."""
     return {name: Quantity(name, value, Origin.GIVEN) for name, value in zip(HARDWARE, hardware[:3], strict=True) if value}

@@ -10,7 +10,7 @@ from pytest_gbs.fixes.editing import Read
 from pytest_gbs.fixes.plan import micro_batches
 from pytest_gbs.fixes.scale_edits import EditableNumber, InsertionPoint, gap, hardware_knobs, knob
 from pytest_gbs.fixes.scale_now import RANKLIKE, CurrentBatch, effective, elsewhere, now, objection, shape, sizes_of, wanted
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
@@ -18,14 +18,14 @@ from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Geometry, Run
 from pytest_gbs.model.scaling import Shape
 
-Recheck: TypeAlias = "Callable[[Mapping[str, Source], Given], Report]"
+Recheck: TypeAlias = "Callable[[Mapping[str, Source], CommandLineHardware], Report]"
 _SIZES: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 
 
 class Target(NamedTuple):
     """Where a recipe is to run, and with which micro batch: at most `most`, or just `micro`; 0 for what is not asked."""
 
-    to: Given
+    to: CommandLineHardware
     most: int = 0
     micro: int = 0
 
@@ -44,7 +44,7 @@ class Task(NamedTuple):
     run: Run
     now: CurrentBatch
     before: Shape
-    to: Given
+    to: CommandLineHardware
     wish: Target
     micro: EditableNumber | None
     accumulation: EditableNumber | InsertionPoint | None
@@ -91,11 +91,11 @@ def _is_product(found: CurrentBatch) -> bool:
     return isinstance(size, Quantity) and bool(size.because)
 
 
-def _started(to: Given, before: Shape) -> Given | str:
+def _started(to: CommandLineHardware, before: Shape) -> CommandLineHardware | str:
     """Return the wanted hardware of a launch that says nothing of nodes: more processes are more on each of them."""
     nodes = before.num_nodes or 1
     if to.world_size and not to.num_nodes and not to.gpus_per_node and to.world_size % nodes == 0:
-        return Given(nodes, to.world_size // nodes, to.world_size)
+        return CommandLineHardware(nodes, to.world_size // nodes, to.world_size)
     return wanted(to, before)
 
 
@@ -113,7 +113,7 @@ def _hardware(run: Run, shop: ScaleContext, *, per_node: bool) -> tuple[Editable
     return tuple(knobs)
 
 
-def ranks_on(knobs: Iterable[EditableNumber], before: Shape, to: Given) -> dict[str, int] | str:
+def ranks_on(knobs: Iterable[EditableNumber], before: Shape, to: CommandLineHardware) -> dict[str, int] | str:
     """Return the data-parallel sizes that the recipe states itself, as they are for the wanted number of GPUs."""
     stated = {each.name: each.value for each in knobs if each.name in RANKLIKE}
     if not stated:

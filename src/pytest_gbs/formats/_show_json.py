@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from pytest_gbs.arithmetic.schedules import stages_of
-from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._arithmetic import arithmetic, division
@@ -95,7 +95,7 @@ def _size(name: str, run: Run, places: Places) -> dict[str, Any]:
 
 def _unknown(size: Unknown, run: Run, places: Places) -> dict[str, Any]:
     entry: dict[str, Any] = {"status": "schedule" if size.reason == Reason.SCHEDULE else "unknown", "reason": size.reason}
-    found = law(size.name, run.geometry.stated, run.framework.equations)
+    found = symbolic(size.name, run.geometry.stated, run.framework.equations)
     if found is not None and found.free and size.name not in _HARDWARE:
         whole = found.coefficient.denominator == 1
         coefficient = str(found.coefficient.numerator) if whole else f"{found.coefficient.numerator}/{found.coefficient.denominator}"

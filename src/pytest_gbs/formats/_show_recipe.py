@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from pytest_gbs.arithmetic.solver import law
-from pytest_gbs.arithmetic.wording import Fraction, assumed, called, count, degree, fraction, law_text, listing, several, short
+from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import Fraction, assumed, called, count, degree, fraction, listing, several, short, symbolic_text
 from pytest_gbs.formats._arithmetic import arithmetic, division, number, rounded, torn
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import changes, origin, unknown
@@ -66,15 +66,15 @@ def _batch(run: Run, feasible: dict[str, Any], places: Places) -> Line:
     if isinstance(size, Quantity):
         text = _whence(run, size, places)
         return Line(label, number(size.value), f"{text:<35} {declared}" if declared else text)
-    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     if found is None or not found.free or not isinstance(size, Unknown):
         return Line(label, "", "; ".join(filter(None, (_why(run, size, Name.GLOBAL_BATCH_SIZE, places), declared))))
     examples = _examples(found, feasible)
-    return Line(label, "", "   ".join(filter(None, (law_text(found), f"({examples})" if examples else "", declared))))
+    return Line(label, "", "   ".join(filter(None, (symbolic_text(found), f"({examples})" if examples else "", declared))))
 
 
 def _examples(found: Monomial, feasible: dict[str, Any]) -> str:
-    """Return what a law gives for numbers of GPUs that people have: `128 on 8, 1024 on 64`."""
+    """The values of a symbolic size on usual numbers of GPUs: `128 on 8, 1024 on 64`."""
     name = found.free[0]
     if len(found.free) != 1 or name not in RANKS:
         return ""
@@ -108,7 +108,7 @@ def _declared(run: Run, claim: Claim, places: Places) -> str:
 def _stated(run: Run, name: str, places: Places) -> Line:
     size = run.geometry.get(name)
     if not isinstance(size, Quantity):
-        return Line(called(name), _law(run, name) or "-", _why(run, size, name, places))
+        return Line(called(name), _symbolic(run, name) or "-", _why(run, size, name, places))
     return Line(called(name), number(size.value), _whence(run, size, places))
 
 
@@ -124,10 +124,10 @@ def _why(run: Run, size: Size, name: str, places: Places) -> str:
     return f"{found} is not a whole number" if found else unknown(size, name, places, run.path)
 
 
-def _law(run: Run, name: str) -> str:
-    """Return the law of a size that is not known: `4 x GPUs`; nothing where there is none."""
-    found = law(name, run.geometry.stated, run.framework.equations)
-    return law_text(found) if found and found.free else ""
+def _symbolic(run: Run, name: str) -> str:
+    """The symbolic value of an unknown size: `4 x GPUs`; empty if it has none."""
+    found = symbolic(name, run.geometry.stated, run.framework.equations)
+    return symbolic_text(found) if found and found.free else ""
 
 
 def _data_parallel(run: Run, places: Places) -> Line:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.arithmetic.schedules import stages_of
-from pytest_gbs.arithmetic.solver import law
-from pytest_gbs.arithmetic.wording import called, law_text
+from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import called, symbolic_text
 from pytest_gbs.formats._arithmetic import arithmetic, number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
@@ -51,8 +51,8 @@ def batch_text(run: Run) -> str:
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     if isinstance(size, Quantity):
         return span(run, size)
-    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
-    return law_text(found) if found and found.free else "unknown"
+    found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    return symbolic_text(found) if found and found.free else "unknown"
 
 
 def _tokens(run: Run, places: Places) -> Iterator[Line]:
@@ -119,7 +119,7 @@ def _every(run: Run, name: str) -> _Interval | None:
 
 def _samples(run: Run, steps: int) -> str:
     """Return how many samples so many optimizer steps take: ` = 12,800 samples`, ` = 1600 samples per GPU`."""
-    found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     if found is None or (found.coefficient * steps).denominator != 1:
         return ""
     samples = f" = {number(int(found.coefficient * steps))} {run.framework.unit}"

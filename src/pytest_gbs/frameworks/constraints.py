@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_gbs.arithmetic.admissible import Multiples, dividing
 from pytest_gbs.arithmetic.schedules import at_stage, changing
-from pytest_gbs.arithmetic.solver import law
+from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import beside, called, computed, count, leaves, listing, quotient, short
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -73,8 +73,8 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
         return _decided(run, constraint, at) if divides else _violated(run, constraint, at)
     if constraint.either:
         return _judge_either(run, constraint, at)
-    dividend = _law(constraint.dividend, run)
-    divisor = _law(constraint.divisor, run)
+    dividend = _symbolic(constraint.dividend, run)
+    divisor = _symbolic(constraint.divisor, run)
     if constraint.at_least is not None:
         return _judge_least(run, constraint, dividend, divisor, at)
     answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
@@ -90,7 +90,7 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
 
 
 def _divides(constraint: Constraint, sizes: Mapping[str, Size]) -> bool | None:
-    """Return whether the division leaves no remainder; None where it takes a law, since a size is not known, or divides by zero."""
+    """Return whether the division leaves no remainder; None if a size is not known, or the divisor is zero."""
     top, bottom = _known(constraint.dividend, sizes), _known(constraint.divisor, sizes)
     return top % bottom == 0 if top is not None and bottom else None
 
@@ -154,7 +154,7 @@ def _either_way(run: Run, constraint: Constraint) -> str:
 def _quotient(run: Run, constraint: Constraint) -> str:
     """Return the sizes of a least size for people: `micro_batch_size 1`, `model.batch_size 8 / accumulation 8 = 1`."""
     text = f"{_stated(run, constraint.dividend)}{_over(_stated(run, constraint.divisor))}"
-    dividend, divisor = _law(constraint.dividend, run), _law(constraint.divisor, run)
+    dividend, divisor = _symbolic(constraint.dividend, run), _symbolic(constraint.divisor, run)
     if not constraint.divisor or dividend is None or divisor is None or dividend.free or divisor.free or not divisor.coefficient:
         return text
     return f"{text} = {dividend.coefficient / divisor.coefficient}"
@@ -203,7 +203,7 @@ def _ways_out(run: Run, constraint: Constraint) -> tuple[str, tuple[Fix, ...]]:
 def _mends(run: Run, constraint: Constraint) -> str:
     """Return with which number of GPUs the division would leave no remainder, or "" where that is not the question."""
     sizes = {name: size for name, size in run.geometry.stated.items() if not _is_hardware(name, size)}
-    dividend, divisor = _law(constraint.dividend, run, sizes), _law(constraint.divisor, run, sizes)
+    dividend, divisor = _symbolic(constraint.dividend, run, sizes), _symbolic(constraint.divisor, run, sizes)
     answer = dividing(dividend, divisor) if dividend and divisor else None
     return _implies(answer) if isinstance(answer, Multiples) and not answer.nothing else ""
 
@@ -212,8 +212,8 @@ def _is_hardware(name: str, size: Size) -> bool:
     return name in RANKS or any(leaf.name in RANKS for leaf in leaves(size))
 
 
-def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None) -> Monomial | None:
-    """Return the product of sizes `names` as a law in what is not known."""
+def _symbolic(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None) -> Monomial | None:
+    """The product of sizes `names` as a symbolic value in what is not known."""
     from fractions import Fraction
 
     stated = run.geometry.stated if sizes is None else sizes
@@ -223,7 +223,7 @@ def _law(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None)
     coefficient = Fraction(1)
     free: list[str] = []
     for name in names:
-        part = law(name, stated, run.framework.equations)
+        part = symbolic(name, stated, run.framework.equations)
         if part is None:
             if name not in RANKS:
                 return None

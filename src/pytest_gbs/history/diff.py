@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import sqrt
 from typing import Final
 
-from pytest_gbs.arithmetic.solver import law
-from pytest_gbs.arithmetic.wording import called, law_text
+from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import called, symbolic_text
 from pytest_gbs.claims.locked import Moved, batch_size, moved, record, same_batch
 from pytest_gbs.history.lock import entries
 from pytest_gbs.model.difference import Batch, Change, Differences, Operand, Setting, Status, Topic
@@ -190,17 +190,17 @@ def _line(side: _Side, path: str, offset: int) -> int:
 def _batch(side: _Side) -> Batch:
     run, value = side.run, batch_size(side.run)
     tokens = run.geometry.value(Name.TOKENS_PER_STEP)
-    text = f"{value:,}" if value is not None else _law(run, Name.GLOBAL_BATCH_SIZE)
+    text = f"{value:,}" if value is not None else _symbolic(run, Name.GLOBAL_BATCH_SIZE)
     length = run.geometry.value(Name.SEQUENCE_LENGTH)
-    tokens_text = "" if length is None else f"{tokens:,}" if tokens is not None else _law(run, Name.TOKENS_PER_STEP)
+    tokens_text = "" if length is None else f"{tokens:,}" if tokens is not None else _symbolic(run, Name.TOKENS_PER_STEP)
     return Batch(value, text, run.framework.unit, tokens, tokens_text)
 
 
-def _law(run: Run, name: str) -> str:
-    found = law(name, run.geometry.stated, run.framework.equations)
+def _symbolic(run: Run, name: str) -> str:
+    found = symbolic(name, run.geometry.stated, run.framework.equations)
     if found is None or not found.free:
         return "unknown"
-    return f"1 x {law_text(found)}" if found.coefficient == 1 else law_text(found)
+    return f"1 x {symbolic_text(found)}" if found.coefficient == 1 else symbolic_text(found)
 
 
 def _operand(each: Moved, before: _Side, after: _Side) -> Operand:

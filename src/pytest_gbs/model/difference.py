@@ -19,7 +19,7 @@ class Status:
 
 
 class Batch(NamedTuple):
-    """The batch on one side: its number where it is known, its law for people ("128", "16 x GPUs"), and the same of its tokens.
+    """The batch on one side: its number where it is known, its text for people ("128", "16 x GPUs"), and the same of its tokens.
 
     `tokens_text` is "" where nothing says how long a sequence is.
     """

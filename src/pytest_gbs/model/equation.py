@@ -52,7 +52,7 @@ def world(source: str) -> Equation:
 
 
 class Monomial(NamedTuple):
-    """`coefficient` times the product of the sizes in `free`, one entry per factor; the law of a size that is not known."""
+    """`coefficient` times the product of the sizes in `free`, one entry per factor; the symbolic value of an unknown size."""
 
     coefficient: Fraction
     free: tuple[str, ...]

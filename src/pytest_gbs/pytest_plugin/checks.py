@@ -13,7 +13,7 @@ from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim
 from pytest_gbs.formats.text import render_finding
 from pytest_gbs.model.errors import GbsError
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Undetermined
 from pytest_gbs.model.record import NamedTuple
@@ -30,7 +30,7 @@ class Options(NamedTuple):
 
     root: Path
     folder: Path
-    given: Given = Given()
+    given: CommandLineHardware = CommandLineHardware()
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
     strict: bool | None = None

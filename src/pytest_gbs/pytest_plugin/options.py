@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
-from pytest_gbs.model.given import Given
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.pytest_plugin.checks import Options
 from pytest_gbs.pytest_plugin.imports import import_path
 
@@ -27,7 +27,7 @@ def read_options(config: pytest.Config) -> Options:
     return Options(
         config.rootpath,
         config.invocation_params.dir,
-        Given(nodes, per_node, world),
+        CommandLineHardware(nodes, per_node, world),
         tuple(config.getoption("gbs_select")) or None,
         tuple(config.getoption("gbs_ignore")) or None,
         config.getoption("gbs_strict") or None,

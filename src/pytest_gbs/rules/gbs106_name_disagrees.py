@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.admissible import reaching
-from pytest_gbs.arithmetic.solver import law
-from pytest_gbs.arithmetic.wording import count, law_text
+from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import count, symbolic_text
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Name, Origin, Quantity
@@ -48,13 +48,13 @@ def _batch(run: Run, declaration: Declaration) -> Finding | None:
         isinstance(size, Quantity) and size.value == declaration.value
     ):
         return None
-    given = law(Name.GLOBAL_BATCH_SIZE, {n: s for n, s in run.geometry.stated.items() if n in _RECIPE_SIZES}, run.framework.equations)
+    given = symbolic(Name.GLOBAL_BATCH_SIZE, {n: s for n, s in run.geometry.stated.items() if n in _RECIPE_SIZES}, run.framework.equations)
     if isinstance(size, Quantity) and any(part.origin in _STATED for part in _hardware_of(run)):
         return _finding(run, declaration, f"{size.value:,}", f"{size.value:,}")
     if given is None or reaching(given, declaration.holds) != ():
         return None
     whole = given.coefficient.denominator == 1 and given.free
-    return _finding(run, declaration, law_text(given), f"a multiple of {given.coefficient}" if whole else law_text(given))
+    return _finding(run, declaration, symbolic_text(given), f"a multiple of {given.coefficient}" if whole else symbolic_text(given))
 
 
 _RECIPE_SIZES = (

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.arithmetic.solver import law
-from pytest_gbs.arithmetic.wording import beside, called, law_text, leaves, listing, product, short
+from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import beside, called, leaves, listing, product, short, symbolic_text
 from pytest_gbs.claims.judgement import number
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.launch import Kind, Launch
@@ -55,8 +55,8 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
     severity = Severity.ERROR if launch.kind == Kind.SCRIPT and not declaration.weak else Severity.WARNING
     told = Related(declaration.at, "claimed")
     if reading.size is None:
-        found = law(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
-        given = law_text(found) if found else "another number"
+        found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+        given = symbolic_text(found) if found else "another number"
         free = listing(map(called, reading.free), last="and")
         message = f"{_whose(run, declaration)} claims {number(declaration)}, this launch gives {given}: no number of {free} makes it so"
         return Finding(CODE, message, severity, at, "", (told,), assumptions=run.assumptions)

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.arithmetic.admissible import reaching
-from pytest_gbs.arithmetic.solver import law
-from pytest_gbs.arithmetic.wording import amounts, beside, called, law_text, leaves, listing, product, short
+from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import amounts, beside, called, leaves, listing, product, short, symbolic_text
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.location import Location
@@ -45,7 +45,7 @@ def check(run: Run) -> Iterator[Outcome]:
         elif isinstance(size, Conflict):
             yield Undetermined(CODE, _start(run), f"{_expected(policy)}, but the settings of the recipe contradict each other")
         else:
-            yield _judge_law(run, policy, wanted)
+            yield _judge_symbolic(run, policy, wanted)
 
 
 def _wanted(policy: Policy) -> tuple[Interval, ...]:
@@ -72,9 +72,9 @@ def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantit
     return Finding(CODE, message, severity, at, label, related, details, _mends(operands, size, wanted), run.assumptions)
 
 
-def _judge_law(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcome:
-    """Return the outcome for a size of which only the law is known: violated where no admissible value fits."""
-    found = law(policy.name, run.geometry.stated, run.framework.equations)
+def _judge_symbolic(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcome:
+    """Return the outcome for a size of which only the symbolic value is known: violated if no admissible value fits."""
+    found = symbolic(policy.name, run.geometry.stated, run.framework.equations)
     values = reaching(found, wanted) if found else None
     at = _place(run, _operands(run))
     if found is None or values is None:
@@ -83,7 +83,7 @@ def _judge_law(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcom
     if not values:
         free = called(found.free[0])
         none = f"no number of {free}" if found.free[0] in HARDWARE else f"no {free}"
-        message = f"{called(policy.name)} is {law_text(found)}, {_expected(policy)}: {none} gives that"
+        message = f"{called(policy.name)} is {symbolic_text(found)}, {_expected(policy)}: {none} gives that"
         related = beside(_operands(run), at)
         return Finding(CODE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
     if _always(found, wanted):

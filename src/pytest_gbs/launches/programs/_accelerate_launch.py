@@ -32,7 +32,7 @@ _PARALLEL: Final = {
 _Size = Quantity | Unknown
 
 
-class Given(NamedTuple):
+class AccelerateCommand(NamedTuple):
     """What an `accelerate launch` has to go by: its own words, the file they name, and what may hide more of them.
 
     `named` is the word that names the file; `file` is None where it can't be read. `key` is how the option for the processes is
@@ -65,19 +65,19 @@ class Given(NamedTuple):
         return next((each for each in found if each.name == name), None)
 
 
-def given(parts: Split, command: Command, surroundings: Surroundings) -> Given:
+def given(parts: Split, command: Command, surroundings: Surroundings) -> AccelerateCommand:
     """Return what the options of `accelerate launch` and their file say."""
     named = option(parts.own, "--config_file")
     file = surroundings.launcher_file(named[1], command) if named is not None else None
-    return Given(parts.own, parts.opaque, named[1] if named is not None else None, file)
+    return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file)
 
 
-def sizes(of: Given) -> tuple[_Size, ...]:
+def sizes(of: AccelerateCommand) -> tuple[_Size, ...]:
     """Return the world, machines, processes on each, parallel sizes and the accumulation that is exported."""
     return (*_hardware(of), *_parallel(of), *_accumulation(of))
 
 
-def _hardware(of: Given) -> Iterator[_Size]:
+def _hardware(of: AccelerateCommand) -> Iterator[_Size]:
     total = _processes(of)
     if of.single or uses(of.own, "--cpu") or isinstance(total, Unknown):
         single = of.of_file(Name.WORLD_SIZE) if of.single else None
@@ -101,7 +101,7 @@ def _hardware(of: Given) -> Iterator[_Size]:
     yield total._replace(name=Name.GPUS_PER_NODE, value=each, note=note)
 
 
-def _processes(of: Given) -> _Size:
+def _processes(of: AccelerateCommand) -> _Size:
     """Return the processes asked for over all machines (ACC launch.py:1250-1299)."""
     stated = option(of.own, *_PROCESSES)
     if stated is not None:
@@ -117,7 +117,7 @@ def _processes(of: Given) -> _Size:
     return found
 
 
-def _machines(of: Given) -> _Size | None:
+def _machines(of: AccelerateCommand) -> _Size | None:
     """Return the machines, 1 where nothing says otherwise (ACC launch.py:1321); None where a file that is not here may."""
     stated = option(of.own, *_MACHINES)
     if stated is not None:
@@ -132,7 +132,7 @@ def _machines(of: Given) -> _Size | None:
     return fallback(Name.NUM_NODES, 1, "--num_machines", "accelerate", None)
 
 
-def _parallel(of: Given) -> Iterator[_Size]:
+def _parallel(of: AccelerateCommand) -> Iterator[_Size]:
     for name, key in _PARALLEL.items():
         stated = option(of.own, key)
         found = of.of_file(name)
@@ -142,7 +142,7 @@ def _parallel(of: Given) -> Iterator[_Size]:
             yield found
 
 
-def _accumulation(of: Given) -> Iterator[_Size]:
+def _accumulation(of: AccelerateCommand) -> Iterator[_Size]:
     """Yield the accumulation that a DeepSpeed launch exports; elsewhere the recipe's own holds (ACC utils/launch.py:568-570)."""
     stated = option(of.own, "--gradient_accumulation_steps")
     found = of.of_file(Name.GRADIENT_ACCUMULATION_STEPS)
@@ -152,7 +152,7 @@ def _accumulation(of: Given) -> Iterator[_Size]:
         yield found
 
 
-def problems(of: Given) -> Iterator[Problem]:
+def problems(of: AccelerateCommand) -> Iterator[Problem]:
     """Yield what accelerate refuses, or does otherwise than it was told."""
     stated, machines = option(of.own, *_PROCESSES), _machines(of)
     flags = [flag for flag in _EXCLUSIVE if uses(of.own, flag)]
@@ -174,7 +174,7 @@ def problems(of: Given) -> Iterator[Problem]:
         yield from _of_machines(total, machines, stated[1])
 
 
-def _left_out(of: Given, file: LauncherFile) -> Iterator[Problem]:
+def _left_out(of: AccelerateCommand, file: LauncherFile) -> Iterator[Problem]:
     """Yield what the file leaves to the options, where they do not say it either."""
     for problem in file.problems:
         if problem.unless == _PROCESSES[0] and of.opaque is None and of.named is not None and not of.single:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.programs._accelerate_launch import Given, problems, sizes
+from pytest_gbs.launches.programs._accelerate_launch import AccelerateCommand, problems, sizes
 from pytest_gbs.launches.programs._in_recipe import document_of, option_at
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import sub_command
@@ -69,13 +69,13 @@ def _span(each: Option) -> range:
     return range(each.place, each.place + 1 + ("=" not in each.name.starts_with and each.value is not None))
 
 
-def _given(own: tuple[Word, ...], command: Command, surroundings: Surroundings) -> Given:
+def _given(own: tuple[Word, ...], command: Command, surroundings: Surroundings) -> AccelerateCommand:
     """Return what accelerate gets: a profile's file in the tree, or one that TRL ships (TRL cli/accelerate_config.py)."""
     named = option(own, "--accelerate_config") or option(own, "--config_file")
     if named is None:
-        return Given(own, opaque_word(own), None, None)
+        return AccelerateCommand(own, opaque_word(own), None, None)
     file = surroundings.launcher_file(named[1], command) or _profile(named[1])
-    return Given(own, opaque_word(own), named[1], file)
+    return AccelerateCommand(own, opaque_word(own), named[1], file)
 
 
 def _profile(word: Word) -> LauncherFile | None:

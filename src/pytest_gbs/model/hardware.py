@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_gbs.model.record import NamedTuple
 
 
-class Given(NamedTuple):
+class CommandLineHardware(NamedTuple):
     """Hardware given on the command line: nodes, GPUs per node, training processes in all, and launcher files to launch with.
 
     A number that was not given is None. `launch_files` are paths relative to the tree's root.
@@ -17,5 +17,5 @@ class Given(NamedTuple):
     launch_files: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Tell whether anything was given."""
+        """True if anything was given."""
         return any(value is not None for value in self[:3]) or bool(self.launch_files)
