@@ -99,9 +99,9 @@ def test_a_wrong_call_is_one_line(repo: Path, gbs: Gbs, flags: tuple[str, ...], 
 
 
 def test_two_branches_merge_by_adding_up() -> None:
-    from pytest_gbs.history.baseline import Entry, parse, render
+    from pytest_gbs.history.baseline import BaselineEntry, parse, render
 
     line = '{"path": "a", "rule": "GBS101", "key": "k", "count": 2}'
     known = parse(f'{{"version": 1, "findings": [{line}, {line}]}}', "x")
-    assert known == {Entry("a", "GBS101", "k"): 4}
+    assert known == {BaselineEntry("a", "GBS101", "k"): 4}
     assert parse(render(known), "x") == known

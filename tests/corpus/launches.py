@@ -12,8 +12,8 @@ from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import launch_run
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks.reading import read_sizes
-from pytest_gbs.launches.find import Found
-from pytest_gbs.launches.resolve import Runner
+from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.resolve import LaunchResolver
 from pytest_gbs.model.location import Lines, Source
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.settings import Settings
@@ -63,12 +63,12 @@ def measure(folder: Path) -> Measured:
     """Return what is known of the launches of the repository that is laid out in `folder`."""
     start = time.process_time()
     repository = Repository(WorkTree(folder), Settings())
-    runner = Runner(repository.remembered, repository.readable, repository.recognise)
+    resolver = LaunchResolver(repository.remembered, repository.readable, repository.recognise)
     scripts, crashes = repository.scripts, list[str]()
     found: dict[tuple[object, ...], Resolved] = {}
     for path in scripts.paths if scripts is not None else ():
         try:
-            each = [_resolved(repository, runner, launch) for launch in scripts.launches(path)] if scripts is not None else []
+            each = [_resolved(repository, resolver, launch) for launch in scripts.launches(path)] if scripts is not None else []
         except Exception as error:  # what a measurement counts
             crashes.append(f"{path}: {error!r}")
             continue
@@ -76,20 +76,20 @@ def measure(folder: Path) -> Measured:
     return Measured(folder.name, tuple(found.values()), tuple(crashes), time.process_time() - start)
 
 
-def _resolved(repository: Repository, runner: Runner, found: Found) -> Resolved:
+def _resolved(repository: Repository, resolver: LaunchResolver, found: FoundLaunch) -> Resolved:
     at = found.launch.at
     source = repository.tree.read(at.source)
     line = Lines(source.text).line_of(at.start) if isinstance(source, Source) else 0
-    running = runner.running(found)
-    if running is None:
+    resolved = resolver.resolve(found)
+    if resolved is None:
         sizes = {size.name: size.value for size in found.launch.quantities if size.name in FACTORS}
         return Resolved(at.source, line, found.launch.kind, found.start.name, "", "", sizes)
-    given = {name: running.size(size) for name, size in read_sizes(running.document, running.framework).items()}
-    run = launch_run(running, given, None, ())
+    given = {name: resolved.size(size) for name, size in read_sizes(resolved.document, resolved.framework).items()}
+    run = launch_run(resolved, given, None, ())
     stated = run.geometry.stated
     sizes = {name: size.value for name in (*FACTORS, Name.GLOBAL_BATCH_SIZE) if isinstance(size := stated.get(name), Quantity)}
     kind = run.launch.kind if run.launch is not None else ""
-    return Resolved(at.source, line, kind, found.start.name, running.framework.name, "" if running.alone else running.recipe, sizes)
+    return Resolved(at.source, line, kind, found.start.name, resolved.framework.name, "" if resolved.alone else resolved.recipe, sizes)
 
 
 def table(measured: list[Measured]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.files.decode import decode
-from pytest_gbs.files.writing import _MARK, Change, encoded, remove_leftovers, write_file, write_together
+from pytest_gbs.files.writing import _MARK, FileChange, encoded, remove_leftovers, write_file, write_together
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Source
 
@@ -46,7 +46,7 @@ def test_encoding_undoes_decoding(data: bytes) -> None:
 
 def test_it_replaces_the_bytes_and_leaves_nothing_beside_them(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(OLD)
-    write_together(tmp_path, [Change("a.yaml", OLD, NEW)])
+    write_together(tmp_path, [FileChange("a.yaml", OLD, NEW)])
     assert (tmp_path / "a.yaml").read_bytes() == NEW
     assert _names(tmp_path) == ["a.yaml"]
 
@@ -55,7 +55,7 @@ def test_it_keeps_the_mode(tmp_path: Path) -> None:
     path = tmp_path / "a.sh"
     path.write_bytes(OLD)
     path.chmod(0o751)
-    write_together(tmp_path, [Change("a.sh", OLD, NEW)])
+    write_together(tmp_path, [FileChange("a.sh", OLD, NEW)])
     assert stat.S_IMODE(path.stat().st_mode) == 0o751
 
 
@@ -64,7 +64,7 @@ def test_it_keeps_the_owner(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_bytes(OLD)
     os.chown(path, 1234, 2345)
-    write_together(tmp_path, [Change("a.yaml", OLD, NEW)])
+    write_together(tmp_path, [FileChange("a.yaml", OLD, NEW)])
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 2345)
 
 
@@ -72,7 +72,7 @@ def test_it_follows_a_link_to_its_target(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "a.yaml").write_bytes(OLD)
     (tmp_path / "link.yaml").symlink_to("inner/a.yaml")
-    write_together(tmp_path, [Change("link.yaml", OLD, NEW)])
+    write_together(tmp_path, [FileChange("link.yaml", OLD, NEW)])
     assert (tmp_path / "link.yaml").is_symlink()
     assert (tmp_path / "inner" / "a.yaml").read_bytes() == NEW
 
@@ -80,7 +80,7 @@ def test_it_follows_a_link_to_its_target(tmp_path: Path) -> None:
 def test_two_names_of_one_file_are_written_once(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(OLD)
     (tmp_path / "link.yaml").symlink_to("a.yaml")
-    write_together(tmp_path, [Change("a.yaml", OLD, NEW), Change("link.yaml", OLD, NEW)])
+    write_together(tmp_path, [FileChange("a.yaml", OLD, NEW), FileChange("link.yaml", OLD, NEW)])
     assert (tmp_path / "a.yaml").read_bytes() == NEW
 
 
@@ -88,7 +88,7 @@ def test_two_names_of_one_file_can_not_differ(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(OLD)
     (tmp_path / "link.yaml").symlink_to("a.yaml")
     with pytest.raises(UsageError, match=r"the same file as a\.yaml"):
-        write_together(tmp_path, [Change("a.yaml", OLD, NEW), Change("link.yaml", OLD, b"other")])
+        write_together(tmp_path, [FileChange("a.yaml", OLD, NEW), FileChange("link.yaml", OLD, b"other")])
     assert (tmp_path / "a.yaml").read_bytes() == OLD
 
 
@@ -99,27 +99,27 @@ def test_it_refuses_what_lies_outside(tmp_path: Path, path: str) -> None:
     (tmp_path / "a.yaml").write_bytes(OLD)
     (root / "link.yaml").symlink_to("../a.yaml")
     with pytest.raises(UsageError, match="outside of the checked folder; nothing was written"):
-        write_together(root, [Change(path, OLD, NEW)])
+        write_together(root, [FileChange(path, OLD, NEW)])
     assert (tmp_path / "a.yaml").read_bytes() == OLD
 
 
 def test_it_refuses_what_has_changed_since(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(b"a: 3\n")
     with pytest.raises(UsageError, match=r"a.yaml: it has changed since it was read; nothing was written"):
-        write_together(tmp_path, [Change("a.yaml", OLD, NEW)])
+        write_together(tmp_path, [FileChange("a.yaml", OLD, NEW)])
     assert (tmp_path / "a.yaml").read_bytes() == b"a: 3\n"
 
 
 def test_it_refuses_what_is_gone(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="changed since"):
-        write_together(tmp_path, [Change("a.yaml", OLD, NEW)])
+        write_together(tmp_path, [FileChange("a.yaml", OLD, NEW)])
     assert _names(tmp_path) == []
 
 
 def test_it_does_not_overwrite_what_should_be_new(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(OLD)
     with pytest.raises(UsageError, match="changed since"):
-        write_together(tmp_path, [Change("a.yaml", None, NEW)])
+        write_together(tmp_path, [FileChange("a.yaml", None, NEW)])
     assert (tmp_path / "a.yaml").read_bytes() == OLD
 
 
@@ -127,7 +127,7 @@ def test_one_that_can_not_be_written_keeps_the_others_from_it(tmp_path: Path) ->
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_bytes(OLD)
     with pytest.raises(UsageError, match=r"b.yaml"):
-        write_together(tmp_path, [Change("a.yaml", OLD, NEW), Change("b.yaml", b"was", NEW)])
+        write_together(tmp_path, [FileChange("a.yaml", OLD, NEW), FileChange("b.yaml", b"was", NEW)])
     assert (tmp_path / "a.yaml").read_bytes() == OLD
     assert _names(tmp_path) == ["a.yaml", "b.yaml"]
 
@@ -144,7 +144,7 @@ def test_what_was_written_before_a_fault_is_put_back(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(os, "replace", failing)
     with pytest.raises(UsageError, match=r"b.yaml: no space left on the device; nothing was written"):
-        write_together(tmp_path, [Change("a.yaml", OLD, NEW), Change("b.yaml", OLD, NEW)])
+        write_together(tmp_path, [FileChange("a.yaml", OLD, NEW), FileChange("b.yaml", OLD, NEW)])
     assert [(tmp_path / name).read_bytes() for name in ("a.yaml", "b.yaml")] == [OLD, OLD]
     assert _names(tmp_path) == ["a.yaml", "b.yaml"]
 
@@ -156,10 +156,10 @@ def test_a_file_system_that_is_full_leaves_the_file_as_it_was(tmp_path: Path) ->
     code = (
         "import resource, sys\n"
         "from pytest_gbs.model.errors import UsageError\n"
-        "from pytest_gbs.files.writing import Change, write_together\n"
+        "from pytest_gbs.files.writing import FileChange, write_together\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "try:\n"
-        f"    write_together(sys.argv[1], [Change('a.yaml', {OLD!r}, b'x' * 100_000)])\n"
+        f"    write_together(sys.argv[1], [FileChange('a.yaml', {OLD!r}, b'x' * 100_000)])\n"
         "except UsageError as error:\n"
         "    sys.exit(str(error))\n"
     )
@@ -172,9 +172,9 @@ def test_a_file_system_that_is_full_leaves_the_file_as_it_was(tmp_path: Path) ->
 def _as_nobody(folder: Path, code: str) -> str:
     """Return what Python writes to standard error when a user without rights runs `code` in `folder`."""
     drop = "import os\nif os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
-    imports = "from pytest_gbs.model.errors import UsageError\nfrom pytest_gbs.files.writing import Change, write_together\nimport sys\n"
+    imports = "from pytest_gbs.model.errors import UsageError\nfrom pytest_gbs.files.writing import FileChange, write_together\n"
     guarded = f"try:\n    {code}\nexcept UsageError as error:\n    sys.exit(str(error))\n"
-    program = imports + "import pytest_gbs.files.regular, tempfile, random, shutil, fnmatch\n" + drop + guarded
+    program = imports + "import sys, pytest_gbs.files.regular, tempfile, random, shutil, fnmatch\n" + drop + guarded
     done = subprocess.run([sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=False)
     return done.stderr.strip()
 
@@ -193,7 +193,7 @@ def test_a_read_only_folder_is_left_alone(open_folder: Path) -> None:
     (open_folder / "a.yaml").chmod(0o666)
     open_folder.chmod(0o555)
     try:
-        said = _as_nobody(open_folder, f"write_together(sys.argv[1], [Change('a.yaml', {OLD!r}, {NEW!r})])")
+        said = _as_nobody(open_folder, f"write_together(sys.argv[1], [FileChange('a.yaml', {OLD!r}, {NEW!r})])")
     finally:
         open_folder.chmod(0o755)
     assert said == "can't write a.yaml: permission denied; nothing was written"
@@ -204,7 +204,7 @@ def test_a_read_only_folder_is_left_alone(open_folder: Path) -> None:
 def test_a_file_without_permission_is_left_alone(open_folder: Path) -> None:
     (open_folder / "a.yaml").chmod(0o444)
     open_folder.chmod(0o777)
-    said = _as_nobody(open_folder, f"write_together(sys.argv[1], [Change('a.yaml', {OLD!r}, {NEW!r})])")
+    said = _as_nobody(open_folder, f"write_together(sys.argv[1], [FileChange('a.yaml', {OLD!r}, {NEW!r})])")
     assert said == "can't write a.yaml: permission denied; nothing was written"
     assert (open_folder / "a.yaml").read_bytes() == OLD
 
@@ -216,14 +216,14 @@ def test_killed_in_the_middle_it_leaves_the_old_file_or_the_new_one(tmp_path: Pa
     large = b"b: 2\n" * 100_000
     code = (
         "import os, signal, sys\n"
-        "from pytest_gbs.files.writing import Change, write_together\n"
+        "from pytest_gbs.files.writing import FileChange, write_together\n"
         f"os.{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"write_together(sys.argv[1], [Change('a.yaml', {OLD!r}, {large[:5]!r} * 100_000)])\n"
+        f"write_together(sys.argv[1], [FileChange('a.yaml', {OLD!r}, {large[:5]!r} * 100_000)])\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, check=False)
     assert done.returncode == -signal.SIGKILL
     assert path.read_bytes() == OLD
-    write_together(tmp_path, [Change("a.yaml", OLD, NEW)])
+    write_together(tmp_path, [FileChange("a.yaml", OLD, NEW)])
     assert path.read_bytes() == NEW
 
 
@@ -233,11 +233,11 @@ def test_killed_at_any_time_it_leaves_a_whole_file(tmp_path: Path) -> None:
     path.write_bytes(one)
     code = (
         "import sys\n"
-        "from pytest_gbs.files.writing import Change, write_together\n"
+        "from pytest_gbs.files.writing import FileChange, write_together\n"
         "one, other = b'a: 1\\n' * 50_000, b'b: 2\\n' * 60_000\n"
         "print('ready', flush=True)\n"
         "while True:\n"
-        "    write_together(sys.argv[1], [Change('a.yaml', one, other)])\n"
+        "    write_together(sys.argv[1], [FileChange('a.yaml', one, other)])\n"
         "    one, other = other, one\n"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as running:
@@ -265,14 +265,14 @@ def _killed(folder: Path, code: str) -> None:
     """Run `code` with the changes of the twelve recipes in `folder` in a process that is killed once it has renamed four."""
     program = (
         "import os, signal, sys\n"
-        "from pytest_gbs.files.writing import Change, write_together\n"
+        "from pytest_gbs.files.writing import FileChange, write_together\n"
         "replace, done = os.replace, []\n"
         "def killed(source, target):\n"
         "    done.append(replace(source, target))\n"
         "    if len(done) == 4:\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "os.replace = killed\n"
-        f"changes = [Change(f'{{number:02}}.yaml', {OLD!r}, {NEW!r}) for number in range(12)]\n" + code
+        f"changes = [FileChange(f'{{number:02}}.yaml', {OLD!r}, {NEW!r}) for number in range(12)]\n" + code
     )
     for number in range(12):
         (folder / f"{number:02}.yaml").write_bytes(OLD)
@@ -336,12 +336,12 @@ def test_nothing_outside_of_the_root_is_removed(tmp_path: Path) -> None:
 def test_a_written_file_has_the_time_of_now(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(OLD)
     before = time.time()
-    write_together(tmp_path, [Change("a.yaml", OLD, NEW)])
+    write_together(tmp_path, [FileChange("a.yaml", OLD, NEW)])
     assert (tmp_path / "a.yaml").stat().st_mtime > before - 5
 
 
 def test_a_name_of_many_long_letters_is_written_too(tmp_path: Path) -> None:
     name = "\U0001d400" * 60 + ".yaml"
     (tmp_path / name).write_bytes(OLD)
-    write_together(tmp_path, [Change(name, OLD, NEW)])
+    write_together(tmp_path, [FileChange(name, OLD, NEW)])
     assert _names(tmp_path) == [name]

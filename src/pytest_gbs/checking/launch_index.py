@@ -12,7 +12,7 @@ from typing import Final
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.launches.find import Scripts
-from pytest_gbs.launches.resolve import Runner, Running
+from pytest_gbs.launches.resolve import LaunchResolver, ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock, Document
 from pytest_gbs.model.identity import by_identity
@@ -28,22 +28,22 @@ class LaunchIndex(NamedTuple):
     """The launches of a repository: those of each recipe, and those of each script that no file is the recipe of."""
 
     scripts: Scripts
-    of_recipe: dict[str, tuple[Running, ...]]
-    alone: dict[str, tuple[Running, ...]]
+    of_recipe: dict[str, tuple[ResolvedLaunch, ...]]
+    alone: dict[str, tuple[ResolvedLaunch, ...]]
 
-    def shown_by(self, document: Document, repository: Repository) -> tuple[Running, ...]:
+    def shown_by(self, document: Document, repository: Repository) -> tuple[ResolvedLaunch, ...]:
         """Return the launches of a recipe that its own comments show."""
-        runner = Runner(repository.remembered, repository.readable, repository.recognise)
-        shown = (runner.running(found) for found in self.scripts.in_comments(document.source))
-        return tuple(running for running in shown if running is not None)
+        resolver = LaunchResolver(repository.remembered, repository.readable, repository.recognise)
+        shown = (resolver.resolve(found) for found in self.scripts.in_comments(document.source))
+        return tuple(resolved for resolved in shown if resolved is not None)
 
     def gpus_per_node(self, recipe: str) -> Quantity | None:
         """Return the processes per machine with which scripts launch a recipe, where all agree; None where nobody knows."""
         found: list[Quantity] = []
-        for running in self.of_recipe.get(recipe, ()):
-            if running.found.launch.kind in JUDGES_NOTHING:
+        for resolved in self.of_recipe.get(recipe, ()):
+            if resolved.found.launch.kind in JUDGES_NOTHING:
                 continue
-            sizes = {size.name: size for size in running.found.start.sizes if isinstance(size, Quantity)}
+            sizes = {size.name: size for size in resolved.found.start.sizes if isinstance(size, Quantity)}
             size = sizes.get(Name.GPUS_PER_NODE)
             world, nodes = sizes.get(Name.WORLD_SIZE), sizes.get(Name.NUM_NODES)
             if size is None and world is not None and nodes is not None and nodes.value == 1:
@@ -59,17 +59,17 @@ class LaunchIndex(NamedTuple):
     def depends_on(self, recipe: str) -> frozenset[str]:
         """Return the files that have a part in the launches of a recipe: scripts, launcher files, files that it takes in."""
         parts: set[str] = set()
-        for running in self.of_recipe.get(recipe, ()):
-            parts.update((running.found.launch.at.source, running.found.script.path, *running.sources))
-            parts.update(file.path for file in running.found.start.files)
+        for resolved in self.of_recipe.get(recipe, ()):
+            parts.update((resolved.found.launch.at.source, resolved.found.script.path, *resolved.sources))
+            parts.update(file.path for file in resolved.found.start.files)
         return frozenset(parts)
 
     def sourced_by(self, scripts: Container[str]) -> Iterator[str]:
         """Yield the files that one of `scripts` sources and in which a launch stands."""
         for launches in (*self.of_recipe.values(), *self.alone.values()):
-            for running in launches:
-                if running.found.script.path in scripts:
-                    yield running.found.launch.at.source
+            for resolved in launches:
+                if resolved.found.script.path in scripts:
+                    yield resolved.found.launch.at.source
 
     def recipes_of(self, script: str) -> Iterator[str]:
         """Yield the paths of the recipes that the script at `script` launches."""
@@ -80,28 +80,28 @@ class LaunchIndex(NamedTuple):
         found = self.scripts.scripts.get(script)
         return Document(source, 1, "shell", None, {}, found.comments if found else (), ())
 
-    def declared(self, running: Running) -> tuple[Declaration, ...]:
+    def declared(self, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         """Return what the comments of a script state of the batch or the hardware of one of its launches.
 
         They speak of it where the script has no other launch, or where they stand right above it.
         """
-        path = running.found.launch.at.source
+        path = resolved.found.launch.at.source
         script = self.scripts.scripts.get(path)
         if script is None or not script.comments or path.endswith(".md"):
             return ()
         several = len({found.launch.at for found in self.scripts.launches(path)}) > 1
-        comments = _right_above(script.comments, running.found.launch.at.start) if several else script.comments
+        comments = _right_above(script.comments, resolved.found.launch.at.start) if several else script.comments
         found = read_declarations(comments, path) if comments else ()
         return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _DECLARED)
 
 
 @by_identity
-def _recipes_by_script(of_recipe: dict[str, tuple[Running, ...]]) -> dict[str, dict[str, None]]:
+def _recipes_by_script(of_recipe: dict[str, tuple[ResolvedLaunch, ...]]) -> dict[str, dict[str, None]]:
     """Return the recipes that each script launches, by its path, each once and in order."""
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for path, launches in of_recipe.items():
-        for running in launches:
-            found[running.found.launch.at.source][path] = None
+        for resolved in launches:
+            found[resolved.found.launch.at.source][path] = None
     return dict(found)
 
 
@@ -122,18 +122,18 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
     scripts = repository.make_scripts() if always else repository.scripts
     if scripts is None:
         return None
-    runner = Runner(repository.remembered, repository.readable, repository.recognise)
-    of_recipe: defaultdict[str, list[Running]] = defaultdict(list)
-    alone: defaultdict[str, list[Running]] = defaultdict(list)
+    resolver = LaunchResolver(repository.remembered, repository.readable, repository.recognise)
+    of_recipe: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
+    alone: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
     guard = repository.guard
     for path in scripts.paths:
         launches = guard.attempt(path, partial(scripts.launches, path), None)
         if launches is None:
             scripts.failed(path)
         for found in launches or ():
-            running = guard.attempt(path, partial(runner.running, found), None)
-            if running is not None:
-                (alone if running.alone else of_recipe)[running.recipe].append(running)
+            resolved = guard.attempt(path, partial(resolver.resolve, found), None)
+            if resolved is not None:
+                (alone if resolved.alone else of_recipe)[resolved.recipe].append(resolved)
     return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()})
 
 

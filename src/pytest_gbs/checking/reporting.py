@@ -11,7 +11,7 @@ from pytest_gbs.checking import finalise
 from pytest_gbs.checking.finalise import Heard, Launched, Outcomes, Silence, merged, with_severity
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.rulebook import Rulebook
-from pytest_gbs.checking.runs import Judgement, judge_file
+from pytest_gbs.checking.runs import RecipeJudgement, judge_file
 from pytest_gbs.checking.set_aside import SetAside
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Kind, LauncherFile
@@ -59,7 +59,7 @@ class FileResult:
         "suppressible",
     )
 
-    def __init__(self, path: str, role: str, named: bool, judgement: Judgement, source: Source | None = None) -> None:
+    def __init__(self, path: str, role: str, named: bool, judgement: RecipeJudgement, source: Source | None = None) -> None:
         self.path, self.role, self.named, self.judgement, self.source = path, role, named, judgement, source
         self.document: int = 1
         self.framework: str | None = None

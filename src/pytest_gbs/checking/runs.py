@@ -12,9 +12,9 @@ from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.checking import finalise
 from pytest_gbs.checking.finalise import Launched, Outcomes, merged
 from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
-from pytest_gbs.claims.grammars import Stated, read_stated
+from pytest_gbs.claims.grammars import StatedByComments, read_stated
 from pytest_gbs.claims.grammars.names import read_name
-from pytest_gbs.claims.worlds import Evidence, Hardware, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
+from pytest_gbs.claims.worlds import HardwareEvidence, HardwareWorld, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -37,7 +37,7 @@ from pytest_gbs.model.settings import Expectation, Settings
 from pytest_gbs.readers.command_settings import settings
 
 if TYPE_CHECKING:
-    from pytest_gbs.launches.resolve import Running
+    from pytest_gbs.launches.resolve import ResolvedLaunch
 
 # What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it stands beside.
 CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP)
@@ -63,7 +63,7 @@ def build_runs(
     stated = _stated(document, framework)
     declarations = stated.declarations
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
-    evidence = Evidence(own, context.given, context.hardware, context.nearby)
+    evidence = HardwareEvidence(own, context.given, context.hardware, context.nearby)
     table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
     said = said_in_comments(declarations, Force.STATES)
     claimed = tuple(
@@ -99,14 +99,14 @@ def _counting_tokens(framework: Framework) -> Framework:
     return framework._replace(equations=(*framework.equations, tokens), assumed=assumed)
 
 
-def _world(sizes: dict[str, Size], hardware: Hardware, table: Framework, document: Document) -> World:
+def _world(sizes: dict[str, Size], hardware: HardwareWorld, table: Framework, document: Document) -> World:
     return world(geometry(sizes, hardware.sizes, table, document), hardware)
 
 
-def _stated(document: Document, framework: Framework) -> Stated:
+def _stated(document: Document, framework: Framework) -> StatedByComments:
     """Return what comments, the file's name and the run's names state."""
     path = document.source.path
-    found = read_stated(document.comments, path) if document.comments else Stated()
+    found = read_stated(document.comments, path) if document.comments else StatedByComments()
     stem = path.rpartition("/")[2].rpartition(".")[0]
     named = list(read_name(stem, path, 0, None))
     for key in framework.names:
@@ -118,7 +118,7 @@ def _stated(document: Document, framework: Framework) -> Stated:
     return found._replace(declarations=(*found.declarations, *named))
 
 
-def _with_parallel(hardware: Hardware, context: Context) -> Hardware:
+def _with_parallel(hardware: HardwareWorld, context: Context) -> HardwareWorld:
     """Return `hardware` with the parallel sizes that all launcher files nearby agree on, where hardware was given to launch on."""
     if not context.given:
         return hardware
@@ -126,7 +126,7 @@ def _with_parallel(hardware: Hardware, context: Context) -> Hardware:
     return hardware._replace(sizes={**parallel, **hardware.sizes})
 
 
-def _reserve(framework: Framework, document: Document, hardware: Hardware) -> Hardware:
+def _reserve(framework: Framework, document: Document, hardware: HardwareWorld) -> HardwareWorld:
     """Return `hardware` without what comments say of it where some of the GPUs may serve rather than train."""
     reserves, shares = framework.reserves, framework.shares
     if reserves is None or not holds(reserves, document, framework.loader):
@@ -157,24 +157,24 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
         yield _with_claims(bare, ((claim.declaration, (World(seen),)) for claim in run.claims))
 
 
-def launch_run(running: Running, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
+def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
     """Return the run of one launch, in its own world: what it really runs, held against the numbers that are claimed.
 
     `sizes` are those of the document that it runs, at their real places, `own` the recipe by itself, and `declared` what the
     comments of the launching script state of it.
     """
-    framework = running.framework
-    launch = running.found.launch._replace(kind=_kind(running, sizes))
+    framework = resolved.framework
+    launch = resolved.found.launch._replace(kind=_kind(resolved, sizes))
     table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
-    hardware = _started(running, sizes)
-    seen = geometry(sizes, hardware, table, running.document)
+    hardware = _started(resolved, sizes)
+    seen = geometry(sizes, hardware, table, resolved.document)
     judges = launch.kind not in JUDGES_NOTHING
     claimed = [claim.declaration for claim in own.claims] if own is not None and judges else []
     stated = [d for d in declared if d.name in CLAIMED] if judges else []
     policies = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
-    assumptions = tuple(dict.fromkeys(_assumed(running, hardware, sizes)))
-    places = running.places
-    run = Run(running.document, table, launch, seen, (), declared, policies, assumptions=assumptions, places=places)
+    assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
+    places = resolved.places
+    run = Run(resolved.document, table, launch, seen, (), declared, policies, assumptions=assumptions, places=places)
     return _with_claims(run, ((declaration, (World(seen),)) for declaration in (*claimed, *stated)))
 
 
@@ -183,21 +183,21 @@ _FEW_STEPS: Final = 20
 _BATCH: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)
 
 
-def _kind(running: Running, sizes: dict[str, Size]) -> str:
+def _kind(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> str:
     """Return the kind of a launch: a test where it takes a few steps alone, a template where a part of its batch is a variable."""
-    launch = running.found.launch
+    launch = resolved.found.launch
     steps = sizes.get(Name.MAX_STEPS)
     if isinstance(steps, Quantity) and steps.origin == Origin.LAUNCH and 0 < steps.value <= _FEW_STEPS:
         return Kind.TEST
     batch = [size for name in _BATCH if isinstance(size := sizes.get(name), Unknown) and size.reason == Reason.INTERPOLATED]
-    if launch.kind in (Kind.SCRIPT, Kind.DOCUMENT) and any(size.at and size.at.source != running.recipe for size in batch):
+    if launch.kind in (Kind.SCRIPT, Kind.DOCUMENT) and any(size.at and size.at.source != resolved.recipe for size in batch):
         return Kind.TEMPLATE
     return launch.kind
 
 
-def _started(running: Running, sizes: dict[str, Size]) -> dict[str, Size]:
+def _started(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> dict[str, Size]:
     """Return the hardware of a launch: what its launcher gives, else the recipe's own keys; never a comment."""
-    given: dict[str, Size] = {size.name: size for size in running.found.start.sizes if size.name in (*HARDWARE, *PARALLEL)}
+    given: dict[str, Size] = {size.name: size for size in resolved.found.start.sizes if size.name in (*HARDWARE, *PARALLEL)}
     if any(isinstance(given.get(name), Quantity) for name in HARDWARE):
         return given
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
@@ -205,22 +205,22 @@ def _started(running: Running, sizes: dict[str, Size]) -> dict[str, Size]:
     return {**parallel, **own} if own else given
 
 
-def _assumed(running: Running, hardware: dict[str, Size], sizes: dict[str, Size]) -> Iterator[Assumption]:
+def _assumed(resolved: ResolvedLaunch, hardware: dict[str, Size], sizes: dict[str, Size]) -> Iterator[Assumption]:
     """Yield what a launch takes for granted: variables that nobody sets, arguments that nobody adds."""
     for size in (*hardware.values(), *sizes.values()):
         # The environment has variables in capitals; others are the script's own.
         if isinstance(size, Quantity) and size.note.kind == Noted.DEFAULT and size.note.variable.isupper():
             yield Assumption(Assuming.NOT_SET, size.note.variable)
     places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}
-    for setting in settings(running.found.start.program[1:], running.framework.arguments):
+    for setting in settings(resolved.found.start.program[1:], resolved.framework.arguments):
         if setting.word.default and setting.at in places:
             yield from (Assumption(Assuming.NOT_SET, part.name) for part in setting.word.parts if part.default)
     for size in _numbers(hardware):
-        if _is_left_open(size.at, running):
+        if _is_left_open(size.at, resolved):
             yield Assumption(Assuming.LEFT_AS_IT_IS, size.name, size.value)
-    if running.found.launch.meant:
+    if resolved.found.launch.meant:
         yield Assumption(Assuming.QUOTES)
-    if running.found.launch.open:
+    if resolved.found.launch.open:
         yield Assumption(Assuming.NOTHING_ADDED)
 
 
@@ -235,9 +235,9 @@ _ASKS: Final = ("change for", "change this", "change these", "change to your", "
 _BEHIND: Final = 120
 
 
-def _is_left_open(at: Location | None, running: Running) -> bool:
+def _is_left_open(at: Location | None, resolved: ResolvedLaunch) -> bool:
     """Return whether a comment right above a number, or beside it, asks for another one."""
-    script = running.found.script
+    script = resolved.found.script
     if at is None or at.source != script.path:
         return False
     stops = _asking(script.comments)
@@ -257,7 +257,7 @@ def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
             yield Policy(e.name, e.low, e.high, e.values, e.origin, e.text)
 
 
-class Judgement(NamedTuple):
+class RecipeJudgement(NamedTuple):
     """What all rules said about one document: outcomes by rule code, bugs met on the way, and claims for rules that compare.
 
     `launched` is what they said of its launches by scripts, whose findings belong to the launching file.
@@ -269,7 +269,7 @@ class Judgement(NamedTuple):
     launched: tuple[Launched, ...] = ()
 
 
-def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) -> Judgement:
+def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) -> RecipeJudgement:
     """Return what file and run rules say of a recipe and its runs."""
     asked = _Asked()
     partial = any(run.launch and run.launch.start and run.launch.start.together for run in runs)
@@ -284,7 +284,7 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) 
     if len(runs) > 1:
         own, launched = _compared(asked.of(rules.of(Scope.RECIPE), runs), own, launched)
     judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()
-    return Judgement(finalise.of_recipe(own, launched, rules), tuple(asked.bugs), judged, tuple(launched))
+    return RecipeJudgement(finalise.of_recipe(own, launched, rules), tuple(asked.bugs), judged, tuple(launched))
 
 
 def _concerning(rules: Rulebook, run: Run, partial: bool) -> Iterator[Rule]:
@@ -322,10 +322,10 @@ def _compared(told: Outcomes, own: Outcomes, launched: list[Launched]) -> tuple[
     return own, launched
 
 
-def judge_file(view: object, rules: Rulebook, scope: str) -> Judgement:
+def judge_file(view: object, rules: Rulebook, scope: str) -> RecipeJudgement:
     """Return what the rules of one scope say about something that is not a recipe."""
     asked = _Asked()
-    return Judgement(asked.of(rules.of(scope), view), tuple(asked.bugs))
+    return RecipeJudgement(asked.of(rules.of(scope), view), tuple(asked.bugs))
 
 
 class _Asked:
@@ -380,7 +380,7 @@ def claimed(runs: tuple[Run, ...]) -> bool:
 
 __all__ = [
     "Context",
-    "Judgement",
+    "RecipeJudgement",
     "build_runs",
     "claimed",
     "judge_file",

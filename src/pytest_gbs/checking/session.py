@@ -14,7 +14,7 @@ from pytest_gbs.checking.evidence import Evidence
 from pytest_gbs.checking.finalise import Launched, merged
 from pytest_gbs.checking.reporting import FileResult, Reporting
 from pytest_gbs.checking.repository import Repository
-from pytest_gbs.checking.runs import Context, Judgement, build_runs, claimed, judge_file, judge_recipe, launch_run
+from pytest_gbs.checking.runs import Context, RecipeJudgement, build_runs, claimed, judge_file, judge_recipe, launch_run
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.composition.composed import ComposeProblem
 from pytest_gbs.files.globs import matches_any
@@ -41,7 +41,7 @@ from pytest_gbs.rules import rules
 if TYPE_CHECKING:
     from pytest_gbs.checking.launch_index import LaunchIndex
     from pytest_gbs.history.lock import Base, Holdings
-    from pytest_gbs.launches.resolve import Running
+    from pytest_gbs.launches.resolve import ResolvedLaunch
     from pytest_gbs.model.tree import Tree
 
 _WORTH_SHARING: Final = 200  # files a process; fewer are checked before another one has started
@@ -301,10 +301,10 @@ class _Check:
     def _pending(self, path: str) -> tuple[FileResult, ...]:
         return tuple(self._file(path, named=False))
 
-    def _alone(self, script: str) -> tuple[Judgement, ...]:
+    def _alone(self, script: str) -> tuple[RecipeJudgement, ...]:
         """What the rules say of each launch in a script that no file is the recipe of."""
         assert self.launches is not None
-        runs = _each_once(self._launch_run(running, None) for running in self.launches.alone.get(script, ()))
+        runs = _each_once(self._launch_run(resolved, None) for resolved in self.launches.alone.get(script, ()))
         return tuple(judge_recipe((run,), None, self.rules) for run in self._held(runs, 1))
 
     def _unlisted(self, targets: Sequence[str]) -> Iterator[FileResult]:
@@ -325,7 +325,7 @@ class _Check:
             outcomes.update(judgement.outcomes)
             bugs += judgement.internal
         role = Role.LAUNCHER if isinstance(source, Source) else Role.UNREADABLE
-        pending = FileResult(path, role, named, Judgement(outcomes, bugs), source if isinstance(source, Source) else None)
+        pending = FileResult(path, role, named, RecipeJudgement(outcomes, bugs), source if isinstance(source, Source) else None)
         pending.problem = source.reason if isinstance(source, Unreadable) else ""
         pending.runs = tuple(each.run for each in alone)
         pending.launches = len({each.run.launch for each in (*found, *alone)})
@@ -335,17 +335,17 @@ class _Check:
             pending.suppressible = self.launches.document(path, source)
         return pending
 
-    def _launch_run(self, running: Running, own: Run | None) -> Run:
+    def _launch_run(self, resolved: ResolvedLaunch, own: Run | None) -> Run:
         """Return the run of one launch, its sizes at their real places."""
         assert self.launches is not None
-        sizes = {name: running.size(size) for name, size in read_sizes(running.document, running.framework).items()}
-        run = launch_run(running, sizes, own, self.launches.declared(running))
-        return self.companions.beside(run, running.locate)
+        sizes = {name: resolved.size(size) for name, size in read_sizes(resolved.document, resolved.framework).items()}
+        run = launch_run(resolved, sizes, own, self.launches.declared(resolved))
+        return self.companions.beside(run, resolved.locate)
 
     def _file(self, path: str, named: bool) -> Iterator[FileResult]:
         source, documents = self.repository.documents(path, named)
         if not documents:
-            yield FileResult(path, Role.NEITHER, named, Judgement({}, ()), source)
+            yield FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), source)
         statements, characters = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS
         for document in documents:
             if isinstance(document, Unreadable):
@@ -362,14 +362,14 @@ class _Check:
                     characters -= sum(map(readable, document.comments))
                 yield pending
 
-    def _not_all_read(self, judgement: Judgement, problem: Unreadable) -> Judgement:
+    def _not_all_read(self, judgement: RecipeJudgement, problem: Unreadable) -> RecipeJudgement:
         """Return `judgement` with the finding that a part of the file was not read."""
         told = judge_file(problem, self.rules, Scope.UNREADABLE)
         return judgement._replace(outcomes=merged(judgement.outcomes, told.outcomes), internal=judgement.internal + told.internal)
 
     def _unreadable(self, path: str, problem: Unreadable, named: bool) -> FileResult:
         tell = named or problem.matters
-        judgement = judge_file(problem, self.rules, Scope.UNREADABLE) if tell else Judgement({}, ())
+        judgement = judge_file(problem, self.rules, Scope.UNREADABLE) if tell else RecipeJudgement({}, ())
         pending = FileResult(path, Role.UNREADABLE, named, judgement, problem.source)
         pending.problem = problem.reason
         return pending
@@ -394,7 +394,7 @@ class _Check:
         self.repository.remember(path, None, document.source)
         return pending
 
-    def _shown(self, document: Document, own: Run) -> tuple[Running, ...]:
+    def _shown(self, document: Document, own: Run) -> tuple[ResolvedLaunch, ...]:
         """Return the launches of a recipe that its own comments show, where they are held to something or asked for."""
         wanted = self.keep_runs or own.claims or own.policies or self.holdings
         if not wanted or document.number > 1 or not _shows_command(document):
@@ -423,7 +423,7 @@ class _Check:
         path = document.source.path
         file = read_launcher_file(document)
         if file is None:
-            return FileResult(path, Role.NEITHER, named, Judgement({}, ()), document.source)
+            return FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), document.source)
         if any(problem.unless for problem in file.problems) and not self.repository.alone:
             # Whoever launches with the file may give the rest on the command line.
             file = file._replace(problems=tuple(problem for problem in file.problems if not problem.unless))
@@ -431,19 +431,19 @@ class _Check:
         judgement = judge_file(file, self.rules, Scope.LAUNCHER)
         view = FileView(document, None, {q.name: q for q in file.quantities}, file, False)
         of_file = judge_file(view, self.rules, Scope.FILE)
-        both = Judgement(merged(of_file.outcomes, judgement.outcomes), judgement.internal + of_file.internal)
+        both = RecipeJudgement(merged(of_file.outcomes, judgement.outcomes), judgement.internal + of_file.internal)
         pending = FileResult(path, Role.LAUNCHER, named, both, document.source)
         pending.launcher = file
         return pending
 
-    def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[Running, ...]) -> FileResult:
+    def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[ResolvedLaunch, ...]) -> FileResult:
         document, whole, framework, places, limit = recipe
         path = document.source.path
         sizes = self._sizes(recipe)
         own = build_runs(whole, framework, sizes, self._context(path), places)
         runs = tuple(map(self.companions.beside, own))
         launched = (*launched, *self._shown(document, own[0]))
-        runs = self._held((*runs, *_each_once(self._launch_run(running, own[0]) for running in launched)), document.number)
+        runs = self._held((*runs, *_each_once(self._launch_run(resolved, own[0]) for resolved in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
         judgement = self._doubt(judge_recipe(runs, view, self.rules), document)
@@ -465,16 +465,16 @@ class _Check:
 
         return {name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}
 
-    def _composed(self, document: Document, launched: tuple[Running, ...], named: bool) -> FileResult:
+    def _composed(self, document: Document, launched: tuple[ResolvedLaunch, ...], named: bool) -> FileResult:
         """Return the primary file of a configuration that only its launches make a recipe."""
-        runs = self._held(_each_once(self._launch_run(running, None) for running in launched), document.number)
+        runs = self._held(_each_once(self._launch_run(resolved, None) for resolved in launched), document.number)
         judgement = self._doubt(judge_recipe(runs, None, self.rules), document)
         pending = FileResult(document.source.path, Role.RECIPE, named, judgement, document.source)
         pending.framework = launched[0].framework.name
         pending.runs = runs
         return pending
 
-    def _doubt(self, judgement: Judgement, document: Document) -> Judgement:
+    def _doubt(self, judgement: RecipeJudgement, document: Document) -> RecipeJudgement:
         """Return `judgement` with what scripts leave open that may launch the recipe and were not read, where it would be verified."""
         path = document.source.path
         unread = self.launches.unread_for(path) if self.launches is not None else ()

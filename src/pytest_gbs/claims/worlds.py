@@ -36,7 +36,7 @@ class Nearby(NamedTuple):
     disagreement: str = ""
 
 
-class Evidence(NamedTuple):
+class HardwareEvidence(NamedTuple):
     """Everything known of a recipe's hardware beside its comments. `nearby` is asked only where something is missing."""
 
     own: Sizes
@@ -45,7 +45,7 @@ class Evidence(NamedTuple):
     nearby: Callable[[], Nearby]
 
 
-class Hardware(NamedTuple):
+class HardwareWorld(NamedTuple):
     """One hardware world: its sizes, what it assumes, and in words why evidence for it did not count."""
 
     sizes: Sizes
@@ -66,21 +66,21 @@ def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Fr
     return Geometry(stated, framework.derive(document, stated) if framework.derive else {})
 
 
-def shown(declarations: tuple[Declaration, ...], said: Sizes, evidence: Evidence) -> Hardware:
+def shown(declarations: tuple[Declaration, ...], said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
     """Return the hardware that is shown for a recipe without a launch; empty where nothing says anything.
 
     `said` is the hardware that the comments of the file state; without any, what they tell of the past is shown.
     """
     given = evidence.given
     if _is_whole(given):
-        return Hardware(given)
+        return HardwareWorld(given)
     own = {**evidence.own, **given}
     if _is_whole(own):
-        return Hardware(own)
+        return HardwareWorld(own)
     return _readings(said or said_in_comments(declarations, Force.HISTORY), evidence, given)[0]
 
 
-def readings(declaration: Declaration, said: Sizes, evidence: Evidence, sizes: dict[str, Size]) -> tuple[Hardware, ...]:
+def readings(declaration: Declaration, said: Sizes, evidence: HardwareEvidence, sizes: dict[str, Size]) -> tuple[HardwareWorld, ...]:
     """Return the hardware worlds in which `declaration` may be meant, the preferred one first.
 
     `said` is the hardware that the comments of the file state.
@@ -143,7 +143,7 @@ def _stated(declaration: Declaration) -> Iterable[Quantity]:
     return (size for size in _conditions(declaration).values() if size.name in HARDWARE)
 
 
-def _readings(said: Sizes, evidence: Evidence, given: Sizes) -> tuple[Hardware, ...]:
+def _readings(said: Sizes, evidence: HardwareEvidence, given: Sizes) -> tuple[HardwareWorld, ...]:
     """Return the worlds that `said` may mean, filled up with evidence."""
     said = {**said, **given}
     world = said.get(Name.WORLD_SIZE)
@@ -151,17 +151,17 @@ def _readings(said: Sizes, evidence: Evidence, given: Sizes) -> tuple[Hardware, 
     if world is not None and world.note.kind == Noted.EITHER and nodes is not None and nodes.value > 1 and Name.GPUS_PER_NODE not in said:
         return _both(said, world, nodes)
     if world is not None or Name.DATA_PARALLEL_SIZE in said:
-        return (Hardware(_consistent(said)),)
+        return (HardwareWorld(_consistent(said)),)
     if nodes is None:
         return (_without_nodes(said, evidence),)
     return (_with_nodes({**said, Name.NUM_NODES: nodes}, evidence),)
 
 
-def _both(said: Sizes, world: Quantity, nodes: Quantity) -> tuple[Hardware, ...]:
+def _both(said: Sizes, world: Quantity, nodes: Quantity) -> tuple[HardwareWorld, ...]:
     """Return the two readings of "8 GPUs" beside a number of nodes: that many on each, or in all."""
     rest = {name: size for name, size in said.items() if name != Name.WORLD_SIZE}
-    each = Hardware({**rest, Name.NUM_NODES: nodes, Name.GPUS_PER_NODE: world._replace(name=Name.GPUS_PER_NODE, note=NO_NOTE)})
-    total = Hardware(_consistent({**rest, Name.NUM_NODES: nodes, Name.WORLD_SIZE: world._replace(note=NO_NOTE)}))
+    each = HardwareWorld({**rest, Name.NUM_NODES: nodes, Name.GPUS_PER_NODE: world._replace(name=Name.GPUS_PER_NODE, note=NO_NOTE)})
+    total = HardwareWorld(_consistent({**rest, Name.NUM_NODES: nodes, Name.WORLD_SIZE: world._replace(note=NO_NOTE)}))
     if world.value > _PER_NODE_AT_MOST:
         return (total,)
     return (each, total) if world.value <= PER_NODE_USUAL else (total, each)
@@ -178,33 +178,33 @@ def _consistent(said: Sizes) -> Sizes:
     return {name: size for name, size in said.items() if name not in part or world.value % size.value == 0}
 
 
-def _without_nodes(said: Sizes, evidence: Evidence) -> Hardware:
+def _without_nodes(said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
     """Return the world of a claim that names no nodes: own keys, then the command line, then settings, whichever has a total."""
     for source in (evidence.own, evidence.given, evidence.settings):
         merged = {**source, **said}
         if _is_whole(merged):
-            return Hardware(_consistent(merged))
-    return Hardware(said)
+            return HardwareWorld(_consistent(merged))
+    return HardwareWorld(said)
 
 
-def _with_nodes(said: Sizes, evidence: Evidence) -> Hardware:
+def _with_nodes(said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
     """Return the world of a claim that names its nodes, with the best evidence for the GPUs of each."""
     if Name.GPUS_PER_NODE in said:
-        return Hardware(said)
+        return HardwareWorld(said)
     nodes = said[Name.NUM_NODES].value
     for source in (evidence.own, evidence.given, evidence.settings):
         if Name.GPUS_PER_NODE in source:
-            return Hardware({**said, Name.GPUS_PER_NODE: source[Name.GPUS_PER_NODE]})
+            return HardwareWorld({**said, Name.GPUS_PER_NODE: source[Name.GPUS_PER_NODE]})
         total = source.get(Name.WORLD_SIZE)
         if total is not None and source is evidence.own and total.value % nodes == 0:
-            return Hardware({**said, Name.WORLD_SIZE: total})
+            return HardwareWorld({**said, Name.WORLD_SIZE: total})
     nearby = evidence.nearby()
     if nearby.gpus_per_node is None:
-        return Hardware(said, doubt=nearby.disagreement)
-    return Hardware({**said, Name.GPUS_PER_NODE: nearby.gpus_per_node}, nearby.assumptions)
+        return HardwareWorld(said, doubt=nearby.disagreement)
+    return HardwareWorld({**said, Name.GPUS_PER_NODE: nearby.gpus_per_node}, nearby.assumptions)
 
 
-def world(geometry: Geometry, hardware: Hardware) -> World:
+def world(geometry: Geometry, hardware: HardwareWorld) -> World:
     """Return one world of a claim; it is weak where a default of the framework is a factor of the batch."""
     factors = (geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
     weak = any(isinstance(size, Quantity) and size.origin == Origin.DEFAULT for size in factors)

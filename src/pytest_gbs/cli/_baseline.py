@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import complain
-from pytest_gbs.history.baseline import Entry, entries, parse, render, stale, told, without
+from pytest_gbs.history.baseline import BaselineEntry, entries, parse, render, stale, told, without
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.report import Report
@@ -41,7 +41,7 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
     if isinstance(data, str):
         raise UsageError(f"--baseline {arguments.baseline}: {data}")
     known = parse(data.decode("utf-8", "replace"), arguments.baseline)
-    missing = Counter[Entry]() if arguments.changed_since else _missing(report, known, asked)
+    missing = Counter[BaselineEntry]() if arguments.changed_since else _missing(report, known, asked)
     if missing and arguments.prune_baseline:
         write_file(arguments.baseline, render(known - missing).encode())
     if missing:
@@ -49,7 +49,7 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
     return without(report, known)
 
 
-def _missing(report: Report, known: Counter[Entry], asked: Job) -> Counter[Entry]:
+def _missing(report: Report, known: Counter[BaselineEntry], asked: Job) -> Counter[BaselineEntry]:
     """Return the entries that occur no longer, of the files and rules that were looked at."""
     from pytest_gbs.api import active_rules
 

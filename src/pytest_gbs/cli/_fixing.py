@@ -18,7 +18,7 @@ from pytest_gbs.model.outcome import Applicability
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_gbs.fixes.mending import Mended, Repair
+    from pytest_gbs.fixes.mending import FindingFix, Mended
 
 
 def mended(asked: Job, arguments: argparse.Namespace) -> Mended:
@@ -51,10 +51,10 @@ def write(asked: Job, found: Mended) -> None:
     """
     clean_up(asked.root, (file.path.rpartition("/")[0] for file in found.report.files))
     if found.files:
-        from pytest_gbs.files.writing import Change, encoded, write_together
+        from pytest_gbs.files.writing import FileChange, encoded, write_together
 
         pairs = found.files.items()
-        write_together(asked.root, [Change(path, encoded(before), encoded(after)) for path, (before, after) in pairs])
+        write_together(asked.root, [FileChange(path, encoded(before), encoded(after)) for path, (before, after) in pairs])
     for repair in found.applied:
         complain(f"fixed {_place(asked, repair, found)} {repair.finding.code}: {repair.fix.title}")
     tell_refused(asked, found)
@@ -66,7 +66,7 @@ def tell_refused(asked: Job, found: Mended) -> None:
         complain(f"not fixed {_place(asked, each.repair, found)} {each.repair.finding.code}: {each.repair.fix.title}: {each.why}")
 
 
-def _place(asked: Job, repair: Repair, found: Mended) -> str:
+def _place(asked: Job, repair: FindingFix, found: Mended) -> str:
     """Return the place of a finding as people see it: path and line, relative to the current folder."""
     at = repair.finding.at
     shown = slashed(os.path.relpath(os.path.join(asked.root, at.source), asked.folder))

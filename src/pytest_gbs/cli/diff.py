@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_gbs.files.git import GitRepository
-    from pytest_gbs.history.diff import State
+    from pytest_gbs.history.diff import BatchState
     from pytest_gbs.model.tree import Tree
 
 _USAGE: Final = "[FLAG ...] BASE [HEAD] [-- PATH ...]"
@@ -111,17 +111,17 @@ def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: boo
         return differences(base, head), (*base.report.internal, *head.report.internal)
 
 
-def _state(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> State:
+def _state(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> BatchState:
     from pytest_gbs.api import check
     from pytest_gbs.files.overlay import OverlayTree
-    from pytest_gbs.history.diff import State
+    from pytest_gbs.history.diff import BatchState
     from pytest_gbs.history.lock import NAME
 
     # Neither side is held to its lock file, which may be broken by a merge.
     unlocked = OverlayTree(tree, {NAME: ""})
     report: Report = check(unlocked, (), settings, asked.given, keep_runs=True)
     kept = tuple(file for file in report.files if file.path not in leave_out)
-    return State(name, tree, report._replace(files=kept))
+    return BatchState(name, tree, report._replace(files=kept))
 
 
 def _settings_at(tree: Tree, name: str, settings: Settings) -> Settings:

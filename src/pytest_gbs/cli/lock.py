@@ -60,10 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         return int(was != now)
     if was != now and (new or was):
-        from pytest_gbs.files.writing import Change, write_together
+        from pytest_gbs.files.writing import FileChange, write_together
 
         clean_up(asked.root, [""])
-        write_together(asked.root, (Change(NAME, data if isinstance(data, bytes) else None, now),))
+        write_together(asked.root, (FileChange(NAME, data if isinstance(data, bytes) else None, now),))
     return 0 if new or report.recipes() else 3
 
 

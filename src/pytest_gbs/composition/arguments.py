@@ -15,7 +15,7 @@ from pytest_gbs.composition.composed import Composed
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Arguments, Loader
 from pytest_gbs.model.location import Location
-from pytest_gbs.readers.command_settings import Setting
+from pytest_gbs.readers.command_settings import CommandSetting
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 # What int() of Python takes, as argparse converts with it.
@@ -30,7 +30,7 @@ Resolvers: TypeAlias = Mapping[str, Resolver]
 
 
 def with_settings(
-    document: Document | None, path: str, settings: Iterable[Setting], style: str, loader: str, *, resolvers: Resolvers | None = None
+    document: Document | None, path: str, settings: Iterable[CommandSetting], style: str, loader: str, *, resolvers: Resolvers | None = None
 ) -> Composed | None:
     """Return `document`, or nothing, with `settings` in it as the file at `path`; None where it can't be read as a mapping.
 
@@ -50,7 +50,7 @@ def with_settings(
     return present(root, path, [], [path], environment={}, resolvers=known)
 
 
-def _put(root: Branch, setting: Setting, style: str, loader: str) -> None:
+def _put(root: Branch, setting: CommandSetting, style: str, loader: str) -> None:
     branch = root
     for step in setting.path[:-1]:
         inner = branch.content.get(step)
@@ -72,7 +72,7 @@ def _is_readable(leaf: Leaf) -> bool:
     return True
 
 
-def _value(setting: Setting, style: str, loader: str) -> object:
+def _value(setting: CommandSetting, style: str, loader: str) -> object:
     """Return the value of a setting as the program converts it."""
     text = setting.text
     if text is None:

@@ -41,7 +41,7 @@ _WORDS: Final = {
 }
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """One file to be written: its path relative to the root, the bytes it must still hold (None: it must not exist), and the new ones."""
 
     path: str
@@ -52,7 +52,7 @@ class Change(NamedTuple):
 class _Prepared(NamedTuple):
     """A change whose bytes lie complete beside the file, waiting to take its place."""
 
-    change: Change
+    change: FileChange
     target: str
     temporary: str
 
@@ -64,7 +64,7 @@ def encoded(source: Source) -> bytes:
     return mark + source.text.encode(source.encoding, "surrogateescape" if source.encoding == "utf-8" else "strict")
 
 
-def write_together(root: StrPath, changes: Sequence[Change]) -> None:
+def write_together(root: StrPath, changes: Sequence[FileChange]) -> None:
     """Write all of `changes`, or none: what was written before one failed is put back.
 
     A link is followed to its target. Mode, owner and extended attributes stay. Whoever reads a file meanwhile sees the old bytes or
@@ -94,16 +94,16 @@ def write_file(path: str, data: bytes) -> None:
     before = read_bytes(path, _MOST) if os.path.lexists(path) else None
     if isinstance(before, str):
         raise UsageError(f"can't write {path}: {before}; nothing was written")
-    write_together(folder, [Change(name, before, data)])
+    write_together(folder, [FileChange(name, before, data)])
 
 
-def _once(root: StrPath, changes: Sequence[Change]) -> Iterator[Change]:
+def _once(root: StrPath, changes: Sequence[FileChange]) -> Iterator[FileChange]:
     """Yield each change of a file once: two paths may be links to one file.
 
     Raises:
         UsageError: they want it to be different.
     """
-    known: dict[str, Change] = {}
+    known: dict[str, FileChange] = {}
     for change in changes:
         target = os.path.realpath(os.path.join(root, change.path))
         other = known.setdefault(target, change)
@@ -113,7 +113,7 @@ def _once(root: StrPath, changes: Sequence[Change]) -> Iterator[Change]:
             raise UsageError(f"can't write {change.path}: it is the same file as {other.path}; nothing was written")
 
 
-def _prepare(root: StrPath, change: Change) -> _Prepared:
+def _prepare(root: StrPath, change: FileChange) -> _Prepared:
     """Return the change with its bytes safely on the disk beside the file, which is untouched yet."""
     target = os.path.realpath(os.path.join(root, change.path))
     if leads_outside(target, os.fspath(root)):
@@ -126,7 +126,7 @@ def _prepare(root: StrPath, change: Change) -> _Prepared:
         return _Prepared(change, target, _write_beside(target, change.after, status))
 
 
-def _must_be_as_read(change: Change, target: str) -> None:
+def _must_be_as_read(change: FileChange, target: str) -> None:
     now = read_bytes(target, _MOST) if os.path.lexists(target) else None
     if isinstance(now, str):
         raise _refusal(change, now)
@@ -259,12 +259,12 @@ def _sync(folder: str) -> None:
             os.close(descriptor)
 
 
-def _refusal(change: Change, why: str) -> UsageError:
+def _refusal(change: FileChange, why: str) -> UsageError:
     return UsageError(f"can't write {change.path}: {why}; nothing was written")
 
 
 @contextmanager
-def _explained(change: Change) -> Iterator[None]:
+def _explained(change: FileChange) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -20,17 +20,17 @@ Offer: TypeAlias = "Callable[[Finding, Read], Iterable[Fix]]"
 Key: TypeAlias = "tuple[str, str, int]"
 
 
-class Repair(NamedTuple):
+class FindingFix(NamedTuple):
     """A finding and the fix that is to mend it."""
 
     finding: Finding
     fix: Fix
 
 
-class Refused(NamedTuple):
+class RefusedFix(NamedTuple):
     """A repair that was not made, and why."""
 
-    repair: Repair
+    repair: FindingFix
     why: str
 
 
@@ -39,8 +39,8 @@ class Mended(NamedTuple):
 
     report: Report
     files: dict[str, tuple[Source, Source]]
-    applied: tuple[Repair, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    applied: tuple[FindingFix, ...] = ()
+    refused: tuple[RefusedFix, ...] = ()
 
 
 class _State(NamedTuple):
@@ -63,8 +63,8 @@ def mend(report: Report, read: Read, recheck: Recheck, kinds: Iterable[str]) -> 
 def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
     """Return `report` mended by what `offer` gives for each finding, in its order of preference."""
     state = _State({}, report)
-    applied: list[Repair] = []
-    refused: dict[tuple[str, str, str, str], Refused] = {}
+    applied: list[FindingFix] = []
+    refused: dict[tuple[str, str, str, str], RefusedFix] = {}
     for _ in range(MOST_FIX_ROUNDS):
         batch = _batch(state.report, offer, _reading(state, read), refused)
         if not batch:
@@ -76,7 +76,7 @@ def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
                 applied.extend(group)
                 break
             if len(group) == 1:
-                refused[_name(group[0])] = Refused(group[0], after)
+                refused[_name(group[0])] = RefusedFix(group[0], after)
     done = {_name(repair)[:3] for repair in applied}
     told = tuple(each for name, each in refused.items() if name[:3] not in done)
     files = {path: (before, after) for path, after in state.changed.items() if isinstance(before := read(path), Source)}
@@ -84,7 +84,7 @@ def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
     return Mended(state.report, changed, tuple(applied), told)
 
 
-def _name(repair: Repair) -> tuple[str, str, str, str]:
+def _name(repair: FindingFix) -> tuple[str, str, str, str]:
     """Return what a repair is known by while edits move its place about."""
     finding = repair.finding
     return finding.code, finding.at.source, f"{finding.at.path} {finding.message}", f"{repair.fix.title} {repair.fix.edits!r:.200}"
@@ -95,24 +95,24 @@ def _reading(state: _State, read: Read) -> Read:
     return lambda path: state.changed.get(path) or read(path)
 
 
-def _batch(report: Report, offer: Offer, read: Read, refused: Mapping[tuple[str, str, str, str], Refused]) -> list[Repair]:
+def _batch(report: Report, offer: Offer, read: Read, refused: Mapping[tuple[str, str, str, str], RefusedFix]) -> list[FindingFix]:
     """Return a repair for each finding that has one left, without those that touch another's place."""
-    batch: list[Repair] = []
+    batch: list[FindingFix] = []
     findings = sorted(dict.fromkeys(report.findings()), key=lambda each: (each.code, each.at[:3], each.message))
     for finding in findings:
-        offered = (Repair(finding, fix) for fix in offer(finding, read) if fix.edits)
+        offered = (FindingFix(finding, fix) for fix in offer(finding, read) if fix.edits)
         repair = next((each for each in offered if _name(each) not in refused), None)
         if repair is not None and not any(overlap(repair.fix.edits, other.fix.edits) for other in batch):
             batch.append(repair)
     return batch
 
 
-def _groups(batch: list[Repair]) -> Iterator[list[Repair]]:
+def _groups(batch: list[FindingFix]) -> Iterator[list[FindingFix]]:
     """Yield what to try at once: all; then file by file; then one by one. The first that succeeds ends the round."""
     yield batch
     if len(batch) == 1:
         return
-    files: defaultdict[str, list[Repair]] = defaultdict(list)
+    files: defaultdict[str, list[FindingFix]] = defaultdict(list)
     for repair in batch:
         files[repair.fix.edits[0].at.source].append(repair)
     if len(files) > 1:
@@ -120,7 +120,7 @@ def _groups(batch: list[Repair]) -> Iterator[list[Repair]]:
     yield from ([repair] for repair in batch)
 
 
-def _try(group: list[Repair], state: _State, read: Read, recheck: Recheck) -> _State | str:
+def _try(group: list[FindingFix], state: _State, read: Read, recheck: Recheck) -> _State | str:
     """Return the state after the repairs of `group`, or in words what speaks against it."""
     edits = by_source(edit for repair in group for edit in repair.fix.edits)
     current = _reading(state, read)
@@ -138,7 +138,7 @@ def _try(group: list[Repair], state: _State, read: Read, recheck: Recheck) -> _S
     return harm or _State(merged, report)
 
 
-def _harm(before: Report, after: Report, group: list[Repair], edits: Mapping[str, tuple[Edit, ...]]) -> str:
+def _harm(before: Report, after: Report, group: list[FindingFix], edits: Mapping[str, tuple[Edit, ...]]) -> str:
     """Return in words what is worse after the repairs, or nothing: their findings are gone, and there is nothing new."""
     if len(after.internal) > len(before.internal):
         return after.internal[-1].words

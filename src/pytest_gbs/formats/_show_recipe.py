@@ -11,7 +11,7 @@ from pytest_gbs.formats._arithmetic import arithmetic, division, number, rounded
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import changes, origin, unknown
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._show_steps import Line, batch_text, stages, steps
+from pytest_gbs.formats._show_steps import ShownLine, batch_text, stages, steps
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.feasible import feasible_world_sizes
 from pytest_gbs.model.equation import Monomial
@@ -31,7 +31,7 @@ def title(run: Run) -> str:
     return framework.title if framework.unit == "samples" else f"{framework.title}, batches count {framework.unit}"
 
 
-def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[Line]:
+def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[ShownLine]:
     """Yield the lines of a recipe: the batch, its factors, what follows from it, and where it runs."""
     feasible = feasible_world_sizes(run)
     yield _batch(run, feasible, places)
@@ -45,32 +45,32 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[Line]:
     yield from steps(run, places)
     for name, size in run.geometry.realised.items():
         if isinstance(size, Quantity) and size.value != run.geometry.value(name):
-            yield Line("really", number(size.value), f"{called(name)} that trains = {arithmetic(size, run.framework.equations)}")
-    yield Line("runs on", "", _runs_on(run, feasible))
+            yield ShownLine("really", number(size.value), f"{called(name)} that trains = {arithmetic(size, run.framework.equations)}")
+    yield ShownLine("runs on", "", _runs_on(run, feasible))
     for other in launched:
-        yield Line("launched by", "", _launched(other, run, places))
+        yield ShownLine("launched by", "", _launched(other, run, places))
     for assumption in run.assumptions:
-        yield Line("assuming", "", places.words(assumed(assumption)))
+        yield ShownLine("assuming", "", places.words(assumed(assumption)))
 
 
-def launcher_lines(file: LauncherFile, places: Places) -> Iterator[Line]:
+def launcher_lines(file: LauncherFile, places: Places) -> Iterator[ShownLine]:
     """Yield the lines of a launcher file: the sizes it gives."""
     for size in file.quantities:
-        yield Line(called(size.name), number(size.value), origin(size, places, file.path) or arithmetic(size, ()))
+        yield ShownLine(called(size.name), number(size.value), origin(size, places, file.path) or arithmetic(size, ()))
 
 
-def _batch(run: Run, feasible: dict[str, Any], places: Places) -> Line:
+def _batch(run: Run, feasible: dict[str, Any], places: Places) -> ShownLine:
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     label = called(Name.GLOBAL_BATCH_SIZE)
     declared = "; ".join(_declared(run, claim, places) for claim in run.claims)
     if isinstance(size, Quantity):
         text = _whence(run, size, places)
-        return Line(label, number(size.value), f"{text:<35} {declared}" if declared else text)
+        return ShownLine(label, number(size.value), f"{text:<35} {declared}" if declared else text)
     found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
     if found is None or not found.free or not isinstance(size, Unknown):
-        return Line(label, "", "; ".join(filter(None, (_why(run, size, Name.GLOBAL_BATCH_SIZE, places), declared))))
+        return ShownLine(label, "", "; ".join(filter(None, (_why(run, size, Name.GLOBAL_BATCH_SIZE, places), declared))))
     examples = _examples(found, feasible)
-    return Line(label, "", "   ".join(filter(None, (symbolic_text(found), f"({examples})" if examples else "", declared))))
+    return ShownLine(label, "", "   ".join(filter(None, (symbolic_text(found), f"({examples})" if examples else "", declared))))
 
 
 def _examples(found: Monomial, feasible: dict[str, Any]) -> str:
@@ -105,11 +105,11 @@ def _declared(run: Run, claim: Claim, places: Places) -> str:
     return f"declared {what} at {where}: {verdict}"
 
 
-def _stated(run: Run, name: str, places: Places) -> Line:
+def _stated(run: Run, name: str, places: Places) -> ShownLine:
     size = run.geometry.get(name)
     if not isinstance(size, Quantity):
-        return Line(called(name), _symbolic(run, name) or "-", _why(run, size, name, places))
-    return Line(called(name), number(size.value), _whence(run, size, places))
+        return ShownLine(called(name), _symbolic(run, name) or "-", _why(run, size, name, places))
+    return ShownLine(called(name), number(size.value), _whence(run, size, places))
 
 
 def _whence(run: Run, size: Quantity, places: Places) -> str:
@@ -130,18 +130,18 @@ def _symbolic(run: Run, name: str) -> str:
     return symbolic_text(found) if found and found.free else ""
 
 
-def _data_parallel(run: Run, places: Places) -> Line:
+def _data_parallel(run: Run, places: Places) -> ShownLine:
     size = run.geometry.get(Name.DATA_PARALLEL_SIZE)
     label = called(Name.DATA_PARALLEL_SIZE)
     if not isinstance(size, Quantity):
         if (found := torn(size, run)) is not None:
-            return Line(label, "-", f"{_shared(found)} is not a whole number")
+            return ShownLine(label, "-", f"{_shared(found)} is not a whole number")
         split = [q for name in PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
-        return Line(label, "", f"GPUs / {_group(split)}" if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.path))
+        return ShownLine(label, "", f"GPUs / {_group(split)}" if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.path))
     found = fraction(size, run.framework.equations)
     if found is None:
-        return Line(label, number(size.value), origin(size, places, run.path))
-    return Line(label, number(size.value), f"= {_shared(found)}{rounded(size, found)}")
+        return ShownLine(label, number(size.value), origin(size, places, run.path))
+    return ShownLine(label, number(size.value), f"= {_shared(found)}{rounded(size, found)}")
 
 
 def _shared(found: Fraction) -> str:
@@ -154,22 +154,22 @@ def _group(sizes: Iterable[Quantity]) -> str:
     return f"({' x '.join(map(degree, sizes))})"
 
 
-def _world(run: Run, places: Places) -> Line:
+def _world(run: Run, places: Places) -> ShownLine:
     size = run.geometry.get(Name.WORLD_SIZE)
     label = called(Name.WORLD_SIZE)
     if not isinstance(size, Quantity):
         nodes = run.geometry.get(Name.NUM_NODES)
         if isinstance(nodes, Quantity) and isinstance(size, Unknown) and size.reason == Reason.MISSING:
             missing = unknown(run.geometry.get(Name.GPUS_PER_NODE), Name.GPUS_PER_NODE, places, run.path)
-            return Line(label, "", f"{_part(nodes, places, run)} x GPUs per node, {missing}")
-        return Line(label, "", _why(run, size, Name.WORLD_SIZE, places))
+            return ShownLine(label, "", f"{_part(nodes, places, run)} x GPUs per node, {missing}")
+        return ShownLine(label, "", _why(run, size, Name.WORLD_SIZE, places))
     found = fraction(size, run.framework.equations)
     if found is None:
         comment = "comment, " if size.origin == Origin.COMMENT else ""
-        return Line(label, number(size.value), comment + origin(size, places, run.path))
+        return ShownLine(label, number(size.value), comment + origin(size, places, run.path))
     if found.bottom:
-        return Line(label, number(size.value), f"= {arithmetic(size, run.framework.equations)}")
-    return Line(label, number(size.value), "= " + " x ".join(_part(q, places, run) for q in found.top))
+        return ShownLine(label, number(size.value), f"= {arithmetic(size, run.framework.equations)}")
+    return ShownLine(label, number(size.value), "= " + " x ".join(_part(q, places, run) for q in found.top))
 
 
 def _part(size: Quantity, places: Places, run: Run) -> str:

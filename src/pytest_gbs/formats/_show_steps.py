@@ -19,7 +19,7 @@ from pytest_gbs.model.run import Run
 _INTERVALS: Final = ((Name.SAVE_STEPS, "saves"), (Name.LOGGING_STEPS, "log lines"))
 
 
-class Line(NamedTuple):
+class ShownLine(NamedTuple):
     """One line: what it is about, its number (aligned to the right, "" for none) and the words behind it."""
 
     label: str
@@ -27,7 +27,7 @@ class Line(NamedTuple):
     text: str = ""
 
 
-def steps(run: Run, places: Places) -> Iterator[Line]:
+def steps(run: Run, places: Places) -> Iterator[ShownLine]:
     """Yield the lines about what goes by with each optimizer step of `run`."""
     yield from _tokens(run, places)
     yield from _evaluation(run)
@@ -55,11 +55,11 @@ def batch_text(run: Run) -> str:
     return symbolic_text(found) if found and found.free else "unknown"
 
 
-def _tokens(run: Run, places: Places) -> Iterator[Line]:
+def _tokens(run: Run, places: Places) -> Iterator[ShownLine]:
     length, size = run.geometry.get(Name.SEQUENCE_LENGTH), run.geometry.get(Name.TOKENS_PER_STEP)
     if not isinstance(length, Quantity):
         if isinstance(size, Quantity) and size.because and run.framework.unit != "tokens":  # batches that are filled up to a number of them
-            yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {arithmetic(size, run.framework.equations)}")
+            yield ShownLine(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {arithmetic(size, run.framework.equations)}")
         return
     where = "the default" if length.origin == Origin.DEFAULT else places.line(length.at, run.path) if length.at else ""
     each = f"{escape(length.key) or called(length.name)} {number(length.value)}{f' ({where})' if where else ''}"
@@ -70,28 +70,28 @@ def _tokens(run: Run, places: Places) -> Iterator[Line]:
         factors = f"{number(batch.value)} x {each}" if isinstance(batch, Quantity) else arithmetic(size, run.framework.equations)
         first = next(iter(stages(run, size.name)), None)
         at_first = "" if first is None else f", first {number(first)}"
-        yield Line(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {factors}{sequences}{at_first}")
+        yield ShownLine(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {factors}{sequences}{at_first}")
     else:
-        yield Line(called(Name.TOKENS_PER_STEP), "", f"at most: {batch_text(run)} x {each}{sequences}")
+        yield ShownLine(called(Name.TOKENS_PER_STEP), "", f"at most: {batch_text(run)} x {each}{sequences}")
 
 
-def _evaluation(run: Run) -> Iterator[Line]:
+def _evaluation(run: Run) -> Iterator[ShownLine]:
     """Yield how large an evaluation batch is and how many samples lie between evaluations."""
     size, micro = run.geometry.get(Name.EVAL_GLOBAL_BATCH_SIZE), run.geometry.get(Name.EVAL_MICRO_BATCH_SIZE)
     interval = _every(run, Name.EVAL_STEPS)
     if not isinstance(micro, Quantity):
         if interval:
-            yield Line("evaluation", "-" if interval.never else "", interval.words)
+            yield ShownLine("evaluation", "-" if interval.never else "", interval.words)
         return
     each = f"{number(micro.value)} on each GPU" + (" by default" if micro.origin == Origin.DEFAULT else "")
     batch = number(size.value) if isinstance(size, Quantity) else ""
-    yield Line("evaluation", batch, "; ".join(filter(None, (each, _told(interval)))))
+    yield ShownLine("evaluation", batch, "; ".join(filter(None, (each, _told(interval)))))
 
 
-def _interval(run: Run, name: str, label: str) -> Iterator[Line]:
+def _interval(run: Run, name: str, label: str) -> Iterator[ShownLine]:
     interval = _every(run, name)
     if interval:
-        yield Line(label, "", _told(interval))
+        yield ShownLine(label, "", _told(interval))
 
 
 class _Interval(NamedTuple):

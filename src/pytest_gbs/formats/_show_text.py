@@ -10,7 +10,7 @@ from pytest_gbs.formats._format import Options
 from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_recipe import launcher_lines, lines, title
-from pytest_gbs.formats._show_steps import Line
+from pytest_gbs.formats._show_steps import ShownLine
 from pytest_gbs.formats._show_table import HEAD, RIGHT, rows
 from pytest_gbs.formats._width import left, right, width
 from pytest_gbs.model.report import FileReport, Report
@@ -63,7 +63,7 @@ def _launcher(file: FileReport, places: Places, paint: Paint) -> str:
     return "\n".join([head, *_block(launcher_lines(file.launcher, places), paint)])
 
 
-def _block(told: Iterable[Line], paint: Paint) -> Iterator[str]:
+def _block(told: Iterable[ShownLine], paint: Paint) -> Iterator[str]:
     for line in told:
         label = paint(line.label, DIM)
         room = (_VALUE if line.value else _TEXT) - width(line.label) - width(line.value)

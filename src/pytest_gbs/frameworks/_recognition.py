@@ -15,7 +15,7 @@ from pytest_gbs.model.record import NamedTuple
 _MOST_ALIKE: Final = 256
 
 
-class Entry(NamedTuple):
+class TableEntry(NamedTuple):
     """How one table is recognised, each key a bit, and which table it is: the name of its file and its number there."""
 
     name: str
@@ -56,19 +56,19 @@ class Index(NamedTuple):
     """All keys that say anything, in the order of their bits, the entry of each table, and words for text that may hold one."""
 
     keys: tuple[KeyPath, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[TableEntry, ...]
     hints: tuple[str, ...]
 
 
 class Recogniser:
     """Tells to which table of an index a document belongs; `load` gives the table of an entry."""
 
-    def __init__(self, index: Index, load: Callable[[Entry], Framework]) -> None:
+    def __init__(self, index: Index, load: Callable[[TableEntry], Framework]) -> None:
         self._bits = {key: 1 << number for number, key in enumerate(index.keys)}
         self._entries = index.entries
         self._load = load
         self._doors = 0
-        self._alike: dict[int, tuple[Entry, ...]] = {}
+        self._alike: dict[int, tuple[TableEntry, ...]] = {}
         for entry in index.entries:
             self._doors |= entry.doors
 
@@ -93,7 +93,7 @@ class Recogniser:
             entries.sort(key=lambda entry: entry.nearness(words), reverse=True)
         return self._load(entries[0]) if entries else None
 
-    def _admitted(self, seen: int, doors: int) -> tuple[Entry, ...]:
+    def _admitted(self, seen: int, doors: int) -> tuple[TableEntry, ...]:
         """Return the entries that a document with the keys `seen`, some of them `doors`, may belong to; recipes of one folder are alike."""
         found = self._alike.get(seen)
         if found is None:
@@ -114,18 +114,18 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
             together |= bits.setdefault(key, 1 << len(bits))
         return together
 
-    entries: list[Entry] = []
+    entries: list[TableEntry] = []
     for name, number, table in named:
         how = table.recognition
         all_of, one_of = mask(how.all_of), tuple(mask(group) for group in how.one_of)
         hints.update([str(how.all_of[0][-1])] if how.all_of else [str(key[-1]) for key in how.one_of[0]])
         masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
         rest = (how.paths, how.weight, how.header, how.syntax, how.when)
-        entries.append(Entry(name, number, table.title, table.loader, *masks, *rest))
+        entries.append(TableEntry(name, number, table.title, table.loader, *masks, *rest))
     return Index(tuple(bits), tuple(entries), tuple(sorted(hints)))
 
 
-def _named_above(document: Document, entries: list[Entry]) -> list[str]:
+def _named_above(document: Document, entries: list[TableEntry]) -> list[str]:
     """Return the words of the programs that the comments above the first key name, the one named first last; of tables that ask."""
     if not any(entry.header for entry in entries):
         return []

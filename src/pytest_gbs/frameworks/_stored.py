@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pytest_gbs.frameworks._recognition import Entry, Index
+from pytest_gbs.frameworks._recognition import Index, TableEntry
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import (
     Condition,
@@ -60,7 +60,7 @@ def stored_index(index: Index) -> Any:
 def restored_index(value: Any) -> Index:
     """Return what `stored_index` made `value` of."""
     keys, entries, hints = value
-    return Index(keys, tuple(Entry._make((*plain, restored(when))) for *plain, when in entries), hints)
+    return Index(keys, tuple(TableEntry._make((*plain, restored(when))) for *plain, when in entries), hints)
 
 
 def _hook(name: str) -> Any:

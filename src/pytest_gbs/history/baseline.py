@@ -15,7 +15,7 @@ from pytest_gbs.model.report import FileReport, Report, Verdict
 VERSION: Final = 1
 
 
-class Entry(NamedTuple):
+class BaselineEntry(NamedTuple):
     """What findings of one kind have in common: their file, their rule, and the key that they stand at ("" for none)."""
 
     path: str
@@ -23,16 +23,16 @@ class Entry(NamedTuple):
     key: str
 
 
-def entries(report: Report) -> Counter[Entry]:
+def entries(report: Report) -> Counter[BaselineEntry]:
     """Return how many findings of each kind `report` has."""
     return Counter(_entry(finding) for finding in dict.fromkeys(report.findings()))
 
 
-def _entry(finding: Finding) -> Entry:
-    return Entry(finding.at.source, finding.code, ".".join(map(str, finding.at.path or ())))
+def _entry(finding: Finding) -> BaselineEntry:
+    return BaselineEntry(finding.at.source, finding.code, ".".join(map(str, finding.at.path or ())))
 
 
-def render(known: Mapping[Entry, int]) -> str:
+def render(known: Mapping[BaselineEntry, int]) -> str:
     """Return a baseline as text: JSON, sorted, a line for each entry, so that two branches merge."""
     import json
 
@@ -45,7 +45,7 @@ def render(known: Mapping[Entry, int]) -> str:
     return f'{{\n  "version": {VERSION},\n  "findings": [{f"{chr(10)}    {body}{chr(10)}  " if body else ""}]\n}}\n'
 
 
-def parse(text: str, name: str) -> Counter[Entry]:
+def parse(text: str, name: str) -> Counter[BaselineEntry]:
     """Return the baseline that `text` of file `name` is.
 
     Raises:
@@ -61,21 +61,21 @@ def parse(text: str, name: str) -> Counter[Entry]:
         raise UsageError(f"{name} is not a baseline: {error}") from error
     if not isinstance(value, dict) or value.get("version") != VERSION or not isinstance(value.get("findings"), list):
         raise UsageError(f"{name} is not a baseline of version {VERSION}; --write-baseline writes one")
-    known: Counter[Entry] = Counter()
+    known: Counter[BaselineEntry] = Counter()
     for number, item in enumerate(value["findings"], 1):
         known[_read(item, number, name)] += item["count"]
     return known
 
 
-def _read(item: Any, number: int, name: str) -> Entry:
+def _read(item: Any, number: int, name: str) -> BaselineEntry:
     if not isinstance(item, dict) or not all(type(item.get(key)) is str for key in ("path", "rule", "key")):
         raise UsageError(f"{name}: entry {number} has no path, rule and key")
     if type(item.get("count")) is not int or not 1 <= item["count"] <= MOST_KNOWN:
         raise UsageError(f"{name}: the count of entry {number} is not a whole number from 1 to {MOST_KNOWN:,}")
-    return Entry(item["path"], item["rule"], item["key"])
+    return BaselineEntry(item["path"], item["rule"], item["key"])
 
 
-def without(report: Report, known: Mapping[Entry, int]) -> Report:
+def without(report: Report, known: Mapping[BaselineEntry, int]) -> Report:
     """Return `report` without the findings of `known`, which count as suppressed; of more than are known the last ones stay."""
     left = Counter(known)
     gone: set[Finding] = set()
@@ -107,7 +107,7 @@ def _verdict(file: FileReport, findings: Iterable[Finding]) -> str | None:
     return Verdict.UNDETERMINED if any(outcome.claim for outcome in file.undetermined) else Verdict.UNCLAIMED
 
 
-def stale(report: Report, known: Mapping[Entry, int], targets: Iterable[str]) -> Counter[Entry]:
+def stale(report: Report, known: Mapping[BaselineEntry, int], targets: Iterable[str]) -> Counter[BaselineEntry]:
     """Return the entries of `known` below `targets` that occur no longer, or less often, with how often less."""
     now = entries(report)
     return Counter({entry: count - now[entry] for entry, count in known.items() if count > now[entry] and _below(entry.path, targets)})
@@ -117,7 +117,7 @@ def _below(path: str, targets: Iterable[str]) -> bool:
     return any(target in ("", path) or (target.endswith("/") and path.startswith(target)) for target in targets)
 
 
-def told(missing: Mapping[Entry, int]) -> Iterator[str]:
+def told(missing: Mapping[BaselineEntry, int]) -> Iterator[str]:
     """Yield each entry that occurs no longer for people: file, code and key (`recipes/a.yaml CODE at learning_rate`)."""
     for entry, count in sorted(missing.items()):
         times = f" ({count} times)" if count > 1 else ""

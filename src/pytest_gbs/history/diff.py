@@ -48,7 +48,7 @@ _OPEN: Final = "claim-no-longer-checked"
 _ALIKE: Final = 0.5
 
 
-class State(NamedTuple):
+class BatchState(NamedTuple):
     """One side: what it is called, its files, and the report on them, runs kept."""
 
     name: str
@@ -59,11 +59,11 @@ class State(NamedTuple):
 class _Side(NamedTuple):
     run: Run
     file: FileReport
-    state: State
+    state: BatchState
     record: Record | None
 
 
-def differences(base: State, head: State) -> Differences:
+def differences(base: BatchState, head: BatchState) -> Differences:
     """Return what became of the batch of each recipe and launch from `base` to `head`."""
     new_names = dict(_renames(base, head))
     before = {_renamed(name, side.run, new_names): side for name, side in _sides(base)}
@@ -87,7 +87,7 @@ def _said_once(changes: list[Change]) -> Iterator[Change]:
             yield change._replace(settings=(), notes=tuple(note for note in change.notes if note not in recipe.notes))
 
 
-def _sides(state: State) -> Iterator[tuple[str, _Side]]:
+def _sides(state: BatchState) -> Iterator[tuple[str, _Side]]:
     return ((name, _Side(run, file, state, record(run))) for name, run, file in entries(state.report))
 
 
@@ -100,7 +100,7 @@ def _renamed(name: str, run: Run, new_names: Mapping[str, str]) -> str:
     return new_names.get(run.path, run.path) + rest
 
 
-def _renames(base: State, head: State) -> Iterator[tuple[str, str]]:
+def _renames(base: BatchState, head: BatchState) -> Iterator[tuple[str, str]]:
     """Yield each file that is gone with the new file that it became: the same text, or at least half of its lines."""
     old, new = set(base.tree.paths()), set(head.tree.paths())
     gone = _texts(base, old - new)
@@ -113,7 +113,7 @@ def _renames(base: State, head: State) -> Iterator[tuple[str, str]]:
             del gone[a], come[b]
 
 
-def _texts(state: State, paths: set[str]) -> dict[str, Counter[str]]:
+def _texts(state: BatchState, paths: set[str]) -> dict[str, Counter[str]]:
     """Return the lines of those of `paths` that are recipes or launch them."""
     kept = {file.path for file in state.report.files if file.role in (Role.RECIPE, Role.LAUNCHER)}
     sources = (state.tree.read(path) for path in sorted(paths & kept))
@@ -298,4 +298,4 @@ def _claims(before: _Side, after: _Side) -> Iterator[str]:
         yield f"the comment's claim of {before.record.claim:,} was checked, and can't be decided any more ({open_now})"
 
 
-__all__ = ["State", "differences"]
+__all__ = ["BatchState", "differences"]

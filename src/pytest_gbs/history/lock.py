@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_gbs.claims.locked import key, record
 from pytest_gbs.files.regular import MISSING
-from pytest_gbs.history.lockfile import NAME, Line, read_lock
+from pytest_gbs.history.lockfile import NAME, LockLine, read_lock
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.launch import JUDGES_NOTHING
 from pytest_gbs.model.location import Source, Unreadable
@@ -126,7 +126,7 @@ def holdings(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> 
     return tuple(found)
 
 
-def locked(lock: Source | Unreadable) -> dict[str, Line]:
+def locked(lock: Source | Unreadable) -> dict[str, LockLine]:
     """Return the entries of the lock file; none where there is no such file.
 
     Raises:

@@ -25,7 +25,7 @@ _OWN: Final = ("global_batch_size", "unit", "claim", *_SHARES)
 _ESCAPED: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-class Line(NamedTuple):
+class LockLine(NamedTuple):
     """One entry: its record, and where its line stands."""
 
     record: Record
@@ -54,13 +54,13 @@ def _quoted(text: str) -> str:
     return '"' + "".join(_ESCAPED.get(sign) or (sign if sign.isprintable() else f"\\U{ord(sign):08x}") for sign in text) + '"'
 
 
-def read_lock(source: Source) -> dict[str, Line]:
+def read_lock(source: Source) -> dict[str, LockLine]:
     """Return the entries of the lock file by name.
 
     Raises:
         SettingsError: it holds the marks of a merge conflict, or what `gbs lock` does not write; the text names the line.
     """
-    found: dict[str, Line] = {}
+    found: dict[str, LockLine] = {}
     start = 0
     for number, line in enumerate(source.text.splitlines(keepends=True), 1):
         text, where = line.strip(), f"{source.path}:{number}"
@@ -80,7 +80,7 @@ def read_lock(source: Source) -> dict[str, Line]:
         key, record = _read_line(text, where)
         if key in found:
             raise SettingsError(f"{where}: a second line for {key}; gbs lock rewrites the file")
-        found[key] = Line(record, at)
+        found[key] = LockLine(record, at)
     return found
 
 
@@ -151,4 +151,4 @@ def _escape() -> re.Pattern[str]:
     return re.compile(r'\\(["\\nrt]|U[0-9a-f]{8})')
 
 
-__all__ = ["NAME", "Line", "read_lock", "write_lock"]
+__all__ = ["NAME", "LockLine", "read_lock", "write_lock"]

@@ -39,7 +39,7 @@ _TESTS: Final = frozenset(("tests", "test", "ci"))
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
 
-class Found(NamedTuple):
+class FoundLaunch(NamedTuple):
     """A launch as a script has it: what it starts, the files it names that may be recipes, and the program's own file.
 
     `template` is true where a recipe is named by a variable that nobody can know, and `candidates` are the files that it may name
@@ -74,7 +74,7 @@ class Scripts:
         self._paths: tuple[str, ...] | None = None
         self._known: frozenset[str] | None = None
         self._by_name: defaultdict[str, list[str]] | None = None
-        self._found: dict[str, tuple[Found, ...]] = {}
+        self._found: dict[str, tuple[FoundLaunch, ...]] = {}
         self.scripts: dict[str, Script] = {}
         self.unread: dict[str, Unread] = {}
         self._reach: Reach | None = None
@@ -93,7 +93,7 @@ class Scripts:
             self._paths = tuple(sorted({*listed, *self._named})) if self._named else listed
         return self._paths
 
-    def launches(self, path: str) -> tuple[Found, ...]:
+    def launches(self, path: str) -> tuple[FoundLaunch, ...]:
         """Return the launches of the script at `path`, in order."""
         if path not in self._found:
             source = self.tree.read(path)
@@ -117,7 +117,7 @@ class Scripts:
         self._found[path] = ()
         self.unread[path] = Unread(path, "an internal error of gbs", Location(path, 0, 0), whole=True)
 
-    def in_comments(self, source: Source) -> Iterator[Found]:
+    def in_comments(self, source: Source) -> Iterator[FoundLaunch]:
         """Yield the launches of a recipe that its own comments show: commands that name this very file."""
         text = _commented(source.text)
         if text is None:
@@ -129,7 +129,7 @@ class Scripts:
                 if own:
                     yield found._replace(launch=found.launch._replace(kind=Kind.DOCUMENT), recipes=own)
 
-    def _read(self, source: Source) -> tuple[Found, ...]:
+    def _read(self, source: Source) -> tuple[FoundLaunch, ...]:
         script = read_commands(source, self._sourced)
         self.scripts[source.path] = script
         self._started, self._stops = MOST_STARTED, []
@@ -139,7 +139,7 @@ class Scripts:
         self._note(source, script)
         return found[:MOST_LAUNCHES]
 
-    def _commands(self, script: Script) -> Iterator[Found]:
+    def _commands(self, script: Script) -> Iterator[FoundLaunch]:
         for command in script.commands:
             yield from self._command(command, script, command.at, (script.path,))
 
@@ -192,7 +192,7 @@ class Scripts:
         if self._taken_in > MOST_TAKEN_IN:
             raise Exhausted(f"more than {MOST_TAKEN_IN:,} characters of scripts that others source or start")
 
-    def _command(self, command: Command, script: Script, at: Location, within: tuple[str, ...]) -> Iterator[Found]:
+    def _command(self, command: Command, script: Script, at: Location, within: tuple[str, ...]) -> Iterator[FoundLaunch]:
         """Yield what a command launches, itself or by a script; `within` are scripts that start one another, none: follow no script."""
         start = started(command, self._around(script))
         if start is not None:
@@ -236,7 +236,7 @@ class Scripts:
 
         return Surroundings(script, launcher_file, document)
 
-    def _linked(self, start: Start, command: Command, script: Script, at: Location) -> Found:
+    def _linked(self, start: Start, command: Command, script: Script, at: Location) -> FoundLaunch:
         self._stops += _cut_off(command, script, at)
         recipes, unknown, missing = self._recipes(start, command, script)
         template = unknown is not None
@@ -248,7 +248,7 @@ class Scripts:
         candidates = () if unknown is None else tuple(self._candidates(unknown))
         if unknown is not None and candidates:
             launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:MOST_GREPPED], script)))
-        return Found(launch, start, script, tuple(recipes), path, template, missing, candidates)
+        return FoundLaunch(launch, start, script, tuple(recipes), path, template, missing, candidates)
 
     def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:
         """Return the path of the Python file that runs, where the tree has it."""
@@ -465,4 +465,4 @@ def _kind(path: str) -> str:
     return Kind.DOCUMENT if path.lower().endswith(".md") else Kind.SCRIPT
 
 
-__all__ = ["Found", "Scripts"]
+__all__ = ["FoundLaunch", "Scripts"]

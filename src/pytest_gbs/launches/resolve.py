@@ -10,7 +10,7 @@ from typing import Final
 from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembered, Resolvers, combine, compose, inherit, with_settings
 from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.frameworks import recognise
-from pytest_gbs.launches.find import Found
+from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.model.command import Word, below
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
@@ -18,21 +18,21 @@ from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.command_settings import Setting, settings
+from pytest_gbs.readers.command_settings import CommandSetting, settings
 
 _MOST_CANDIDATES: Final = 200
 _COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
 
 
-class Running(NamedTuple):
+class ResolvedLaunch(NamedTuple):
     """A launch with what it runs: the recipe's path (the script's, where there is none), its document, and its table.
 
     `alone` is true where no file of the tree is the recipe. `document` is made up where the command line or several files have
     a part in it; `places` maps its key paths to real places then. `sources` are the files that were composed.
     """
 
-    found: Found
+    found: FoundLaunch
     recipe: str
     document: Document
     framework: Framework
@@ -207,7 +207,7 @@ def _names_files(node: Node) -> bool:
     return isinstance(node, Scalar)
 
 
-class Runner:
+class LaunchResolver:
     """Finds what launches run; `documents` gives the documents of a file of the tree, `recognise` the table of one."""
 
     def __init__(
@@ -220,19 +220,19 @@ class Runner:
         self._documents = documents
         self._recognise = recognise
 
-    def running(self, found: Found) -> Running | None:
+    def resolve(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """Return what `found` trains; None where it trains nothing, or nothing that any table knows."""
         if _only_scores(found):
             return None
         if found.start.together and not found.template:
             return self._together(found)
         for path, word in found.recipes:
-            running = self._file(found, path, word)
-            if running is not None:
-                return running
+            resolved = self._file(found, path, word)
+            if resolved is not None:
+                return resolved
         return self._template(found) if found.template else self._hydra(found) or self._alone(found)
 
-    def _together(self, found: Found) -> Running | None:
+    def _together(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """Return what a program runs that reads its files as one configuration; None where it stops, or one of them is missing."""
         if found.missing or not found.recipes:
             return None
@@ -241,9 +241,9 @@ class Runner:
         if framework is None or framework.companion:
             return None
         path = composed.sources[0]
-        return Running(found, path, composed.document, framework, places=_places(composed), sources=composed.sources)
+        return ResolvedLaunch(found, path, composed.document, framework, places=_places(composed), sources=composed.sources)
 
-    def _file(self, found: Found, path: str, word: Word) -> Running | None:
+    def _file(self, found: FoundLaunch, path: str, word: Word) -> ResolvedLaunch | None:
         for document in self._documents(path):
             base, program = document, _program_name(found)
             framework = self._recognise(document, program)
@@ -257,7 +257,7 @@ class Runner:
                 return _with_settings((found, path, word), base, framework, parts)
         return None
 
-    def _reading(self, found: Found, word: Word) -> Found:
+    def _reading(self, found: FoundLaunch, word: Word) -> FoundLaunch:
         """Return `found`, its launch knowing whether the program reads the recipe at all."""
         source = self._tree.read(found.program) if found.program is not None else None
         program = found.start.program
@@ -268,7 +268,7 @@ class Runner:
         only_by_option = "TrlParser(" in source.text and "H4ArgumentParser" not in source.text and "parse_yaml_file" not in source.text
         return found._replace(launch=found.launch._replace(unread=True, named=word.at)) if only_by_option else found
 
-    def _template(self, found: Found) -> Running | None:
+    def _template(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """Return what is known of a launch whose recipe is a variable: what its command line gives, if all that it may name are alike."""
         tables = [table for path in found.candidates[:_MOST_CANDIDATES] for d in self._documents(path) if (table := self._recognise(d, ""))]
         if not tables or len({table.name for table in tables}) > 1:
@@ -277,9 +277,9 @@ class Runner:
         framework = tables[0]._replace(rows=tuple(row._replace(default=None) for row in tables[0].rows))
         given = list(settings(found.start.program[1:], framework.arguments))
         composed = with_settings(None, path, given, framework.arguments, framework.loader)
-        return Running(found, path, composed.document, framework, alone=True, places=_places(composed)) if composed else None
+        return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=_places(composed)) if composed else None
 
-    def _hydra(self, found: Found) -> Running | None:
+    def _hydra(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """Return what a Hydra program composes, its folder and file as `@hydra.main` or the command line names them."""
         if found.program is None:
             return None
@@ -293,7 +293,7 @@ class Runner:
         framework = self._recognise(composed.document, "")
         if framework is None:
             return None
-        return Running(found, composed.sources[0], composed.document, framework, places=_places(composed), sources=composed.sources)
+        return ResolvedLaunch(found, composed.sources[0], composed.document, framework, places=_places(composed), sources=composed.sources)
 
     def _main(self, program: str, words: tuple[Word, ...]) -> tuple[str, str] | None:
         """Return folder and name of a Hydra program's primary configuration."""
@@ -311,7 +311,7 @@ class Runner:
         folder = below(program.rpartition("/")[0], given.get("config_path", "."))
         return (folder, given["config_name"].removesuffix(".yaml")) if folder is not None and "config_name" in given else None
 
-    def _alone(self, found: Found) -> Running | None:
+    def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
         if found.missing:
             return None
         path = found.launch.at.source
@@ -326,10 +326,10 @@ class Runner:
             if framework is not None and framework.loader != Loader.PYYAML:
                 composed = with_settings(None, path, given, framework.arguments, framework.loader)
             if composed is not None and framework is not None and _same(framework.arguments, style):
-                return Running(found, path, composed.document, framework, alone=True, places=_places(composed))
+                return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=_places(composed))
         return None
 
-    def _imports(self, found: Found, framework: Framework) -> bool:
+    def _imports(self, found: FoundLaunch, framework: Framework) -> bool:
         """Return whether the program that `found` runs is known to be the framework's: it is part of it, or imports it.
 
         What counts completions is so much a trainer's own that importing the framework says nothing of it.
@@ -349,7 +349,7 @@ class Runner:
 _SPLITS: Final = ("tensor", "pipeline", "context_parallel", "sequence_parallel", "tp_size", "pp_size", "cp_size", "sp_size", "ulysses")
 
 
-def _splits_otherwise(framework: Framework, given: list[Setting]) -> bool:
+def _splits_otherwise(framework: Framework, given: list[CommandSetting]) -> bool:
     """Return whether a command line splits the model by a key that the table does not know: the program has its own arithmetic.
 
     Programs on the Trainer of transformers, which takes a DeepSpeed configuration, do so with flags that are no arguments of it.
@@ -373,7 +373,7 @@ def _same(arguments: str, style: str) -> bool:
     return arguments == style or (style == Arguments.HYDRA and arguments == Arguments.PAIRS)
 
 
-def _with_settings(named: tuple[Found, str, Word], document: Document, framework: Framework, parts: Whole | None) -> Running:
+def _with_settings(named: tuple[FoundLaunch, str, Word], document: Document, framework: Framework, parts: Whole | None) -> ResolvedLaunch:
     """Return what a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
     found, path, word = named
     given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
@@ -385,15 +385,15 @@ def _with_settings(named: tuple[Found, str, Word], document: Document, framework
     sources = parts.sources if parts else ()
     if composed is None and given:
         put = {**((parts.places if parts else None) or {}), **{setting.path: setting.at for setting in given}}
-        return Running(found, path, _put_in(document, given), framework, places=put, sources=sources)
+        return ResolvedLaunch(found, path, _put_in(document, given), framework, places=put, sources=sources)
     if composed is None:
-        return Running(found, path, document, framework, places=parts.places if parts else None, sources=sources)
+        return ResolvedLaunch(found, path, document, framework, places=parts.places if parts else None, sources=sources)
     made_up = composed.document._replace(number=document.number)
     places = {at_key: locate(at, document, parts.places if parts else None) for at_key, at in _places(composed).items()}
-    return Running(found, path, made_up, framework, places=places, sources=sources)
+    return ResolvedLaunch(found, path, made_up, framework, places=places, sources=sources)
 
 
-def _put_in(document: Document, given: list[Setting]) -> Document:
+def _put_in(document: Document, given: list[CommandSetting]) -> Document:
     """Return `document`, which can't be composed, with the settings of a command line at their keys."""
     keyed = dict(document.keyed)
     for setting in given:
@@ -402,7 +402,7 @@ def _put_in(document: Document, given: list[Setting]) -> Document:
     return document._replace(keyed=keyed)
 
 
-def _matters(setting: Setting) -> bool:
+def _matters(setting: CommandSetting) -> bool:
     return setting.path != ("config",)
 
 
@@ -417,13 +417,13 @@ _SCORES: Final = frozenset(
 _TRAINS: Final = ("train", "tun", "learn")
 
 
-def _only_scores(found: Found) -> bool:
+def _only_scores(found: FoundLaunch) -> bool:
     """Return whether the program of a launch, by its name, evaluates or generates (`run_eval.py`, `tune run generate`)."""
     name = _program_name(found).removesuffix(".py").rpartition("/")[2].lower()
     return not _SCORES.isdisjoint(re.split(r"[._-]", name)) and not any(part in name for part in _TRAINS)
 
 
-def _program_name(found: Found) -> str:
+def _program_name(found: FoundLaunch) -> str:
     """Return the name of the program that runs, for what its path says of it: `trl/scripts/dpo.py`."""
     words = (word.text or "" for word in found.start.program[:2])
     return next((word for word in words if word and not word.startswith("-")), "")
@@ -438,7 +438,7 @@ def _override(word: Word) -> Override:
     return Override(f"{name}='{value.placeholder}'", value.at)
 
 
-def _hydra_words(found: Found) -> Iterator[Word]:
+def _hydra_words(found: FoundLaunch) -> Iterator[Word]:
     for word in found.start.program[1:]:
         known = word.starts_with
         if known and known[0] not in "-'\"" and ("=" in known or known[0] == "~"):
@@ -470,4 +470,4 @@ def _keyword() -> re.Pattern[str]:
     return re.compile(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
 
 
-__all__ = ["Runner", "Running"]
+__all__ = ["LaunchResolver", "ResolvedLaunch"]

@@ -22,7 +22,7 @@ from pytest_gbs.model.settings import Settings
 from pytest_gbs.pytest_plugin.imports import imports_from
 
 
-class Options(NamedTuple):
+class PluginOptions(NamedTuple):
     """What pytest says about a check: its root, the folder that paths are shown relative to, and its command line.
 
     `import_path` are the folders that gbs may import from; without any it imports from where Python does.
@@ -39,12 +39,12 @@ class Options(NamedTuple):
     import_path: tuple[str, ...] = ()
 
 
-class Repository(NamedTuple):
+class CheckedTree(NamedTuple):
     """A tree, with the settings that hold in it."""
 
     root: Path
     settings: Settings
-    options: Options
+    options: PluginOptions
 
     def inside(self, path: Path) -> str:
         """Return `path` as the tree calls it: relative, with `/`, one more at the end of a folder, "" for the root."""
@@ -88,7 +88,7 @@ class Repository(NamedTuple):
         return tighten(check_changed(tree, targets, self.settings, given, root=self.root, revision=since), self.settings)
 
 
-def open_repository(start: Path, options: Options) -> Repository:
+def open_repository(start: Path, options: PluginOptions) -> CheckedTree:
     """Return the repository that `start` lies in: where nothing marks one, the folder that pytest takes as its root.
 
     Raises:
@@ -98,7 +98,7 @@ def open_repository(start: Path, options: Options) -> Repository:
         return _open_repository(start, options)
 
 
-def _open_repository(start: Path, options: Options) -> Repository:
+def _open_repository(start: Path, options: PluginOptions) -> CheckedTree:
     from pytest_gbs.files.root import find_root
     from pytest_gbs.rules import rules
     from pytest_gbs.settings import Overrides, load_settings
@@ -108,7 +108,7 @@ def _open_repository(start: Path, options: Options) -> Repository:
     if not marked and start.is_relative_to(options.root):
         root = find_root(options.root)
     overrides = Overrides(select=options.select, ignore=options.ignore, strict=options.strict, local_rules=options.local_rules)
-    found = Repository(root, load_settings(root, None, overrides, rules={rule.code: rule.name for rule in rules()}), options)
+    found = CheckedTree(root, load_settings(root, None, overrides, rules={rule.code: rule.name for rule in rules()}), options)
     found.must_be_sound()
     return found
 
@@ -116,7 +116,7 @@ def _open_repository(start: Path, options: Options) -> Repository:
 class View:
     """A report as people see it: the words of `gbs check`, paths relative to the folder they are in, all safe to print."""
 
-    def __init__(self, report: Report, repository: Repository) -> None:
+    def __init__(self, report: Report, repository: CheckedTree) -> None:
         self.report = report
         self._import_path = repository.options.import_path
         self._options = formats.Options(root=repository.root.as_posix(), folder=repository.options.folder.as_posix())
@@ -167,7 +167,7 @@ class Checked(NamedTuple):
 class Checks:
     """The memo of one session: each repository is checked once, when the first of its files is asked for."""
 
-    def __init__(self, roots: Sequence[Path], options: Options) -> None:
+    def __init__(self, roots: Sequence[Path], options: PluginOptions) -> None:
         self._roots = [(root, real := root.resolve(), open_repository(real, options)) for root in roots]
         self._found: dict[Path, dict[str, Checked] | None] = {}
 
@@ -183,7 +183,7 @@ class Checks:
         checked = found.get(inner) or Checked(inner, (), (), View(_NOTHING, repository))
         return _check_one(repository, inner) if named and checked.silent else checked
 
-    def _check_roots(self, repository: Repository) -> dict[str, Checked] | None:
+    def _check_roots(self, repository: CheckedTree) -> dict[str, Checked] | None:
         """Return what is true of each file of a repository, by path; None where a bug of ours ends the check."""
         targets = [repository.inside(real) for _, real, other in self._roots if other.root == repository.root]
         try:
@@ -201,7 +201,7 @@ def in_words(error: GbsError) -> str:
 _NOTHING = Report((), {}, {})
 
 
-def _check_one(repository: Repository, path: str) -> Checked:
+def _check_one(repository: CheckedTree, path: str) -> Checked:
     """Return what is true of one file by itself. Whatever happens is told by its item: it must not end a pytest session."""
     try:
         report = repository.check([path])
@@ -213,7 +213,7 @@ def _check_one(repository: Repository, path: str) -> Checked:
     return _by_path(report, repository).get(path, nothing)
 
 
-def _by_path(report: Report, repository: Repository) -> dict[str, Checked]:
+def _by_path(report: Report, repository: CheckedTree) -> dict[str, Checked]:
     """Return what is true of each file. A bug of ours that belongs to no single file fails the first."""
     files: dict[str, list[FileReport]] = {}
     for file in report.files:

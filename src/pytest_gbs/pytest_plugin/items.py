@@ -28,7 +28,7 @@ _OTHERWISE: Final = "a size is unknown: gbs show says which"
 _BUG: Final = "internal-error"
 
 
-class Judged(NamedTuple):
+class RuleResult(NamedTuple):
     """What one rule says of one file, all its documents together. `bugs` are errors of ours, which fail the item too.
 
     `unread` is true of the rule about scripts that were not read to their end.
@@ -64,7 +64,7 @@ class Judged(NamedTuple):
         return next((reason for name, reason in _REASONS.items() if name in missing), _OTHERWISE)
 
 
-def judge(checked: Checked) -> Iterator[Judged]:
+def rule_results(checked: Checked) -> Iterator[RuleResult]:
     """Yield what each rule that applies says of a file, by rule code."""
     bugs = [(bug.code or _BUG, bug) for bug in checked.bugs]
     applying = {code for file in checked.files for code, _ in file.rules}
@@ -75,7 +75,7 @@ def judge(checked: Checked) -> Iterator[Judged]:
         undetermined = tuple(outcome for file in checked.files for outcome in file.undetermined if outcome.code == code)
         rule = checked.view.report.rules.get(code)
         guilty = tuple(bug for of, bug in bugs if of == code)
-        yield Judged(code, findings, undetermined, guilty, rule is not None and rule.scope == Scope.UNREAD)
+        yield RuleResult(code, findings, undetermined, guilty, rule is not None and rule.scope == Scope.UNREAD)
 
 
 def names_of(path: Path, parent: pytest.Collector) -> dict[str, str]:
@@ -107,7 +107,7 @@ class RecipeFile(pytest.File):
     def collect(self) -> list[RecipeItem]:
         """Return an item for each rule that applies. Whatever is wrong with the file is an item that fails, never an error here."""
         self.checked = checked = self.checks.of(self.path, named=self.session.isinitpath(self.path))
-        self.items = [RecipeItem.from_parent(self, name=each.code, judged=each, checked=checked) for each in judge(checked)]
+        self.items = [RecipeItem.from_parent(self, name=each.code, result=each, checked=checked) for each in rule_results(checked)]
         self.collected.append(self)
         return self.items
 
@@ -119,17 +119,17 @@ class Violated(Exception):
 class RecipeItem(pytest.Item):
     """What one rule says of one file: passed if verified, failed if violated, skipped if it can't be decided."""
 
-    def __init__(self, *, judged: Judged, checked: Checked, **named: Any) -> None:
+    def __init__(self, *, result: RuleResult, checked: Checked, **named: Any) -> None:
         super().__init__(**named)
-        self.judged = judged
+        self.result = result
         self.checked = checked
-        self.fails = bool(judged.bugs or judged.errors)
+        self.fails = bool(result.bugs or result.errors)
         if self.fails:
             crash = self._crash()
-            said = (("gbs_code", judged.code), ("gbs_path", crash.path), ("gbs_line", crash.lineno), ("gbs_message", crash.message))
+            said = (("gbs_code", result.code), ("gbs_path", crash.path), ("gbs_line", crash.lineno), ("gbs_message", crash.message))
             self.user_properties.extend(said)
-        elif judged.undetermined:
-            self.add_marker(pytest.mark.skip(reason=judged.reason))
+        elif result.undetermined:
+            self.add_marker(pytest.mark.skip(reason=result.reason))
 
     def runtest(self) -> None:
         """Raise if the rule is violated; there is nothing left to run."""
@@ -142,25 +142,25 @@ class RecipeItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """The file as its node id has it, since pytest prints it; the line of what is wrong, from 0; and a name for people."""
-        places = (outcome.at for outcome in self.judged.outcomes)
+        places = (outcome.at for outcome in self.result.outcomes)
         line = next((self.checked.view.line(at) for at in places if at.source == self.checked.path), 1)
         assert isinstance(self.parent, RecipeFile)
         return self.parent.shown, line - 1, f"{self.checked.view.title(self.name)}: {self.checked.view.path(self.checked.path)}"
 
     def text(self) -> str:
         """Return what was found, as `gbs check` prints it; for a bug of ours, what happened."""
-        return "\n\n".join([*map(_bug, self.judged.bugs), *map(self.checked.view.finding, self.judged.findings)])
+        return "\n\n".join([*map(_bug, self.result.bugs), *map(self.checked.view.finding, self.result.findings)])
 
     def claims(self) -> list[str]:
         """Return a line for each claim that could not be decided."""
-        return [self.checked.view.claim(outcome) for outcome in self.judged.open_claims]
+        return [self.checked.view.claim(outcome) for outcome in self.result.open_claims]
 
     def _crash(self) -> Crash:
         """Return where the worst is, with the one line that short summaries print."""
         view = self.checked.view
-        if self.judged.bugs:
-            return Crash(view.path(self.checked.path), 1, _bug(self.judged.bugs[0]))
-        worst = self.judged.errors[0]
+        if self.result.bugs:
+            return Crash(view.path(self.checked.path), 1, _bug(self.result.bugs[0]))
+        worst = self.result.errors[0]
         return Crash(view.path(worst.at.source), view.line(worst.at), view.one_line(worst))
 
 

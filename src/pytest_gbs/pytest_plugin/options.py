@@ -6,11 +6,11 @@ import pytest
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.model.hardware import CommandLineHardware
-from pytest_gbs.pytest_plugin.checks import Options
+from pytest_gbs.pytest_plugin.checks import PluginOptions
 from pytest_gbs.pytest_plugin.imports import import_path
 
 
-def read_options(config: pytest.Config) -> Options:
+def read_options(config: pytest.Config) -> PluginOptions:
     """Return what the command line says about a check.
 
     Raises:
@@ -24,7 +24,7 @@ def read_options(config: pytest.Config) -> Options:
     if world and (world % (nodes or 1) or world % (per_node or 1) or (nodes and per_node and nodes * per_node != world)):
         asked = " ".join(f"--gbs-{flag} {number}" for flag, number in zip(flags, numbers, strict=True) if number)
         raise pytest.UsageError(f"gbs: {asked} contradict each other")
-    return Options(
+    return PluginOptions(
         config.rootpath,
         config.invocation_params.dir,
         CommandLineHardware(nodes, per_node, world),

@@ -36,7 +36,7 @@ def summarise(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Su
         counts=list(_counts(collected.values(), ordered)),
         recipes=sum(each.role == Role.RECIPE for file in collected.values() for each in file.checked.files),
         items=sum(len(file.items) for file in collected.values()),
-        warnings=[item.text() for item in ordered if item.judged.findings and not item.fails],
+        warnings=[item.text() for item in ordered if item.result.findings and not item.fails],
         claims=claims,
         advice=next((escape(advice) for file in collected.values() if (advice := file.checked.view.report.advice)), "") if claims else "",
     )
@@ -49,7 +49,7 @@ def _counts(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Iter
     for file in files:
         run = not file.items or file.path in chosen
         found.update(_word(each) if run else "deselected" for each in file.checked.files if each.verdict or each.findings)
-    found["internal error"] = sum(len(item.judged.bugs) for item in selected)
+    found["internal error"] = sum(len(item.result.bugs) for item in selected)
     for word in (*VERDICTS, _UNREADABLE, _LAUNCHER, "deselected", "internal error"):
         if found[word]:
             yield f"{found[word]:,} {word}"

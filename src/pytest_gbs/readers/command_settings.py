@@ -10,7 +10,7 @@ from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.record import NamedTuple
 
 
-class Setting(NamedTuple):
+class CommandSetting(NamedTuple):
     """One setting: its key path, its text (None where nobody can know it), and the word that gives it.
 
     `at` is the place to change for another value, `use` where the command line has it. `switch` is true where no value stands:
@@ -24,7 +24,7 @@ class Setting(NamedTuple):
     switch: bool = False
 
 
-def settings(words: tuple[Word, ...], style: str) -> Iterator[Setting]:
+def settings(words: tuple[Word, ...], style: str) -> Iterator[CommandSetting]:
     """Yield the settings among the arguments of a program, in order; the last one of a key wins."""
     if style == Arguments.FLAGS:
         yield from _flags(words)
@@ -32,7 +32,7 @@ def settings(words: tuple[Word, ...], style: str) -> Iterator[Setting]:
         yield from _pairs(words)
 
 
-def _flags(words: tuple[Word, ...]) -> Iterator[Setting]:
+def _flags(words: tuple[Word, ...]) -> Iterator[CommandSetting]:
     for index, word in enumerate(words):
         known = word.starts_with
         if not known.startswith("--") or len(known) < 3:
@@ -43,12 +43,12 @@ def _flags(words: tuple[Word, ...]) -> Iterator[Setting]:
         path = _path(name[2:].replace("-", "_"))
         if equals:
             value = word.after(len(name) + 1)
-            yield Setting(path, value.text, value.value_at, value)
+            yield CommandSetting(path, value.text, value.value_at, value)
         elif index + 1 < len(words) and not _is_option(words[index + 1]):
             value = words[index + 1]
-            yield Setting(path, value.text, value.value_at, value)
+            yield CommandSetting(path, value.text, value.value_at, value)
         else:
-            yield Setting(path, "true", word.at, word, switch=True)
+            yield CommandSetting(path, "true", word.at, word, switch=True)
 
 
 def _is_option(word: Word) -> bool:
@@ -56,7 +56,7 @@ def _is_option(word: Word) -> bool:
     return known.startswith("-") and not known[1:2].isdigit()
 
 
-def _pairs(words: tuple[Word, ...]) -> Iterator[Setting]:
+def _pairs(words: tuple[Word, ...]) -> Iterator[CommandSetting]:
     for word in words:
         known = word.starts_with
         name, equals, _ = known.partition("=")
@@ -64,7 +64,7 @@ def _pairs(words: tuple[Word, ...]) -> Iterator[Setting]:
         if not equals or not key or key.startswith("~") or not _is_key(key):
             continue
         value = word.after(len(name) + 1)
-        yield Setting(_path(key.replace("/", ".")), value.text, value.value_at, value)
+        yield CommandSetting(_path(key.replace("/", ".")), value.text, value.value_at, value)
 
 
 def _is_key(key: str) -> bool:

@@ -8,7 +8,7 @@ from pytest_gbs.model.document import Alias, Duplicate, Mapping, Node, Scalar, S
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_MERGED_KEYS
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.readers.refusal import Refused
+from pytest_gbs.readers.refusal import RefusedDocument
 from pytest_gbs.readers.scalar import resolve
 
 Entry: TypeAlias = tuple[Node, Node]
@@ -103,12 +103,12 @@ class _Merger:
             key, value = entry
             if is_merge(key):
                 if depth >= DEEPEST_DOCUMENT:
-                    raise Refused(key.start, f"merge keys nested deeper than {DEEPEST_DOCUMENT} levels")
+                    raise RefusedDocument(key.start, f"merge keys nested deeper than {DEEPEST_DOCUMENT} levels")
                 for parent in reversed(_parents(value)):
                     more = self.flatten(parent, depth + 1)
                     self.merged += len(more)
                     if self.merged > MOST_MERGED_KEYS:
-                        raise Refused(key.start, f"more than {MOST_MERGED_KEYS:,} keys are merged")
+                        raise RefusedDocument(key.start, f"more than {MOST_MERGED_KEYS:,} keys are merged")
                     merged.update(more)
             elif (text := text_of_key(key)) is not None:
                 own[text] = entry
@@ -125,5 +125,5 @@ def _parents(value: Node) -> tuple[Mapping, ...]:
         if type(parent) is Mapping:
             found.append(parent)
         elif parent is not None:
-            raise Refused(value.start, "found a merge key whose value is neither a mapping nor a list of mappings")
+            raise RefusedDocument(value.start, "found a merge key whose value is neither a mapping nor a list of mappings")
     return tuple(found)

@@ -11,7 +11,7 @@ from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.model.location import KeyPath, Source, Unreadable
 from pytest_gbs.readers.index import Entry, Index, duplicates, follow
-from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, Refused, unreadable
+from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, RefusedDocument, unreadable
 
 # The tag of a word without quotes (`"train_batch_size": CONFIG_BATCH_SIZE`), which only hjson takes for text.
 UNQUOTED: Final = "!unquoted"
@@ -29,7 +29,7 @@ def read_json(source: Source, *, tolerant: bool = False) -> tuple[Document | Unr
     reader = _Reader(source.text, tolerant)
     try:
         root = reader.document()
-    except Refused as refusal:
+    except RefusedDocument as refusal:
         return (unreadable(source, refusal.offset, refusal.reason),)
     repeated = reader.written != len(reader.keyed) + len(reader.inner)
     if not repeated:
@@ -59,14 +59,14 @@ class _Reader:
         root = self.value((), self.keyed, 0)
         self.skip()
         if self.place < len(self.text):
-            raise Refused(self.place, "extra data behind the document")
+            raise RefusedDocument(self.place, "extra data behind the document")
         return root
 
     def count(self) -> None:
         """Stop where a text holds more keys and values than any recipe."""
         self.left -= 1
         if self.left < 0:
-            raise Refused(self.place, TOO_MANY)
+            raise RefusedDocument(self.place, TOO_MANY)
 
     def skip(self) -> None:
         """Go on to the next token."""
@@ -86,7 +86,7 @@ class _Reader:
             return self.string()
         if first in ("{", "["):
             if depth >= DEEPEST_DOCUMENT:
-                raise Refused(start, TOO_DEEP)
+                raise RefusedDocument(start, TOO_DEEP)
             self.place += 1
             self.skip()
             return self.object(start, path, into, depth + 1) if first == "{" else self.array(start, path, depth + 1)
@@ -96,7 +96,7 @@ class _Reader:
             return Scalar(start, self.place, match.group(), True)
         match = _unquoted().match(self.text, start) if self.tolerant else None
         if match is None:
-            raise Refused(start, "expected a value")
+            raise RefusedDocument(start, "expected a value")
         self.place = match.end()
         return Scalar(start, self.place, match.group(), False, UNQUOTED)
 
@@ -106,7 +106,7 @@ class _Reader:
         try:
             text, self.place = scanstring(self.text, start + 1, True)
         except JSONDecodeError as error:
-            raise Refused(error.pos, error.msg[:1].lower() + error.msg[1:]) from error
+            raise RefusedDocument(error.pos, error.msg[:1].lower() + error.msg[1:]) from error
         return Scalar(start, self.place, text, False)
 
     def object(self, start: int, path: KeyPath, into: Index, depth: int) -> Mapping:
@@ -117,7 +117,7 @@ class _Reader:
             key = self.key()
             self.skip()
             if self.text[self.place : self.place + 1] != ":":
-                raise Refused(self.place, "expected ':'")
+                raise RefusedDocument(self.place, "expected ':'")
             self.place += 1
             self.skip()
             place = (*path, key.text)
@@ -134,7 +134,7 @@ class _Reader:
             return self.string()
         match = _name().match(self.text, start) if self.tolerant else None
         if match is None:
-            raise Refused(start, "expected a property name in double quotes")
+            raise RefusedDocument(start, "expected a property name in double quotes")
         self.place = match.end()
         return Scalar(start, self.place, match.group(), False)
 
@@ -157,7 +157,7 @@ class _Reader:
             if not self.tolerant or self.text[self.place : self.place + 1] != bracket:
                 return False
         elif begun and mark != bracket and not (mark and self.tolerant and "\n" in self.text[before : self.place]):
-            raise Refused(self.place, f"expected ',' or '{bracket}'")
+            raise RefusedDocument(self.place, f"expected ',' or '{bracket}'")
         elif mark != bracket:
             return False
         self.place += 1

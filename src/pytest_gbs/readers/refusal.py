@@ -14,7 +14,7 @@ TOO_LONG: Final = f"a value without quotes of more than {LONGEST_BARE_VALUE:,} c
 TOO_MANY: Final = f"more than {MOST_NODES:,} nodes"
 
 
-class Refused(Exception):
+class RefusedDocument(Exception):
     """A reader gives up at code point `offset`."""
 
     def __init__(self, offset: int, reason: str) -> None:

@@ -10,7 +10,7 @@ from pytest_gbs.model.document import Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_BARE_VALUE, MOST_NODES
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.readers.index import Index
-from pytest_gbs.readers.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, Refused
+from pytest_gbs.readers.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, RefusedDocument
 from pytest_gbs.readers.toml_strings import string_at
 
 
@@ -60,7 +60,7 @@ class Statements:
     def root(self) -> Mapping:
         """Return the whole text as one mapping."""
         if self.text.count("\\") > MOST_NODES:  # each escape takes tomllib as long as a value
-            raise Refused(0, TOO_MANY)
+            raise RefusedDocument(0, TOO_MANY)
         self.skip()
         self.top.start = self.top.stop = self.place
         while self.place < len(self.text):
@@ -90,7 +90,7 @@ class Statements:
         self.place += 2 if repeated else 1
         keys = self.keys()
         if not self.text.startswith("]]" if repeated else "]", self.place):
-            raise Refused(self.place, "expected ']' at the end of a table's name")
+            raise RefusedDocument(self.place, "expected ']' at the end of a table's name")
         self.place += 2 if repeated else 1
         self.chain = [self.top]
         table = self.walk(self.top, keys[:-1], self.chain)
@@ -103,7 +103,7 @@ class Statements:
         found: list[Scalar] = []
         while not found or self.text.startswith(".", self.place):
             if len(found) == DEEPEST_DOCUMENT:
-                raise Refused(self.place, TOO_DEEP)
+                raise RefusedDocument(self.place, TOO_DEEP)
             self.place += bool(found)
             self.blanks()
             if self.text[self.place : self.place + 1] in ("'", '"'):
@@ -112,7 +112,7 @@ class Statements:
                 found.append(Scalar(self.place, match.end(), match.group(), True))
                 self.place = match.end()
             else:
-                raise Refused(self.place, "expected a key")
+                raise RefusedDocument(self.place, "expected a key")
             self.blanks()
             self.count()
         return found
@@ -126,7 +126,7 @@ class Statements:
         """Stop where a text holds more keys and values than any recipe."""
         self.left -= 1
         if self.left < 0:
-            raise Refused(self.place, TOO_MANY)
+            raise RefusedDocument(self.place, TOO_MANY)
 
     def walk(self, table: _Table, keys: list[Scalar], chain: list[_Table | _List]) -> _Table:
         """Return the table that `keys` lead to from `table`, new ones made on the way; all of them are added to `chain`."""
@@ -148,7 +148,7 @@ class Statements:
             chain.append(found)
             found = found.items[-1]
         if not isinstance(found, _Table):
-            raise Refused(key.start, f"{key.text} is a value, not a table")
+            raise RefusedDocument(key.start, f"{key.text} is a value, not a table")
         return found
 
     def append(self, table: _Table, key: Scalar) -> _Table:
@@ -160,7 +160,7 @@ class Statements:
             self.register(table, key)
         found = known[1]
         if not isinstance(found, _List):
-            raise Refused(key.start, f"{key.text} is not an array of tables")
+            raise RefusedDocument(key.start, f"{key.text} is not an array of tables")
         made = _Table(self.place, (*path, len(found.items)), self.inner)
         found.items.append(made)
         self.chain.append(found)
@@ -170,7 +170,7 @@ class Statements:
         """Return the path of `key` in `table`, which keeps its rank in the index from here on."""
         path = (*table.path, key.text)
         if len(path) > DEEPEST_DOCUMENT:
-            raise Refused(key.start, TOO_DEEP)
+            raise RefusedDocument(key.start, TOO_DEEP)
         table.index.setdefault(path, (key, key))
         return path
 
@@ -185,7 +185,7 @@ class Statements:
         around = [*chain]
         table = self.walk(table, keys[:-1], around)
         if not self.text.startswith("=", self.place):
-            raise Refused(self.place, "expected '=' after a key")
+            raise RefusedDocument(self.place, "expected '=' after a key")
         self.place += 1
         self.blanks()
         path = self.register(table, keys[-1])
@@ -199,17 +199,17 @@ class Statements:
         if first in ("'", '"'):
             return self.string()
         if first in ("[", "{") and len(path) >= DEEPEST_DOCUMENT:
-            raise Refused(self.place, TOO_DEEP)
+            raise RefusedDocument(self.place, TOO_DEEP)
         if first == "[":
             return self.array(path)
         if first == "{":
             return self.inline(path, index)
         match = _plain().match(self.text, self.place)
         if match is None:
-            raise Refused(self.place, "expected a value")
+            raise RefusedDocument(self.place, "expected a value")
         start, self.place = self.place, match.end()
         if self.place - start > LONGEST_BARE_VALUE:
-            raise Refused(start, TOO_LONG)
+            raise RefusedDocument(start, TOO_LONG)
         return Scalar(start, self.place, match.group(), True)
 
     def string(self) -> Scalar:

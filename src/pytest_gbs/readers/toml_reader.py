@@ -10,7 +10,7 @@ from pytest_gbs.model.document import CommentBlock, Document
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers.comments import read_comments
 from pytest_gbs.readers.owners import Keys
-from pytest_gbs.readers.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, Refused, unreadable
+from pytest_gbs.readers.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, RefusedDocument, unreadable
 from pytest_gbs.readers.toml_nodes import Statements
 
 # Files of other tools, and templates: whether they can be read is not our business unless somebody names them.
@@ -23,11 +23,11 @@ _TEMPLATE: Final = ("{{", "{%")
 
 def read_toml(source: Source) -> tuple[Document | Unreadable, ...]:
     """Return the one document of `source`, or where and why Python's tomllib stops."""
-    refusal: Refused | None = None
+    refusal: RefusedDocument | None = None
     statements = Statements(source.text)
     try:
         root = statements.root()
-    except Refused as found:
+    except RefusedDocument as found:
         refusal = found
     if refusal is None or refusal.reason not in (TOO_DEEP, TOO_LONG, TOO_MANY):
         refusal = _refused(source.text) or refusal
@@ -42,30 +42,30 @@ def read_toml(source: Source) -> tuple[Document | Unreadable, ...]:
     return (Document(source, 1, "toml", root, keyed, comments, ()),)
 
 
-def _refused(text: str) -> Refused | None:
+def _refused(text: str) -> RefusedDocument | None:
     """Return why tomllib does not take `text`, or None where it does."""
     import tomllib  # only TOML files need it
 
     try:
         tomllib.loads(text)
     except RecursionError:
-        return Refused(0, TOO_DEEP)
+        return RefusedDocument(0, TOO_DEEP)
     except ValueError as error:  # a TOMLDecodeError, or int() at a number of thousands of digits
         return _placed(text, str(error))
     return None
 
 
-def _placed(text: str, message: str) -> Refused:
+def _placed(text: str, message: str) -> RefusedDocument:
     """Return the message of tomllib without the place at its end, which becomes an offset."""
     match = _place().search(message)
     reason = message[: match.start()] if match else message
     reason = reason[:1].lower() + reason[1:].rstrip(" (")
     if match is None or not match["line"]:
-        return Refused(len(text) if match else 0, reason)
+        return RefusedDocument(len(text) if match else 0, reason)
     start = 0
     for _ in range(int(match["line"]) - 1):
         start = text.find("\n", start) + 1
-    return Refused(start + int(match["column"]) - 1, reason)
+    return RefusedDocument(start + int(match["column"]) - 1, reason)
 
 
 def _is_others(source: Source) -> bool:

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Final
 
-from pytest_gbs.readers.refusal import Refused
+from pytest_gbs.readers.refusal import RefusedDocument
 
 _ESCAPES: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 _LAST: Final = 0x10FFFF
@@ -25,7 +25,7 @@ def string_at(text: str, start: int) -> tuple[int, str]:
     first = start + len(marks)
     last = _end(text, first, marks)
     if not text.startswith(marks, last):
-        raise Refused(start, "found a string that does not end")
+        raise RefusedDocument(start, "found a string that does not end")
     for _ in range(2 * several):  # three quotes may follow up to two that belong to the string
         last += text.startswith(marks, last + 1)
     content = text[first:last]

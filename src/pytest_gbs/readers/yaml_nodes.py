@@ -14,7 +14,7 @@ from pytest_gbs.model.document import Alias, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.readers.index import Index
-from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, Refused
+from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, RefusedDocument
 
 # PyYAML without libyaml gives the same events, some ten times slower.
 _Parser: Final[Any] = yaml.cyaml.CParser if yaml.__with_libyaml__ else yaml.SafeLoader  # type: ignore[attr-defined]
@@ -96,14 +96,14 @@ class Composer:
         end = stop if end < 0 else end
         sign = self.flat.find("#", start, end)
         if sign >= 0 and self.flat[sign - 1] not in " \t":
-            raise Refused(sign, "found '#' directly behind a block indicator")  # libyaml takes it, PyYAML's own scanner does not
+            raise RefusedDocument(sign, "found '#' directly behind a block indicator")  # libyaml takes it, PyYAML's own scanner does not
         return end
 
     def alias(self, event: Any) -> Alias:
         """Return the alias of `event`; without target where it stands within the node that it names."""
         start, name = event.start_mark.index, event.anchor
         if name not in self.anchors:
-            raise Refused(start, f"found undefined alias '{name}'")
+            raise RefusedDocument(start, f"found undefined alias '{name}'")
         target = self.anchors[name]
         if type(target) is Mapping:
             self.indirect = True
@@ -112,7 +112,7 @@ class Composer:
     def anchor(self, event: Any) -> None:
         """Note that the anchor of `event` names a node that is not complete yet."""
         if event.anchor in self.anchors:
-            raise Refused(event.start_mark.index, f"found duplicate anchor '{event.anchor}'")
+            raise RefusedDocument(event.start_mark.index, f"found duplicate anchor '{event.anchor}'")
         self.anchors[event.anchor] = None
 
     def content(self, start: int, stop: int) -> int:
@@ -221,7 +221,7 @@ def _open(composer: Composer, event: Any, depth: int) -> int:
     """Return where the collection that `event` starts begins, its anchor noted."""
     start: int = event.start_mark.index
     if depth >= DEEPEST_DOCUMENT:
-        raise Refused(start, TOO_DEEP)
+        raise RefusedDocument(start, TOO_DEEP)
     if event.anchor:
         composer.anchor(event)
     return composer.content(start, event.end_mark.index) if event.anchor or event.tag else start
@@ -236,7 +236,7 @@ def _counted(next_event: Callable[[], Any]) -> Callable[[], Any]:
         left -= 1
         event = next_event()
         if left < 0:
-            raise Refused(event.start_mark.index, TOO_MANY)
+            raise RefusedDocument(event.start_mark.index, TOO_MANY)
         return event
 
     return count

@@ -12,7 +12,7 @@ from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers.comments import read_comments, stray_tab
 from pytest_gbs.readers.index import duplicates, follow
 from pytest_gbs.readers.owners import Keys, Span
-from pytest_gbs.readers.refusal import Refused, unreadable
+from pytest_gbs.readers.refusal import RefusedDocument, unreadable
 from pytest_gbs.readers.yaml_nodes import Composer
 
 
@@ -21,7 +21,7 @@ def read_yaml(source: Source) -> tuple[Document | Unreadable, ...]:
     found: list[Document | Unreadable] = []
     try:
         _read_documents(source, found)
-    except Refused as refusal:
+    except RefusedDocument as refusal:
         found.append(unreadable(source, refusal.offset, refusal.reason))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -52,7 +52,7 @@ def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
     """
     text = source.text
     if text.startswith("\ufeff"):  # libyaml would not count it, and all spans would be off by one
-        raise Refused(0, "found a second byte order mark")
+        raise RefusedDocument(0, "found a second byte order mark")
     composer = Composer(text)
     composer.next_event()  # the stream starts
     event = composer.next_event()
@@ -61,7 +61,7 @@ def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
     start = 0
     while type(event) is not StreamEndEvent:
         if len(found) == MOST_DOCUMENTS:
-            raise Refused(start, f"found more than {MOST_DOCUMENTS} documents in one file")
+            raise RefusedDocument(start, f"found more than {MOST_DOCUMENTS} documents in one file")
         composer.begin()
         root = composer.root()
         composer.next_event()  # the document ends
@@ -80,7 +80,7 @@ def _document(source: Source, number: int, composer: Composer, root: Node | None
         comments = read_comments(flat, region, composer.opaque, Keys(keyed, composer.inner, root, repeated))
     tab = stray_tab(flat, region, composer.opaque, comments)
     if tab is not None:
-        raise Refused(tab, "found a tab outside of quotes and comments")
+        raise RefusedDocument(tab, "found a tab outside of quotes and comments")
     if repeated or composer.indirect or (composer.may_merge and any(path[-1] == "<<" for path in keyed)):
         keyed = follow(root, len(keyed) + MOST_FOLLOWED_KEYS)
     return Document(source, number, "yaml", root, keyed, comments, duplicates(source.path, root) if repeated else ())

@@ -12,7 +12,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule
 
 
-class Entry(NamedTuple):
+class RuleEntry(NamedTuple):
     """What is told of a rule without loading its module: all that it says of itself but its check, its manual and its examples."""
 
     module: str
@@ -23,7 +23,7 @@ class Entry(NamedTuple):
 def rules() -> tuple[Rule, ...]:
     """Return every rule, by code, without manual and examples; its module is loaded when it is first asked to check something."""
     written = prebuilt("rules", __path__)
-    return tuple(map(_light, entries() if written is None else map(Entry._make, written)))
+    return tuple(map(_light, entries() if written is None else map(RuleEntry._make, written)))
 
 
 def named(name: str) -> Rule:
@@ -38,9 +38,9 @@ def manuals() -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda rule: rule.code))
 
 
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[RuleEntry, ...]:
     """Return what is told of every rule, read from the rules themselves; what a rule leaves as it usually is stays out."""
-    found = [Entry(each.__name__.rpartition(".")[2], dict(_facts(each.RULE))) for each in modules(__name__, __path__)]
+    found = [RuleEntry(each.__name__.rpartition(".")[2], dict(_facts(each.RULE))) for each in modules(__name__, __path__)]
     return tuple(sorted(found, key=lambda entry: str(entry.facts["code"])))
 
 
@@ -51,7 +51,7 @@ def _facts(rule: Rule) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _light(entry: Entry) -> Rule:
+def _light(entry: RuleEntry) -> Rule:
     return Rule(bad=(), good=(), check=partial(_check, entry.module), **entry.facts)
 
 

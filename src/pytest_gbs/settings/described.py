@@ -8,14 +8,14 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import DEEPEST_SETTINGS
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule
-from pytest_gbs.settings.meaning import Problem
+from pytest_gbs.settings.meaning import SettingsProblem
 
 
 class Described(NamedTuple):
     """The tables that settings describe, what is wrong within the settings file, and what is wrong in other files, a line each."""
 
     tables: tuple[Framework, ...] = ()
-    wrong: tuple[Problem, ...] = ()
+    wrong: tuple[SettingsProblem, ...] = ()
     lines: tuple[str, ...] = ()
 
 
@@ -24,7 +24,7 @@ class Brought(NamedTuple):
 
     tables: tuple[Framework, ...] = ()
     rules: tuple[Rule, ...] = ()
-    wrong: tuple[Problem, ...] = ()
+    wrong: tuple[SettingsProblem, ...] = ()
 
 
 def is_too_deep(raw: Any) -> bool:

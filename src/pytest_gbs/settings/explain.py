@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from pytest_gbs.arithmetic.wording import listing
-from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw
+from pytest_gbs.settings.meaning import MOST_PROBLEMS, Raw, SettingsProblem
 from pytest_gbs.settings.places import KeyPath, key_lines, line_holding, line_of
 from pytest_gbs.settings.shape import schema_of
 
@@ -22,7 +22,7 @@ _MANY: Final = 20
 _PLURAL: Final = {"string": "texts", "integer": "whole numbers", "object": "tables", "array": "lists"}
 
 
-def problems(raw: Raw, name: str = "settings", part: str = "") -> list[Problem]:
+def problems(raw: Raw, name: str = "settings", part: str = "") -> list[SettingsProblem]:
     """Return what the schema of that name refuses in `raw`: everything, or the first hundred where there is more.
 
     `part` is the name of one in its `$defs` that is asked in place of the whole schema.
@@ -36,15 +36,15 @@ def problems(raw: Raw, name: str = "settings", part: str = "") -> list[Problem]:
     return list(islice(_once(found), MOST_PROBLEMS))
 
 
-def _once(found: Iterable[Problem]) -> Iterator[Problem]:
-    told: set[Problem] = set()
+def _once(found: Iterable[SettingsProblem]) -> Iterator[SettingsProblem]:
+    told: set[SettingsProblem] = set()
     for problem in found:
         if problem not in told:
             told.add(problem)
             yield problem
 
 
-def without(raw: Raw, wrong: Iterable[Problem]) -> Raw:
+def without(raw: Raw, wrong: Iterable[SettingsProblem]) -> Raw:
     """Return `raw` without what `wrong` is about, so that the rest can be looked at."""
     pruned: Raw = _copy(raw)
     for problem in sorted(wrong, key=lambda problem: [str(part).zfill(9) for part in problem.path], reverse=True):
@@ -73,7 +73,7 @@ def show(value: Any) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
-def sentences(wrong: Iterable[Problem], file: str, text: str, table: KeyPath) -> list[str]:
+def sentences(wrong: Iterable[SettingsProblem], file: str, text: str, table: KeyPath) -> list[str]:
     """Return a line for each problem, with its place in `text`, in the order of the file."""
     lines = key_lines(text)
     placed = [(_line(problem, text, lines, table), problem) for problem in islice(wrong, MOST_PROBLEMS)]
@@ -87,7 +87,7 @@ def _on_one_line(text: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
-def _line(problem: Problem, text: str, lines: dict[KeyPath, int], table: KeyPath) -> int:
+def _line(problem: SettingsProblem, text: str, lines: dict[KeyPath, int], table: KeyPath) -> int:
     line = line_of(lines, (*table, *problem.path))
     quoted = problem.text.split('"')
     inside_list = problem.text.startswith("holds ") and len(quoted) > 2
@@ -104,32 +104,32 @@ def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
     return (f"[[{header}]]" if entry else f"[{header}]" if header else ""), key
 
 
-def _problems(error: Any, schema: Any) -> Iterator[Problem]:
+def _problems(error: Any, schema: Any) -> Iterator[SettingsProblem]:
     """Yield what one `jsonschema.ValidationError` is about, in our words."""
     path, keyword = tuple(error.absolute_path), error.validator
     if error.validator_value == "null":
-        yield Problem(path, "has no place here")
+        yield SettingsProblem(path, "has no place here")
     elif keyword == "additionalProperties":
-        yield from (Problem((*path, key), _unknown(key, error.schema["properties"])) for key in _unknown_keys(error))
+        yield from (SettingsProblem((*path, key), _unknown(key, error.schema["properties"])) for key in _unknown_keys(error))
     elif keyword == "required" and isinstance(error.validator_value, list):
         for key in error.validator_value:
             if key not in error.instance:
-                yield Problem(path, f"has no {key}: {wanted(_property(error.schema, key, schema), schema)} is wanted")
+                yield SettingsProblem(path, f"has no {key}: {wanted(_property(error.schema, key, schema), schema)} is wanted")
     elif keyword == "anyOf" and "required" in error.validator_value[0]:
         ways = (" and ".join(each["required"]) for each in error.validator_value)
-        yield Problem(path, f"says nothing: one of {listing(ways)} is wanted")
+        yield SettingsProblem(path, f"says nothing: one of {listing(ways)} is wanted")
     elif keyword == "maxItems":
-        yield Problem(path, f"has more than {error.validator_value:,} entries")
+        yield SettingsProblem(path, f"has more than {error.validator_value:,} entries")
     elif keyword == "oneOf" and (within := _meant_branch(error)):
         for each in within:
             yield from _problems(each, schema)
     elif error.parent is None and _is_name(error):
-        yield Problem((*path, error.instance), f"is not a name here: {wanted(error.schema, schema, 'string')} is wanted")
+        yield SettingsProblem((*path, error.instance), f"is not a name here: {wanted(error.schema, schema, 'string')} is wanted")
     else:
         verb = "holds" if path and isinstance(path[-1], int) else "is"
         written = ", in double brackets," if path and path[-1] in _ENTRIES else ""
         meant = _close(error.instance, error.schema, schema)
-        yield Problem(path, f"{verb} {show(error.instance)}: {wanted(error.schema, schema)}{written} is wanted{meant}")
+        yield SettingsProblem(path, f"{verb} {show(error.instance)}: {wanted(error.schema, schema)}{written} is wanted{meant}")
 
 
 def _property(part: Any, key: str, schema: Any) -> Any:

@@ -14,7 +14,7 @@ from pytest_gbs.frameworks.versions import parse_version
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_ALIKE, MOST_ROWS, MOST_VERSIONS
 from pytest_gbs.model.quantity import HARDWARE, Name
-from pytest_gbs.settings.meaning import Problem
+from pytest_gbs.settings.meaning import SettingsProblem
 
 SIZES: Final = tuple(value for name, value in vars(Name).items() if name.isupper())
 # Keys that hold conditions or their names, by the part of a description.
@@ -24,7 +24,7 @@ _TESTS: Final = ("is", "not", "present", "from")
 _MOST: Final = 500  # words among which one that was meant is looked for
 
 
-def mistakes(raw: Raw) -> Iterator[Problem]:
+def mistakes(raw: Raw) -> Iterator[SettingsProblem]:
     """Yield what is wrong with `raw`, a plain description of the right shape, so that it can't be built or means nothing."""
     yield from _unknown_conditions(raw)
     yield from _unknown_readings(raw)
@@ -37,7 +37,7 @@ def mistakes(raw: Raw) -> Iterator[Problem]:
         yield from (problem._replace(path=("before", version, *problem.path)) for problem in mistakes(era))
 
 
-def missing_sizes(raw: Raw, built: Framework) -> Iterator[Problem]:
+def missing_sizes(raw: Raw, built: Framework) -> Iterator[SettingsProblem]:
     """Yield each size that an equation of `raw` is made of and that nothing gives in its table `built`."""
     given = {*HARDWARE, *(row.name for row in built.rows), *(name for name, _ in built.assumed)}
     results = {equation.result for equation in built.equations}
@@ -45,11 +45,11 @@ def missing_sizes(raw: Raw, built: Framework) -> Iterator[Problem]:
         says = formula(text)
         for name in (*says.product, *says.divisors) if says else ():
             if says and name not in given and name not in results and says.result not in given:
-                yield Problem(path, f"needs {name}, which no key holds and no other equation gives")
+                yield SettingsProblem(path, f"needs {name}, which no key holds and no other equation gives")
     batches = [equation for equation in built.equations if equation.result == Name.GLOBAL_BATCH_SIZE]
     lacks = Name.MICRO_BATCH_SIZE not in given | results and Name.GLOBAL_BATCH_SIZE not in given
     if lacks and all(Name.MICRO_BATCH_SIZE in equation.product for equation in batches):
-        yield Problem(("keys",), "has no key of the micro_batch_size or the global_batch_size")
+        yield SettingsProblem(("keys",), "has no key of the micro_batch_size or the global_batch_size")
 
 
 def meant(word: str, known: Iterable[str]) -> str:
@@ -76,7 +76,7 @@ def _rows(raw: Raw) -> Iterator[tuple[Path, Raw]]:
             yield path, {"size": each} if isinstance(each, str) else each
 
 
-def _unknown_conditions(raw: Raw) -> Iterator[Problem]:
+def _unknown_conditions(raw: Raw) -> Iterator[SettingsProblem]:
     """Yield each name of a condition that there is not, and each condition that says several things at once."""
     known = raw.get("conditions", {})
     named: Iterator[tuple[Path, Any]] = ((("conditions", name), condition) for name, condition in known.items())
@@ -84,13 +84,13 @@ def _unknown_conditions(raw: Raw) -> Iterator[Problem]:
         if isinstance(condition, str):
             name = condition.removeprefix("not ")
             if name not in known:
-                yield Problem(path, f'names the condition "{name[:80]}", and there is none of that name{meant(name, known)}')
+                yield SettingsProblem(path, f'names the condition "{name[:80]}", and there is none of that name{meant(name, known)}')
             continue
         if sum(word in condition for word in _TESTS) > 1:
-            yield Problem(path, "says more than one of is, not, present and from; one of them is wanted")
+            yield SettingsProblem(path, "says more than one of is, not, present and from; one of them is wanted")
         for word in ("is", "not"):
             if isinstance(condition.get(word), str):
-                yield Problem((*path, word), f'is "{condition[word][:80]}", and `let` has no list of that name')
+                yield SettingsProblem((*path, word), f'is "{condition[word][:80]}", and `let` has no list of that name')
 
 
 def _conditions(raw: Raw) -> Iterator[tuple[Path, Any]]:
@@ -106,7 +106,7 @@ def _conditions(raw: Raw) -> Iterator[tuple[Path, Any]]:
                 yield (*path, word), stated
 
 
-def _unknown_readings(raw: Raw) -> Iterator[Problem]:
+def _unknown_readings(raw: Raw) -> Iterator[SettingsProblem]:
     """Yield each name of a reading that there is not, and each reading that is like itself."""
     readings = raw.get("readings", {})
     known = {*readings, *READINGS}
@@ -114,10 +114,10 @@ def _unknown_readings(raw: Raw) -> Iterator[Problem]:
     used += [(("readings", name, "like"), reading["like"]) for name, reading in readings.items() if "like" in reading]
     for path, name in used:
         if name not in known:
-            yield Problem(path, f'is "{name[:80]}", and there is no reading of that name{meant(name, known)}')
+            yield SettingsProblem(path, f'is "{name[:80]}", and there is no reading of that name{meant(name, known)}')
     for name in readings:
         if _is_like_itself(name, readings):
-            yield Problem(("readings", name, "like"), f"leads back to itself, or over more than {MOST_ALIKE} others")
+            yield SettingsProblem(("readings", name, "like"), f"leads back to itself, or over more than {MOST_ALIKE} others")
 
 
 def _is_like_itself(name: str, readings: Raw) -> bool:
@@ -129,16 +129,16 @@ def _is_like_itself(name: str, readings: Raw) -> bool:
     return True
 
 
-def _wrong_notation(raw: Raw) -> Iterator[Problem]:
+def _wrong_notation(raw: Raw) -> Iterator[SettingsProblem]:
     known = {*SIZES, *raw.get("sizes", ())}
     for kind, part, wanted in (("equations", "formula", FORMULA), ("constraints", "relation", RELATION)):
         for path, text in _texts(raw, kind, part):
             sizes = _sizes_in(text, part)
             if sizes is None:
-                yield Problem(path, f'holds "{text[:80]}", which is not a {part}: {wanted} is wanted')
+                yield SettingsProblem(path, f'holds "{text[:80]}", which is not a {part}: {wanted} is wanted')
             for name in dict.fromkeys(sizes or ()):
                 if name not in known:
-                    yield Problem(path, f'holds "{text[:80]}", where {name[:80]} is not a size{meant(name, known)}')
+                    yield SettingsProblem(path, f'holds "{text[:80]}", where {name[:80]} is not a size{meant(name, known)}')
 
 
 def _sizes_in(text: str, part: str) -> tuple[str, ...] | None:
@@ -155,11 +155,11 @@ def _texts(raw: Raw, kind: str, part: str) -> Iterator[tuple[Path, str]]:
         yield (kind, number), each if isinstance(each, str) else each[part]
 
 
-def _unknown_sizes(raw: Raw) -> Iterator[Problem]:
+def _unknown_sizes(raw: Raw) -> Iterator[SettingsProblem]:
     known = {*SIZES, *raw.get("sizes", ())}
     for path, name in _named_sizes(raw):
         if name not in known:
-            yield Problem(path, f'is "{name[:80]}", which is not a size{meant(name, known)}')
+            yield SettingsProblem(path, f'is "{name[:80]}", which is not a size{meant(name, known)}')
 
 
 def _named_sizes(raw: Raw) -> Iterator[tuple[Path, str]]:
@@ -182,33 +182,33 @@ def _at(raw: Any, path: Path) -> Any:
     return raw
 
 
-def _wrong_recognition(raw: Raw) -> Iterator[Problem]:
+def _wrong_recognition(raw: Raw) -> Iterator[SettingsProblem]:
     how = raw["recognise"]
     if not words(how.get("all-of", ())) and not how.get("any-of", ()):
-        yield Problem(("recognise",), "has no key by which a recipe is recognised")
+        yield SettingsProblem(("recognise",), "has no key by which a recipe is recognised")
     for number, glob in enumerate(how.get("files", ())):
         if wrong := globs.problem(glob):
-            yield Problem(("recognise", "files", number), f'holds "{glob}", which {wrong}')
+            yield SettingsProblem(("recognise", "files", number), f'holds "{glob}", which {wrong}')
 
 
-def _wrong_versions(raw: Raw) -> Iterator[Problem]:
+def _wrong_versions(raw: Raw) -> Iterator[SettingsProblem]:
     bounds = [((*path, word), table[word]) for path, table in _tables(raw) for word in ("since", "until") if word in table]
     versions = [(("before", version), version) for version in raw.get("before", ())]
     for path, text in (*bounds, *versions):
         if parse_version(text) is None:
-            yield Problem(path, f'is "{text[:80]}": a version such as "0.16" is wanted')
+            yield SettingsProblem(path, f'is "{text[:80]}": a version such as "0.16" is wanted')
     held = [path for path, _ in bounds if path[0] in ("keys", "equations", "constraints")]
     if versions and held:
-        yield Problem(held[0], "is given together with before; give only one of the two")
+        yield SettingsProblem(held[0], "is given together with before; give only one of the two")
     if len({text for _, text in bounds}) > MOST_VERSIONS:
-        yield Problem((), f"distinguishes more than {MOST_VERSIONS} versions")
+        yield SettingsProblem((), f"distinguishes more than {MOST_VERSIONS} versions")
 
 
-def _too_many_rows(raw: Raw) -> Iterator[Problem]:
+def _too_many_rows(raw: Raw) -> Iterator[SettingsProblem]:
     """Yield that the keys are too many: each spelling of a key and each condition of which one is enough makes one of its own."""
     number = 0
     for _, row in _rows(raw):
         either = row.get("when-any", ())
         number += (1 + len(words(row.get("spellings", ())))) * max(1, len(either) if isinstance(either, list) else 1)
     if number > MOST_ROWS:
-        yield Problem(("keys",), f"cover more than {MOST_ROWS:,} keys")
+        yield SettingsProblem(("keys",), f"cover more than {MOST_ROWS:,} keys")

@@ -18,7 +18,7 @@ from pytest_gbs.model.limits import MOST_OWN_FRAMEWORKS, MOST_SETTINGS_BYTES
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.settings.described import Described, is_too_deep
 from pytest_gbs.settings.framework_mistakes import SIZES, meant, missing_sizes, mistakes
-from pytest_gbs.settings.meaning import MOST_PROBLEMS, Problem, Raw
+from pytest_gbs.settings.meaning import MOST_PROBLEMS, Raw, SettingsProblem
 from pytest_gbs.settings.shape import fits
 
 
@@ -41,7 +41,8 @@ def describe(stated: Any, root: str, file: str) -> Described:
     One whose name starts with an underscore is a part for others to inherit, and no table.
     """
     if len(stated) > MOST_OWN_FRAMEWORKS:
-        return Described((), (Problem(("frameworks",), f"holds {len(stated):,} frameworks; at most {MOST_OWN_FRAMEWORKS} are read"),))
+        many = f"holds {len(stated):,} frameworks; at most {MOST_OWN_FRAMEWORKS} are read"
+        return Described((), (SettingsProblem(("frameworks",), many),))
     found, wrong, lines = _found(stated, root, file)
     known = {each.name: each.raw for each in found}
     tables: list[Framework] = []
@@ -55,16 +56,16 @@ def describe(stated: Any, root: str, file: str) -> Described:
     return Described(tuple(tables), tuple(wrong), tuple(lines))
 
 
-def _found(stated: Any, root: str, file: str) -> tuple[list[_Stated], list[Problem], list[str]]:
+def _found(stated: Any, root: str, file: str) -> tuple[list[_Stated], list[SettingsProblem], list[str]]:
     """Return each description, what is wrong with the settings that name them, and what with files that can't be read, a line each."""
     found: list[_Stated] = []
-    wrong: list[Problem] = []
+    wrong: list[SettingsProblem] = []
     lines: list[str] = []
     for path, name, each in _each(stated):
         if not isinstance(each, str):
             found.append(_Stated(path, name, each, file))
         elif _leaves(each, root):
-            wrong.append(Problem(path, f'{"holds" if name == "" else "is"} "{each[:200]}", which is not a file of this repository'))
+            wrong.append(SettingsProblem(path, f'{"holds" if name == "" else "is"} "{each[:200]}", which is not a file of this repository'))
         else:
             try:
                 found.append(_of_file(path, each, root))
@@ -100,7 +101,7 @@ def _of_file(stated_at: Path, path: str, root: str) -> _Stated:
     return _Stated(stated_at, name, file.raw, path, file.text or "\n")
 
 
-def _sentences(wrong: list[Problem], stated: _Stated) -> list[str]:
+def _sentences(wrong: list[SettingsProblem], stated: _Stated) -> list[str]:
     if not wrong:
         return []
     from pytest_gbs.settings.explain import sentences
@@ -112,7 +113,7 @@ class _Description:
     """One description on its way to tables, and what turns out to be wrong with it; `known` are all of the settings by name."""
 
     def __init__(self, stated: _Stated, known: Raw) -> None:
-        self.wrong: list[Problem] = []
+        self.wrong: list[SettingsProblem] = []
         self._stated = stated
         self._known = known
 
@@ -125,14 +126,14 @@ class _Description:
     def _plain(self) -> tuple[Plain, ...]:
         name, raw = self._stated.name, self._stated.raw
         if is_too_deep(raw):
-            self.wrong.append(Problem((), "is nested too deeply"))
+            self.wrong.append(SettingsProblem((), "is nested too deeply"))
         elif not fits(raw, "framework"):
             self.wrong.extend(_kindly(_misshapen(raw, ""), raw))
         elif not name.startswith("_"):
             try:
                 return expand(raw, self._find)
             except NotationError as error:
-                self.wrong.append(Problem(error.path, str(error)))
+                self.wrong.append(SettingsProblem(error.path, str(error)))
         return ()
 
     def _find(self, name: str) -> Raw | None:
@@ -170,7 +171,7 @@ class _Description:
         self._refuse(plain, wrong)
         return built
 
-    def _refuse(self, plain: Plain, wrong: list[Problem]) -> None:
+    def _refuse(self, plain: Plain, wrong: list[SettingsProblem]) -> None:
         """Keep what is wrong with a plain description, each at the place that says so or inherits it."""
         raw = self._stated.raw
         for problem in wrong:
@@ -179,22 +180,22 @@ class _Description:
                 of_variant = plain.variant is not None and "inherits" in raw["variants"][plain.variant]
                 home: Path = ("variants", plain.variant or 0, "inherits") if of_variant else ("inherits",) if "inherits" in raw else ()
                 said = ".".join(map(str, problem.path))
-                self.wrong.append(Problem(home, f"brings {said}, which {problem.text}" if home else f"{said} {problem.text}"))
+                self.wrong.append(SettingsProblem(home, f"brings {said}, which {problem.text}" if home else f"{said} {problem.text}"))
             else:
                 self.wrong.append(problem._replace(path=path))
 
 
-def _misshapen(raw: Raw, part: str) -> list[Problem]:
+def _misshapen(raw: Raw, part: str) -> list[SettingsProblem]:
     from pytest_gbs.settings.explain import problems
 
     return problems(raw, "framework", part)
 
 
-def _kindly(wrong: list[Problem], raw: Raw) -> list[Problem]:
+def _kindly(wrong: list[SettingsProblem], raw: Raw) -> list[SettingsProblem]:
     """Return the problems, with a word about keys that lack their quotes: TOML reads `train.batch = ...` as a table in a table."""
     nested = {problem.path[:2] for problem in wrong if _lacks_quotes(problem.path, raw)}
     hint = 'has no size; a key with dots is written in quotes, such as "train.batch" = "micro_batch_size"'
-    kept = (Problem(problem.path[:2], hint) if problem.path[:2] in nested else problem for problem in wrong)
+    kept = (SettingsProblem(problem.path[:2], hint) if problem.path[:2] in nested else problem for problem in wrong)
     return list(dict.fromkeys(kept))
 
 

@@ -19,14 +19,14 @@ SIZES: Final = ("global-batch-size", "tokens-per-step", "micro-batch-size", "gra
 _EVERYWHERE: Final = ("**",)
 
 
-class Problem(NamedTuple):
+class SettingsProblem(NamedTuple):
     """Something wrong at `path` of the settings: the part of the sentence that follows the name of the key."""
 
     path: tuple[str | int, ...]
     text: str
 
 
-def build(raw: Raw, file: str, table: str, rules: Mapping[str, str]) -> tuple[Settings, list[Problem]]:
+def build(raw: Raw, file: str, table: str, rules: Mapping[str, str]) -> tuple[Settings, list[SettingsProblem]]:
     """Return the settings that `raw`, of the right shape, states, and what is wrong with them (the first hundred things).
 
     `file` is the name of the file, `table` the name of its table ("tool.gbs", or nothing for a whole file), `rules` the names of
@@ -116,47 +116,47 @@ def _wanted(value: Any) -> tuple[tuple[int, ...], int | None, int | None, str]:
     return (), low, high, f"{{{text}}}"
 
 
-def _wrong_rules(raw: Raw, rules: Mapping[str, str]) -> Iterator[Problem]:
+def _wrong_rules(raw: Raw, rules: Mapping[str, str]) -> Iterator[SettingsProblem]:
     lists = [((key,), raw.get(key, ())) for key in ("select", "extend-select", "ignore")]
     lists += [(("per-file-ignores", glob), texts) for glob, texts in raw.get("per-file-ignores", {}).items()]  # type: ignore[misc]
     for path, texts in lists:
         for number, text in enumerate(texts):
             if not resolve(text, rules):
-                yield Problem((*path, number), f'holds "{text}", which is not a rule; {advice(text, rules)}')
+                yield SettingsProblem((*path, number), f'holds "{text}", which is not a rule; {advice(text, rules)}')
     for text in raw.get("severity", {}):
         if not resolve(text, rules):
-            yield Problem(("severity", text), f"is not a rule; {advice(text, rules)}")
+            yield SettingsProblem(("severity", text), f"is not a rule; {advice(text, rules)}")
 
 
-def _wrong_hardware(raw: Raw) -> Iterator[Problem]:
+def _wrong_hardware(raw: Raw) -> Iterator[SettingsProblem]:
     entries: list[tuple[tuple[str | int, ...], Raw]] = [((), raw)]
     entries += [((key, number), entry) for key in ("hardware", "launch") for number, entry in enumerate(raw.get(key, ()))]
     for path, entry in entries:
         if "nodes" in entry and "num-nodes" in entry:
-            yield Problem((*path, "nodes"), "is the same setting as num-nodes; one of them is wanted")
+            yield SettingsProblem((*path, "nodes"), "is the same setting as num-nodes; one of them is wanted")
         wrong = contradiction(_fields(entry))
         if wrong:
-            yield Problem((*path, "world-size"), wrong)
+            yield SettingsProblem((*path, "world-size"), wrong)
 
 
-def _wrong_ranges(raw: Raw) -> Iterator[Problem]:
+def _wrong_ranges(raw: Raw) -> Iterator[SettingsProblem]:
     for number, entry in enumerate(raw.get("expect", ())):
         for key in SIZES:
             bounds = entry.get(key)
             if isinstance(bounds, dict) and bounds.get("min", 0) > bounds.get("max", float("inf")):
-                yield Problem(("expect", number, key), f"has min {int(bounds['min']):,} above max {int(bounds['max']):,}")
+                yield SettingsProblem(("expect", number, key), f"has min {int(bounds['min']):,} above max {int(bounds['max']):,}")
 
 
-def _wrong_globs(raw: Raw) -> Iterator[Problem]:
+def _wrong_globs(raw: Raw) -> Iterator[SettingsProblem]:
     number, characters = 0, 0
     for path, glob in _globs(raw):
         if wrong := globs.problem(glob):
-            yield Problem(path, wrong if path[-1] == glob else f'holds "{glob}", which {wrong}')
+            yield SettingsProblem(path, wrong if path[-1] == glob else f'holds "{glob}", which {wrong}')
         spellings = globs.spellings(glob) or ()
         number, characters = number + len(spellings), characters + sum(map(len, spellings))
         if number > MOST_PATTERNS or characters > MOST_PATTERN_CHARACTERS:
             most = f"{MOST_PATTERNS:,} path patterns, or {MOST_PATTERN_CHARACTERS:,} characters of them"
-            yield Problem(path[:1], f"brings the settings above {most}, each spelling of braces counted")
+            yield SettingsProblem(path[:1], f"brings the settings above {most}, each spelling of braces counted")
             return
 
 

@@ -19,7 +19,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.settings.described import Brought
-from pytest_gbs.settings.meaning import Problem
+from pytest_gbs.settings.meaning import SettingsProblem
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -34,12 +34,12 @@ def installed(names: Sequence[str], rules: Mapping[str, str]) -> Brought:
     offered = {found.name: found for found in entry_points(group=GROUP)}
     tables: list[Framework] = []
     found: list[Rule] = []
-    wrong: list[Problem] = []
+    wrong: list[SettingsProblem] = []
     for number, name in enumerate(names):
         offer = _load(offered.get(name), tuple(sorted(offered)), {*rules, *(rule.code for rule in found)})
         found.extend(offer.rules)
         tables.extend(offer.tables)
-        wrong.extend(Problem(("plugins", number), f'holds "{name[:80]}", which {problem}') for problem in offer.wrong)
+        wrong.extend(SettingsProblem(("plugins", number), f'holds "{name[:80]}", which {problem}') for problem in offer.wrong)
     return Brought(tuple(tables), tuple(found), tuple(wrong))
 
 

@@ -13,7 +13,7 @@ from pytest_gbs.settings.meaning import build
 from pytest_gbs.settings.shape import fits
 
 if TYPE_CHECKING:
-    from pytest_gbs.settings.meaning import Problem
+    from pytest_gbs.settings.meaning import SettingsProblem
 
 _ROUNDS: Final = 5
 
@@ -63,7 +63,7 @@ def _brought(file: SettingsFile, rules: Mapping[str, str]) -> Brought:
     return installed(named, rules)
 
 
-def _all_problems(file: SettingsFile, table: str, rules: Mapping[str, str]) -> list[Problem]:
+def _all_problems(file: SettingsFile, table: str, rules: Mapping[str, str]) -> list[SettingsProblem]:
     """Return what is wrong with the shape, and then with the meaning of all that has the right shape."""
     from pytest_gbs.settings.explain import problems, without
 

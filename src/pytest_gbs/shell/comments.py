@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.readers.owners import ABOVE, END, HEADER, TRAILING
-from pytest_gbs.shell.text import Text
+from pytest_gbs.shell.text import ShellText
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def read_comments(text: Text, root: Node) -> tuple[CommentBlock, ...]:
+def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
     """Return the comments of a script in order, without `#!` and `#SBATCH` lines; neighbouring lines make one block."""
     spans = [text.span(node) for node in _nodes(root)]
     first = next((text.span(child)[0] for child in root.children if child.type != "comment"), len(text.string))

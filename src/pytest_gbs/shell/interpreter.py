@@ -38,11 +38,11 @@ from pytest_gbs.shell.limits import (
     MOST_COMMANDS,
     MOST_TURNS,
     TOO_LONG,
-    Budget,
     Exhausted,
+    ShellBudget,
 )
-from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, State, Variable, emptiness, join, lowered, text_of, unknown
-from pytest_gbs.shell.text import Parts, Text, lazy_pattern, parse, whole
+from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, ShellState, Variable, emptiness, join, lowered, text_of, unknown
+from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse, whole
 from pytest_gbs.shell.truth import EXPECTED, NO, UNKNOWN, YES, Truth
 from pytest_gbs.shell.values import Expanded, one
 from pytest_gbs.shell.wrappers import SHELLS, env_assignments, given_script, inner, words_of
@@ -82,7 +82,7 @@ _READS_ALL: Final = (["-r", "-d", ""], ["-d", "", "-r"], ["-rd", ""])
 class Function(NamedTuple):
     """A function that the script defines: its body, and the text the body is in."""
 
-    text: Text
+    text: ShellText
     body: Node
 
 
@@ -90,7 +90,7 @@ class Frame(NamedTuple):
     """A function call or a loop around a statement: what its own variables were before, and states that left it early."""
 
     before: dict[str, Variable | None]
-    left: list[State]
+    left: list[ShellState]
     function: Function | None = None
 
 
@@ -121,9 +121,9 @@ class Interpreter:
         self.sources = {source.path: source.text}
         self.read_file = read
         self.text_path = source.path
-        self.text = Text(())
-        self.budget = Budget()
-        self.state = State(self.budget)
+        self.text = ShellText(())
+        self.budget = ShellBudget()
+        self.state = ShellState(self.budget)
         self.functions: dict[str, Function] = {}
         self.exported_functions = set[str]()
         self.calls: list[Frame] = []
@@ -146,9 +146,9 @@ class Interpreter:
         self.long_loops: dict[str, Location] = {}
         self.directives: tuple[Directive, ...] = ()
 
-    def read_text(self, text: Text, root: Node, directives: tuple[Directive, ...] = (), state: State | None = None) -> bool:
+    def read_text(self, text: ShellText, root: Node, directives: tuple[Directive, ...] = (), state: ShellState | None = None) -> bool:
         """Read `text`, of which `root` is the tree, in a new shell, or in the state given; False if no more can be read."""
-        self.text, self.state, self.functions = text, state or State(self.budget), {}
+        self.text, self.state, self.functions = text, state or ShellState(self.budget), {}
         self.calls, self.loops, self.wrappers = [], [], ()
         self.depth = self.shells = self.uncertain = self.muted = self.repaired = 0
         self.in_job = bool(directives)
@@ -290,7 +290,7 @@ class Interpreter:
 
     def arithmetic_alone(self, parts: Parts, node: Node) -> Parts:
         """The value of `$(( ... ))` in a text of its own; unknown if it is broken there too."""
-        text, outer = Text(parts), self.text
+        text, outer = ShellText(parts), self.text
         found: Node | None = parse(text, self.budget)
         while found is not None and found.type != "arithmetic_expansion":
             found = found.children[0] if found.child_count == 1 else None
@@ -495,7 +495,7 @@ class Interpreter:
         None if one is taken for certain; else the conditions of those that are taken by default and end the script, and whether a
         clause with commands ends it.
         """
-        ends: list[tuple[State, bool]] = []
+        ends: list[tuple[ShellState, bool]] = []
         ended: list[Node] = []
         count, has_commands = len(self.commands), False
         doubt, decided = False, False  # whether an earlier condition is unknown; whether one is met by default
@@ -744,7 +744,7 @@ class Interpreter:
         if self.state.over == BREAK:
             self.state.over = ""
 
-    def go_on_as(self, states: list[State], at: Location, ending: str = "") -> None:
+    def go_on_as(self, states: list[ShellState], at: Location, ending: str = "") -> None:
         """Go on as the state is or as any of `states` is, which ended in `ending` (any way, if empty) and now go on too."""
         for state in states:
             state.over = "" if ending in ("", state.over) else state.over
@@ -767,7 +767,9 @@ class Interpreter:
             self.leave(body, frame)
         join(self.state, [(before, none), (self.state.copy(), False)], self.at(body))
 
-    def trial(self, body: Node, start: Callable[[], object], after: Callable[[], object], before: State, changing: set[str]) -> State:
+    def trial(
+        self, body: Node, start: Callable[[], object], after: Callable[[], object], before: ShellState, changing: set[str]
+    ) -> ShellState:
         """The state behind one turn, with what is done before and after it, without noting any command."""
         self.muted += 1
         self.state.become(before.copy())
@@ -1144,7 +1146,7 @@ class Interpreter:
             return True
         repaired = self.repair_quotes(words, parts) if given is not None and name != "ssh" else None
         wrapper = Wrapper(name, words if given is None else words[: max(1, index - 1)], _place_of(words, at))
-        state = State(self.budget) if name == "ssh" else self.state.child()
+        state = ShellState(self.budget) if name == "ssh" else self.state.child()
         for key, value in variables.items():
             state.variables[key] = Variable(value.parts, exported=True)
         if name in SHELLS and repaired is None and index < len(words):
@@ -1161,7 +1163,7 @@ class Interpreter:
         return True
 
     @contextmanager
-    def new_shell(self, state: State) -> Iterator[None]:
+    def new_shell(self, state: ShellState) -> Iterator[None]:
         """Go on in another shell, and come back as if nothing had happened."""
         outer = self.state, self.functions, self.calls, self.loops
         functions = {name: function for name, function in self.functions.items() if name in self.exported_functions}
@@ -1181,7 +1183,7 @@ class Interpreter:
         if self.shells >= DEEPEST_CALL:
             self.stop(f"a shell within more than {DEEPEST_CALL} others", parts[0].use)
             return
-        text, outer, before = Text(parts), self.text, self.wrappers
+        text, outer, before = ShellText(parts), self.text, self.wrappers
         self.budget.write(len(text.string))
         root = parse(text, self.budget)
         self.text = text
@@ -1204,7 +1206,7 @@ class Interpreter:
         command is not, the author means the latter: `bash -c "for i in 1; do echo "hello"; done"`.
         """
         places = self.quotes_of(words, parts)
-        if len(places) < 3 or not parse(Text(parts), self.budget).has_error:
+        if len(places) < 3 or not parse(ShellText(parts), self.budget).has_error:
             return None
         outer, text = self.text, quotes.with_escaped_quotes(self.text, places)
         self.budget.write(len(text.string))
@@ -1216,7 +1218,7 @@ class Interpreter:
             found = self.value(node)
         finally:
             self.text = outer
-        if parse(Text(found), self.budget).has_error:
+        if parse(ShellText(found), self.budget).has_error:
             return None
         self.note_syntax_error(outer.location(places[1], places[1] + 1))
         return found

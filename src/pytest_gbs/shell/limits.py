@@ -42,7 +42,7 @@ class Exhausted(Exception):
     at: Location | None = None
 
 
-class Budget:
+class ShellBudget:
     """What is left to spend on one file."""
 
     __slots__ = ("again", "looks", "parsed", "steps", "text", "tokens")

@@ -13,14 +13,14 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import ABOVE
 from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import LONGEST_VALUE, TOO_LONG, Exhausted
-from pytest_gbs.shell.state import State, Variable, lowered, unknown
-from pytest_gbs.shell.text import Parts, Text, lazy_pattern, parse, whole
+from pytest_gbs.shell.state import ShellState, Variable, lowered, unknown
+from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse, whole
 
 _DEEPEST: Final = 10
 _CONDITIONS: Final = ("ifeq", "ifneq", "ifdef", "ifndef", "else")
 
 
-class _Line(NamedTuple):
+class _LogicalLine(NamedTuple):
     """A logical line: backslashes at the end of a line join it with the next."""
 
     start: int
@@ -59,7 +59,7 @@ def read_makefile(source: Source, read: Callable[[str], Source | None] | None) -
     return interpreter.script(source.path, _comments(source))
 
 
-def _logical(text: str) -> Iterator[_Line]:
+def _logical(text: str) -> Iterator[_LogicalLine]:
     start = place = 0
     while place < len(text):
         stop = text.find("\n", place)
@@ -67,16 +67,16 @@ def _logical(text: str) -> Iterator[_Line]:
         if text[place:stop].rstrip("\r").endswith("\\") and stop < len(text):
             place = stop + 1
             continue
-        yield _Line(start, stop)
+        yield _LogicalLine(start, stop)
         start = place = stop + 1
     if start < len(text):
-        yield _Line(start, len(text))
+        yield _LogicalLine(start, len(text))
 
 
 _assignment = lazy_pattern(r"\s*(?:(export|override)\s+)?([A-Za-z_][\w.-]*)\s*(:::=|::=|:=|\?=|\+=|!=|=)[ \t]*")
 
 
-def _read_line(makefile: _Makefile, line: _Line) -> None:
+def _read_line(makefile: _Makefile, line: _LogicalLine) -> None:
     text = makefile.source.text[line.start : line.stop]
     word = text.split(None, 1)[0] if text.strip() else ""
     if makefile.defining or word == "define":
@@ -98,7 +98,7 @@ def _read_line(makefile: _Makefile, line: _Line) -> None:
         _read_rule(makefile, line, text)
 
 
-def _read_rule(makefile: _Makefile, line: _Line, text: str) -> None:
+def _read_rule(makefile: _Makefile, line: _LogicalLine, text: str) -> None:
     """Note the target of a rule; its own assignments make a variable unknown."""
     targets, _, rest = text.partition(":")
     makefile.target = targets.strip()
@@ -112,7 +112,7 @@ def _read_rule(makefile: _Makefile, line: _Line, text: str) -> None:
         makefile.recipes.append((makefile.target, start, line.stop))
 
 
-def _assign(makefile: _Makefile, match: re.Match[str], line: _Line) -> None:
+def _assign(makefile: _Makefile, match: re.Match[str], line: _LogicalLine) -> None:
     makefile.interpreter.budget.step()
     name, sign = match.group(2), match.group(3)
     text = makefile.source.text
@@ -196,7 +196,7 @@ def _referred(makefile: _Makefile, part: Part, match: re.Match[str], stop: int, 
     return tuple(entry._replace(use=use) for entry in filled) if len(filled) == 1 else filled
 
 
-def _recipes(makefile: _Makefile) -> Iterator[tuple[str, Text]]:
+def _recipes(makefile: _Makefile) -> Iterator[tuple[str, ShellText]]:
     """Yield the recipe lines as texts for a shell, each with its target."""
     text = makefile.source.text
     grouped: list[tuple[str, list[Part]]] = []
@@ -210,7 +210,7 @@ def _recipes(makefile: _Makefile) -> Iterator[tuple[str, Text]]:
         else:
             grouped.append((target, [*filled, end]))
     for target, listed in grouped:
-        yield target, Text(tuple(listed))
+        yield target, ShellText(tuple(listed))
 
 
 def _without_tabs(path: str, text: str, start: int, stop: int) -> Parts:
@@ -224,9 +224,9 @@ def _without_tabs(path: str, text: str, start: int, stop: int) -> Parts:
     return tuple(found)
 
 
-def _state(makefile: _Makefile) -> State:
+def _state(makefile: _Makefile) -> ShellState:
     """Return the state in which a recipe's shell starts."""
-    state = State(makefile.interpreter.budget)
+    state = ShellState(makefile.interpreter.budget)
     state.arguments = ()
     for name in makefile.variables if makefile.all_exported else makefile.exported:
         if name in makefile.variables:

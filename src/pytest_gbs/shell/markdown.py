@@ -14,7 +14,7 @@ from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import MOST_CHARACTERS, MOST_PIECES, Exhausted
 from pytest_gbs.shell.script import masked
-from pytest_gbs.shell.text import Parts, Text, lazy_pattern, parse
+from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse
 
 _SHELLS: Final = frozenset(
     ["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "sh-session", "shellscript", "terminal"]
@@ -45,7 +45,7 @@ def read_markdown(source: Source, read: Callable[[str], Source | None] | None) -
             break
         interpreter.context = block.heading
         try:
-            text = Text(_parts(source, spans))
+            text = ShellText(_parts(source, spans))
             root = parse(text, interpreter.budget)
         except Exhausted as exhausted:
             interpreter.stop(str(exhausted), Location(source.path, *spans[0]))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Part
-from pytest_gbs.shell.text import Text
+from pytest_gbs.shell.text import ShellText
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -40,13 +40,13 @@ def closing(string: str, place: int, stop: int) -> int:
     return place
 
 
-def with_escaped_quotes(text: Text, quotes: list[int]) -> Text:
+def with_escaped_quotes(text: ShellText, quotes: list[int]) -> ShellText:
     """The text from the first to the last of `quotes`, those between them escaped."""
     found: list[Part] = []
     for first, second in pairwise(quotes):
         at = text.location(second, second + 1)
         found += [*text.slice(first + (first != quotes[0]), second), Part('"' if second == quotes[-1] else '\\"', at, at)]
-    return Text(tuple(found))
+    return ShellText(tuple(found))
 
 
 def only_string(root: Node) -> Node | None:

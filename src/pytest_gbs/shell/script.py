@@ -13,9 +13,9 @@ from pytest_gbs.model.location import Location, Source
 from pytest_gbs.shell import slurm
 from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.interpreter import Interpreter
-from pytest_gbs.shell.limits import MOST_PIECES, Budget, Exhausted
-from pytest_gbs.shell.state import State, Variable, unknown
-from pytest_gbs.shell.text import Parts, Text, lazy_pattern, parse, whole
+from pytest_gbs.shell.limits import MOST_PIECES, Exhausted, ShellBudget
+from pytest_gbs.shell.state import ShellState, Variable, unknown
+from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse, whole
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,7 +30,7 @@ def read_script(source: Source, read: Callable[[str], Source | None] | None, sta
         text, root, interpreter.directives, comments = _parsed(source)
     except Exhausted as exhausted:
         return Script(source.path, (), stopped=Stop(str(exhausted), interpreter.at_start))
-    state = State(interpreter.budget)
+    state = ShellState(interpreter.budget)
     if started is not None:
         state.arguments = tuple(word.parts for word in started.arguments)
         for name, value in started.environment:
@@ -41,10 +41,10 @@ def read_script(source: Source, read: Callable[[str], Source | None] | None, sta
 
 
 @lru_cache(maxsize=_MOST_PARSED)
-def _parsed(source: Source) -> tuple[Text, Node, tuple[Directive, ...], tuple[CommentBlock, ...]]:
+def _parsed(source: Source) -> tuple[ShellText, Node, tuple[Directive, ...], tuple[CommentBlock, ...]]:
     """Return what is the same however a script is started; others start it often, each time with other arguments."""
-    text = Text(masked(source.path, source.text, 0, len(source.text)))
-    root = parse(text, Budget())
+    text = ShellText(masked(source.path, source.text, 0, len(source.text)))
+    root = parse(text, ShellBudget())
     return text, root, slurm.read_directives(text, root), read_comments(text, root)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.model.command import Directive, Part, Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.location import Location
-from pytest_gbs.shell.state import State, Variable
-from pytest_gbs.shell.text import Text
+from pytest_gbs.shell.state import ShellState, Variable
+from pytest_gbs.shell.text import ShellText
 from pytest_gbs.shell.wrappers import SWITCHES
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _option() -> re.Pattern[str]:
     return re.compile(r"(--[A-Za-z][\w-]*|-[A-Za-z])(?:=|[ \t]*(?=[^\s-])|(?=\s|$|-))(\"[^\"\n]*\"|'[^'\n]*'|[^\s#-][^\s]*)?")
 
 
-def read_directives(text: Text, root: Node) -> tuple[Directive, ...]:
+def read_directives(text: ShellText, root: Node) -> tuple[Directive, ...]:
     """Return the options on the `#SBATCH` lines before the first command, as sbatch reads them."""
     found: list[Directive] = []
     for child in root.children:
@@ -52,7 +52,7 @@ def read_directives(text: Text, root: Node) -> tuple[Directive, ...]:
     return tuple(found)
 
 
-def _line(text: Text, start: int, stop: int) -> list[Directive]:
+def _line(text: ShellText, start: int, stop: int) -> list[Directive]:
     found: list[Directive] = []
     end = next((m.start() for m in re.finditer(r"\s#", text.string[start:stop])), stop - start) + start
     for match in _option().finditer(text.string, start, end):
@@ -69,7 +69,7 @@ def _line(text: Text, start: int, stop: int) -> list[Directive]:
     return found
 
 
-def set_variables(state: State, directives: tuple[Directive, ...]) -> None:
+def set_variables(state: ShellState, directives: tuple[Directive, ...]) -> None:
     """Set the variables that sbatch exports for these options."""
     stated = {directive.name: directive for directive in directives}  # the last one wins
     for name, variables in _VARIABLES.items():
@@ -105,7 +105,7 @@ def read_options(words: tuple[Word, ...]) -> tuple[tuple[Directive, ...], int]:
     return tuple(found), index
 
 
-def _set(state: State, name: str, value: str, directive: Directive) -> None:
+def _set(state: ShellState, name: str, value: str, directive: Directive) -> None:
     part = Part(value, directive.at, directive.at, name, note=f"sbatch {directive.name}")
     state.variables[name] = Variable((part,), exported=True)
 
@@ -124,7 +124,7 @@ def devices(value: str) -> str | None:
     return last if whole_number(last) is not None else "1" if value == "gpu" or value.startswith("gpu:") else None
 
 
-def _set_devices(state: State, stated: dict[str, Directive]) -> None:
+def _set_devices(state: ShellState, stated: dict[str, Directive]) -> None:
     directive = stated.get("--gpus-per-node") or stated.get("--gres")
     if directive is None or directive.value is None or (directive.name == "--gres" and not directive.value.startswith("gpu")):
         return
@@ -133,7 +133,7 @@ def _set_devices(state: State, stated: dict[str, Directive]) -> None:
         _set(state, "SLURM_GPUS_ON_NODE", count, directive)
 
 
-def _set_tasks(state: State, stated: dict[str, Directive]) -> None:
+def _set_tasks(state: ShellState, stated: dict[str, Directive]) -> None:
     """Set the number of tasks where it follows: nodes x tasks on each."""
     each, nodes = stated.get("--ntasks-per-node"), stated.get("--nodes")
     if "--ntasks" in stated or each is None or nodes is None:
@@ -144,7 +144,7 @@ def _set_tasks(state: State, stated: dict[str, Directive]) -> None:
             _set(state, name, str(int(one) * int(other)), each)
 
 
-def forget_step_variables(state: State, at: Location, words: tuple[str, ...]) -> None:
+def forget_step_variables(state: ShellState, at: Location, words: tuple[str, ...]) -> None:
     """Make unknown what `srun` sets anew for its step, where its own options differ from the job's."""
     for option, names in (("--nodes", ("SLURM_NNODES", "SLURM_JOB_NUM_NODES")), ("--ntasks", ("SLURM_NTASKS", "SLURM_NPROCS"))):
         short = next(key for key, long in _LONG.items() if long == option)

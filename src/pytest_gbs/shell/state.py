@@ -8,7 +8,7 @@ from typing import Final
 from pytest_gbs.model.command import Folder, Part
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.shell.limits import Budget
+from pytest_gbs.shell.limits import ShellBudget
 from pytest_gbs.shell.text import Parts
 
 # How a shell comes to its end, or a run of a loop to its own.
@@ -100,7 +100,7 @@ def emptiness(parts: Parts) -> tuple[bool | None, bool]:
     return (True, True) if all(part.default for part in holes) else (None, False)
 
 
-class State:
+class ShellState:
     """The variables, the arguments (None: unknown), the folder of a shell, and how it ended, if it did.
 
     What goes through all variables is paid for: a script may have thousands, and thousands of branches.
@@ -108,7 +108,7 @@ class State:
 
     __slots__ = ("arguments", "budget", "exporting", "folder", "forgotten", "over", "unlikely", "variables")
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: ShellBudget) -> None:
         self.budget = budget
         self.variables: dict[str, Variable] = {}
         self.arguments: tuple[Parts, ...] | None = None
@@ -118,10 +118,10 @@ class State:
         self.unlikely = False  # a branch that did something ended the script, if it was taken
         self.forgotten = False  # something unknown may have set any variable
 
-    def copy(self) -> State:
+    def copy(self) -> ShellState:
         """Return a state that goes its own way from here on."""
         self.budget.step(len(self.variables) // _COPIED)
-        other = State(self.budget)
+        other = ShellState(self.budget)
         other.variables = dict(self.variables)
         other.arguments, other.folder, other.over = self.arguments, self.folder, self.over
         other.exporting, other.forgotten, other.unlikely = self.exporting, self.forgotten, self.unlikely
@@ -131,9 +131,9 @@ class State:
         """Return whether the shell came to an end, or left the loop at hand."""
         return bool(self.over)
 
-    def become(self, other: State) -> None:
+    def become(self, other: ShellState) -> None:
         """Go on as `other`."""
-        for name in State.__slots__:
+        for name in ShellState.__slots__:
             setattr(self, name, getattr(other, name))
 
     def assign(self, name: str, variable: Variable) -> None:
@@ -153,7 +153,7 @@ class State:
             self.forget(name, at)
         self.arguments, self.folder, self.forgotten = None, Folder(None), True
 
-    def changed(self, other: State) -> list[str]:
+    def changed(self, other: ShellState) -> list[str]:
         """Return the variables that are not the same in both."""
         mine, others = self.variables, other.variables
         self.budget.step((len(mine) + len(others)) // _COMPARED)
@@ -162,10 +162,10 @@ class State:
         self.budget.step(len(found) // _CHANGED)
         return found
 
-    def child(self) -> State:
+    def child(self) -> ShellState:
         """Return the state in which a new shell starts: what is exported, everything else unknown; no arguments."""
         self.budget.step(len(self.variables) // _CHANGED)
-        other = State(self.budget)
+        other = ShellState(self.budget)
         for name, variable in self.variables.items():
             if variable.unset or (variable.exported and variable.items is None):
                 other.variables[name] = variable
@@ -186,7 +186,7 @@ def _same(one: Variable | None, other: Variable | None) -> bool:
     return one is other or (one is not None and one.same(other))
 
 
-def join(state: State, branches: list[tuple[State, bool]], at: Location) -> None:
+def join(state: ShellState, branches: list[tuple[ShellState, bool]], at: Location) -> None:
     """Let `state` go on where any of `branches` may have ended: what they disagree on is unknown.
 
     A branch that is marked is the one that a script takes when nobody sets anything: its values win, as defaults.
@@ -228,7 +228,7 @@ def _maybe(name: str, at: Location, *, exported: bool = False) -> Variable:
     return Variable((unknown(name, at),), exported=exported)
 
 
-def _join_rest(result: State, branch: State, chosen: bool) -> None:
+def _join_rest(result: ShellState, branch: ShellState, chosen: bool) -> None:
     if chosen:
         return
     result.unlikely = result.unlikely and branch.unlikely

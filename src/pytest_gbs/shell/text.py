@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.command import Part, Word, hull
 from pytest_gbs.model.location import Location
-from pytest_gbs.shell.limits import Budget, Exhausted
+from pytest_gbs.shell.limits import Exhausted, ShellBudget
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -31,7 +31,7 @@ def lazy_pattern(expression: str, flags: int = 0) -> Callable[[], re.Pattern[str
     return cache(lambda: re.compile(expression, flags))
 
 
-class Text:
+class ShellText:
     """Parts one behind the other, read as one text; an unknown part is one hole in it."""
 
     __slots__ = ("_bytes", "_exact", "parts", "starts", "string", "words")
@@ -157,7 +157,7 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def parse(text: Text, budget: Budget) -> Node:
+def parse(text: ShellText, budget: ShellBudget) -> Node:
     """Return the root of the syntax tree of `text`, which may have error nodes anywhere.
 
     Raises: Exhausted: it is too large, or so broken that the parser seeks the end of it again and again.
@@ -178,7 +178,7 @@ def parse(text: Text, budget: Budget) -> Node:
     return root
 
 
-def _tree(source: bytes, budget: Budget) -> Node:
+def _tree(source: bytes, budget: ShellBudget) -> Node:
     """Return the syntax tree of `source`, handed to the parser piece by piece, so that what it looks at is counted.
 
     Behind an opening bracket that nothing closes its scanner looks ahead to the end at each token: the square of the length.

@@ -28,7 +28,7 @@ def grammars() -> tuple[Grammar, ...]:
     return tuple(sorted(found, key=lambda grammar: grammar.name))
 
 
-class Stated(NamedTuple):
+class StatedByComments(NamedTuple):
     """What the comments of a file state, in the order of the file.
 
     `ended` is the code point where reading them ended since they say more than is read, None where all were read.
@@ -43,7 +43,7 @@ def read_declarations(blocks: tuple[CommentBlock, ...], source: str) -> tuple[De
     return read_stated(blocks, source).declarations
 
 
-def read_stated(blocks: tuple[CommentBlock, ...], source: str) -> Stated:
+def read_stated(blocks: tuple[CommentBlock, ...], source: str) -> StatedByComments:
     """Return what the comments of one file state, and where reading them ended."""
     has_digit = digit().search
     found: list[tuple[CommentBlock, tuple[Declaration, ...]]] = []
@@ -64,10 +64,10 @@ def read_stated(blocks: tuple[CommentBlock, ...], source: str) -> Stated:
         if ended is not None:
             break
     if not found:
-        return Stated((), ended)
+        return StatedByComments((), ended)
     from pytest_gbs.claims.grammars._resolve import resolved
 
-    return Stated(resolved(found, blocks), ended)
+    return StatedByComments(resolved(found, blocks), ended)
 
 
 def readable(block: CommentBlock) -> int:

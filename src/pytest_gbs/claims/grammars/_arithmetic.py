@@ -7,7 +7,7 @@ from math import gcd
 from typing import Final
 
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, Token, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import NODES, UNITS, words
 from pytest_gbs.model.limits import DEEPEST_BRACKETS, LARGEST_PRODUCT
 from pytest_gbs.model.quantity import Name
@@ -21,7 +21,7 @@ _REMARK: Final = 12
 _PLAIN_BATCH: Final = words("batch bs bsz batchsize")
 
 
-class Operand(NamedTuple):
+class StatedOperand(NamedTuple):
     """One factor of a product: its number (None where it is only named), its name ("" where it has none), and the number's token.
 
     `unit` is the first word behind the number that is not a name of ours: `64 samples`.
@@ -41,12 +41,12 @@ class Product(NamedTuple):
 
     first: int
     stop: int
-    factors: tuple[Operand, ...]
-    divisors: tuple[Operand, ...]
+    factors: tuple[StatedOperand, ...]
+    divisors: tuple[StatedOperand, ...]
     value: int | None
 
     @property
-    def operands(self) -> tuple[Operand, ...]:
+    def operands(self) -> tuple[StatedOperand, ...]:
         """All operands, factors first."""
         return self.factors + self.divisors
 
@@ -56,12 +56,12 @@ _Ratio = tuple[int, int]
 
 class _Part(NamedTuple):
     stop: int
-    factors: tuple[Operand, ...]
-    divisors: tuple[Operand, ...]
+    factors: tuple[StatedOperand, ...]
+    divisors: tuple[StatedOperand, ...]
     value: _Ratio | None  # numerator and denominator without a common divisor
 
 
-def products(tokens: Sequence[Token], taken: Collection[int] = ()) -> tuple[Product, ...]:
+def products(tokens: Sequence[WordToken], taken: Collection[int] = ()) -> tuple[Product, ...]:
     """Return the products of at least two operands that the tokens write out, in order, the longest from each place on.
 
     None starts at a token that is `taken`: a word of the batch's own name.
@@ -79,14 +79,14 @@ def products(tokens: Sequence[Token], taken: Collection[int] = ()) -> tuple[Prod
     return tuple(found)
 
 
-def _may_start(tokens: Sequence[Token], i: int) -> bool:
+def _may_start(tokens: Sequence[WordToken], i: int) -> bool:
     token = tokens[i]
     if token.kind == NUMBER or token.text == "(" or token.text in _PLAIN_BATCH:
         return True
     return token.kind == WORD and name_at(tokens, i) is not None
 
 
-def _product(tokens: Sequence[Token], i: int, depth: int) -> _Part | None:
+def _product(tokens: Sequence[WordToken], i: int, depth: int) -> _Part | None:
     # Behind a sign whose left side could not be read, an equals sign starts the result.
     part = _operand(tokens, i, depth, depth > 0 or text_at(tokens, i - 1) not in OPERATORS)
     while part is not None and part.stop < len(tokens) - 1 and tokens[part.stop].text in OPERATORS:
@@ -120,7 +120,7 @@ def _reduced(numerator: int, denominator: int) -> _Ratio | None:
     return numerator // common, denominator // common
 
 
-def _operand(tokens: Sequence[Token], i: int, depth: int, binds: bool) -> _Part | None:
+def _operand(tokens: Sequence[WordToken], i: int, depth: int, binds: bool) -> _Part | None:
     """Return one operand: a number with or without a name before or behind it, a name alone, or a product in brackets."""
     if i >= len(tokens):
         return None
@@ -130,16 +130,16 @@ def _operand(tokens: Sequence[Token], i: int, depth: int, binds: bool) -> _Part 
     return _counted(tokens, i) if tokens[i].kind == NUMBER else _named(tokens, i, binds)
 
 
-def _counted(tokens: Sequence[Token], i: int) -> _Part | None:
+def _counted(tokens: Sequence[WordToken], i: int) -> _Part | None:
     found = count_at(tokens, i)
     if found is None:
         return None
     name, stop, unit = _behind(tokens, i + 1)
     stop = _past_remark(tokens, stop)
-    return _Part(stop, (Operand(found.value, name, i, unit),), (), (found.value, 1))
+    return _Part(stop, (StatedOperand(found.value, name, i, unit),), (), (found.value, 1))
 
 
-def _past_remark(tokens: Sequence[Token], i: int) -> int:
+def _past_remark(tokens: Sequence[WordToken], i: int) -> int:
     """Return where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`."""
     if text_at(tokens, i) != "(":
         return i
@@ -151,7 +151,7 @@ def _past_remark(tokens: Sequence[Token], i: int) -> int:
     return i
 
 
-def _behind(tokens: Sequence[Token], i: int) -> tuple[str, int, str]:
+def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
     """Return the name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is not a name of ours."""
     bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
     name, stop = ("", i) if text_at(tokens, i) in UNITS else _name(tokens, i + bracket)
@@ -162,7 +162,7 @@ def _behind(tokens: Sequence[Token], i: int) -> tuple[str, int, str]:
     return "", i, tokens[i].text if i < len(tokens) and tokens[i].kind == WORD else ""
 
 
-def _name(tokens: Sequence[Token], i: int) -> tuple[str, int]:
+def _name(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
     """Return the size that the words from token `i` on name in a formula, and where they end; "" where they name none."""
     named = name_at(tokens, i)
     if named is not None:
@@ -172,7 +172,7 @@ def _name(tokens: Sequence[Token], i: int) -> tuple[str, int]:
     return "", i
 
 
-def _named(tokens: Sequence[Token], i: int, binds: bool) -> _Part | None:
+def _named(tokens: Sequence[WordToken], i: int, binds: bool) -> _Part | None:
     """Return a name with its number (`grad_accum=4`, `dp_size(64)`, `dp8`), or alone."""
     name, stop = _name(tokens, i)
     if not name:
@@ -183,5 +183,5 @@ def _named(tokens: Sequence[Token], i: int, binds: bool) -> _Part | None:
     found = count_at(tokens, at)
     is_result = equated and text_at(tokens, at + 1) in UNITS
     if found is None or is_result or (bracket and text_at(tokens, at + 1) != ")"):
-        return _Part(stop, (Operand(None, name, i),), (), None)
-    return _Part(at + 1 + bracket, (Operand(found.value, name, at),), (), (found.value, 1))
+        return _Part(stop, (StatedOperand(None, name, i),), (), None)
+    return _Part(at + 1 + bracket, (StatedOperand(found.value, name, at),), (), (found.value, 1))

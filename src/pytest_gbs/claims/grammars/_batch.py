@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_gbs.claims.grammars._sizes import count_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Token, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import DEVICE_UNITS, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
@@ -27,7 +27,7 @@ class Label(NamedTuple):
     name: str = Name.GLOBAL_BATCH_SIZE
 
 
-def labels(text: str, tokens: Sequence[Token]) -> tuple[Label, ...]:
+def labels(text: str, tokens: Sequence[WordToken]) -> tuple[Label, ...]:
     """Return the names of the global batch in a statement of the block text `text`, in order."""
     found: list[Label] = []
     i = 0
@@ -39,7 +39,7 @@ def labels(text: str, tokens: Sequence[Token]) -> tuple[Label, ...]:
     return tuple(found)
 
 
-def _label(text: str, tokens: Sequence[Token], i: int) -> Label | None:
+def _label(text: str, tokens: Sequence[WordToken], i: int) -> Label | None:
     token = tokens[i]
     if token.kind != WORD:
         return None
@@ -54,7 +54,7 @@ def _label(text: str, tokens: Sequence[Token], i: int) -> Label | None:
     return Label(i, stop, Name.PROMPTS_PER_STEP if unit == "prompts" else Name.GLOBAL_BATCH_SIZE) if stop else None
 
 
-def _per_step(tokens: Sequence[Token], i: int) -> int:
+def _per_step(tokens: Sequence[WordToken], i: int) -> int:
     """Return where "per step", "per optimizer step" or the like ends that starts at token `i`; 0 where there is none."""
     if text_at(tokens, i) != "per":
         return 0
@@ -64,7 +64,7 @@ def _per_step(tokens: Sequence[Token], i: int) -> int:
     return i + 1 if text_at(tokens, i) in STEPS else 0
 
 
-def _named_batch(tokens: Sequence[Token], i: int) -> Label | None:
+def _named_batch(tokens: Sequence[WordToken], i: int) -> Label | None:
     """Return the label of words such as `global train batch size` and `full, fixed batch size` from token `i` on."""
     j, whole = i, False
     while (text := text_at(tokens, j)) in _WHOLE or text in _BETWEEN or (text == "," and whole and text_at(tokens, j + 1) in _BETWEEN):
@@ -78,7 +78,7 @@ def _named_batch(tokens: Sequence[Token], i: int) -> Label | None:
     return None if text_at(tokens, j) in ("sizes", "norm", "normalization", "dim") else Label(i, j)
 
 
-def _of_something_else(tokens: Sequence[Token], label: Label) -> bool:
+def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
     """Return whether words close by make it a batch of evaluation, of one device, of another part of the program."""
     for j in range(label.first - 1, max(-1, label.first - 1 - _PHRASE), -1):
         text = tokens[j].text
@@ -89,7 +89,7 @@ def _of_something_else(tokens: Sequence[Token], label: Label) -> bool:
     return per_device(tokens, label.stop)
 
 
-def per_device(tokens: Sequence[Token], i: int) -> bool:
+def per_device(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether "per GPU", "/device", "for evaluation" or the like stands at token `i`."""
     text, behind = text_at(tokens, i), text_at(tokens, i + 1)
     each = behind in ("each", "every")
@@ -103,14 +103,14 @@ def per_device(tokens: Sequence[Token], i: int) -> bool:
     return False
 
 
-def unit_at(tokens: Sequence[Token], i: int) -> tuple[str, int]:
+def unit_at(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
     """Return the unit behind a number and where it ends: `samples`, `tokens`, ...; "" where none is said."""
     j = i + (text_at(tokens, i) in ("unique", "packed", "training", "preference"))
     unit = UNITS.get(text_at(tokens, j), "")
     return (unit, j + 1) if unit else ("", i)
 
 
-def is_bare(tokens: Sequence[Token], i: int) -> bool:
+def is_bare(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether a number that ends before token `i` counts samples: nothing behind it makes it steps, GPUs, a ratio, a range."""
     if i >= len(tokens):
         return True
@@ -120,7 +120,7 @@ def is_bare(tokens: Sequence[Token], i: int) -> bool:
     return token.kind != NUMBER and token.text not in _UNCOUNTED and not per_device(tokens, i)
 
 
-def is_list(tokens: Sequence[Token], i: int) -> bool:
+def is_list(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether the number at token `i` is one of several: `16, 32, 64`, `64 or 128`; not `128, 8 nodes`."""
     if text_at(tokens, i + 1) not in (",", "or", "and", "/", "to", "-", "|") or count_at(tokens, i + 2) is None:
         return False

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Operand, Product
+from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand
 from pytest_gbs.claims.grammars._batch import Label
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Token, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
@@ -28,7 +28,7 @@ class Result(NamedTuple):
     unit: str
 
 
-class Formula(NamedTuple):
+class StatedFormula(NamedTuple):
     """Arithmetic with its operands named as well as can be.
 
     `label` names the batch that it is said to be; `results` are the numbers it is said to give. `equated` is false where its result
@@ -48,7 +48,7 @@ class Formula(NamedTuple):
         return frozenset(operand.name for operand in self.product.factors if operand.name)
 
 
-def formulas(tokens: Sequence[Token], products: Sequence[Product], labels: Sequence[Label]) -> Iterator[Formula]:
+def formulas(tokens: Sequence[WordToken], products: Sequence[Product], labels: Sequence[Label]) -> Iterator[StatedFormula]:
     """Yield each product of numbers with its label and its results; one of names alone lends its names to the one behind it."""
     starts = {product.first: product for product in products}
     used = set[int]()
@@ -59,20 +59,20 @@ def formulas(tokens: Sequence[Token], products: Sequence[Product], labels: Seque
         behind = starts.get(product.stop + 1) if text_at(tokens, product.stop) == "=" else None
         if behind is not None and all(operand.value is None for operand in product.operands):
             used.add(behind.first)
-            yield Formula(_lent(product, behind), label, tuple(_results(tokens, behind.stop, starts, used)))
+            yield StatedFormula(_lent(product, behind), label, tuple(_results(tokens, behind.stop, starts, used)))
         elif _names_another_size(tokens, product):
             first = product.factors[0]
             unnamed = product._replace(first=first.at, factors=(first._replace(name=""), *product.factors[1:]))
-            yield Formula(unnamed, None, tuple(_results(tokens, product.stop, starts, used)))
+            yield StatedFormula(unnamed, None, tuple(_results(tokens, product.stop, starts, used)))
         else:
             before = _result_before(tokens, product, label, labels)
             behind_it = tuple(_results(tokens, product.stop, starts, used))
             denied = tuple(_denied(tokens, product, before, behind_it)) if before else ()
             equated = before is None or text_at(tokens, product.first - 1) == "="
-            yield Formula(product, label, (before,) if before else behind_it, equated, denied)
+            yield StatedFormula(product, label, (before,) if before else behind_it, equated, denied)
 
 
-def _denied(tokens: Sequence[Token], product: Product, before: Result, results: tuple[Result, ...]) -> Iterator[Result]:
+def _denied(tokens: Sequence[WordToken], product: Product, before: Result, results: tuple[Result, ...]) -> Iterator[Result]:
     """Yield the result behind arithmetic that really gives the one in front: the 128 of `256 (4 x 4 x 16 = 128)`."""
     stated = count_at(tokens, before.at)
     if stated is None or product.value is None or not any(product.value in interval for interval in stated.holds):
@@ -92,7 +92,7 @@ def _lent(names: Product, numbers: Product) -> Product:
     return numbers._replace(first=names.first, factors=factors, divisors=divisors)
 
 
-def _names_another_size(tokens: Sequence[Token], product: Product) -> bool:
+def _names_another_size(tokens: Sequence[WordToken], product: Product) -> bool:
     """Return whether the name in front is that of the result: `DP = 48 / (4*1*2) = 6`, but not `micro=1 * accum=4`."""
     first = product.factors[0]
     if not first.name or first.value is None or first.at == product.first or text_at(tokens, first.at - 1) not in ("=", ":"):
@@ -100,7 +100,7 @@ def _names_another_size(tokens: Sequence[Token], product: Product) -> bool:
     return text_at(tokens, product.stop) == "=" and not any(operand.name for operand in product.operands[1:])
 
 
-def _label(tokens: Sequence[Token], product: Product, labels: Sequence[Label]) -> Label | None:
+def _label(tokens: Sequence[WordToken], product: Product, labels: Sequence[Label]) -> Label | None:
     """Return the label that the product belongs to: the nearest in front of it, with an equals sign or the like between."""
     own = [each for each in labels if text_at(tokens, each.first - 1) not in OPERATORS and text_at(tokens, each.stop) not in OPERATORS]
     label = next((each for each in reversed(own) if each.stop <= product.first), None)
@@ -120,7 +120,7 @@ def _label(tokens: Sequence[Token], product: Product, labels: Sequence[Label]) -
     return label if any(token.text in DEVICE_UNITS for token in between) else None
 
 
-def _result_of(tokens: Sequence[Token], label: Label, product: Product) -> Result | None:
+def _result_of(tokens: Sequence[WordToken], label: Label, product: Product) -> Result | None:
     """Return the number that the label is given before a colon and arithmetic: `held at 1,048,576 tokens, as before: 4 * 8 * 32768`."""
     at = next((i for i in range(label.stop, product.first) if tokens[i].kind == NUMBER), None)
     if at is None or not all(token.text in _LEADING for token in tokens[label.stop : at]):
@@ -128,7 +128,7 @@ def _result_of(tokens: Sequence[Token], label: Label, product: Product) -> Resul
     return Result(at, _unit(tokens, at + 1)[0])
 
 
-def _result_before(tokens: Sequence[Token], product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
+def _result_before(tokens: Sequence[WordToken], product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
     """Return the result in front of the arithmetic: `128 = 16 x 8`, `GBS 64 (8 x 8 GPUs)`, `global 128 = 8 * 16 dp`."""
     if label is not None and text_at(tokens, product.first - 1) == ":":
         return _result_of(tokens, label, product) if text_at(tokens, product.stop) not in _EQUALS else None
@@ -145,7 +145,7 @@ def _result_before(tokens: Sequence[Token], product: Product, label: Label | Non
     return Result(at, unit) if follows or text_at(tokens, at - 1) in ("global", "effective", "total") else None
 
 
-def _results(tokens: Sequence[Token], i: int, starts: dict[int, Product], used: set[int]) -> Iterator[Result]:
+def _results(tokens: Sequence[WordToken], i: int, starts: dict[int, Product], used: set[int]) -> Iterator[Result]:
     """Yield the numbers behind the arithmetic: `= 1536 seq = 12.58M tok/step`, `= 512*sequence_length = 1M tokens`."""
     while text_at(tokens, i) in _EQUALS:
         i += 1
@@ -166,7 +166,7 @@ def _results(tokens: Sequence[Token], i: int, starts: dict[int, Product], used: 
         i = stop
 
 
-def _other_size(tokens: Sequence[Token], start: int, stop: int) -> str:
+def _other_size(tokens: Sequence[WordToken], start: int, stop: int) -> str:
     """Return "?" and the size that the words in front of a result name, where that is not a batch: `-> grad accum 4`."""
     named = (name_at(tokens, j) for j in range(start, stop))
     return next((f"?{each.name}" for each in named if each is not None and each.name in _NO_BATCH), "")
@@ -175,7 +175,7 @@ def _other_size(tokens: Sequence[Token], start: int, stop: int) -> str:
 _NO_BATCH: Final = frozenset((Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE))
 
 
-def _next_number(tokens: Sequence[Token], i: int) -> int:
+def _next_number(tokens: Sequence[WordToken], i: int) -> int:
     """Return the next number from token `i` on, past words and signs for "about"."""
     for j in range(i, min(i + _FAR, len(tokens))):
         if tokens[j].kind == NUMBER or (tokens[j].kind == SIGN and tokens[j].text not in APPROXIMATELY):
@@ -183,7 +183,7 @@ def _next_number(tokens: Sequence[Token], i: int) -> int:
     return len(tokens)
 
 
-def _samples_of(product: Product) -> Operand | None:
+def _samples_of(product: Product) -> StatedOperand | None:
     """Return the number of `512*sequence_length`."""
     if len(product.operands) != 2 or product.divisors:
         return None
@@ -191,7 +191,7 @@ def _samples_of(product: Product) -> Operand | None:
     return one if other.name == Name.SEQUENCE_LENGTH and one.value is not None and not one.name else None
 
 
-def _unit(tokens: Sequence[Token], i: int) -> tuple[str, int]:
+def _unit(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
     """Return the unit behind a result, and where it ends; "?" where it is none of a batch: steps, GPUs, gigabytes."""
     text = text_at(tokens, i)
     if text in UNITS:

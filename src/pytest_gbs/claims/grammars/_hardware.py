@@ -18,7 +18,7 @@ from pytest_gbs.claims.grammars._hardware_words import (
     memory,
     next_is_list,
 )
-from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, Token, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import COUNTED, NODES, SINGLE, is_chip, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
@@ -37,7 +37,7 @@ _COUNTS: Final = frozenset((*COUNTED, "single"))
 _LABELS: Final = _NUMBER_OF | words("world gpus devices accelerators nodes machines nnodes")
 
 
-class Stated(NamedTuple):
+class StatedHardware(NamedTuple):
     """A size of hardware in a statement: tokens `first` to `stop` (excluded) state it, token `at` is its number.
 
     `ambiguous`: "N GPUs", in all or on each node. `lone`: "a single GPU", which says little unless a batch is stated with it.
@@ -52,9 +52,9 @@ class Stated(NamedTuple):
     lone: bool = False
 
 
-def hardware(tokens: Sequence[Token]) -> tuple[Stated, ...]:
+def hardware(tokens: Sequence[WordToken]) -> tuple[StatedHardware, ...]:
     """Return the hardware that a statement names, in order."""
-    found: list[Stated] = []
+    found: list[StatedHardware] = []
     i = 0
     while i < len(tokens):
         kind, text = tokens[i].kind, tokens[i].text
@@ -70,7 +70,7 @@ def hardware(tokens: Sequence[Token]) -> tuple[Stated, ...]:
     return tuple(_settled(tokens, found))
 
 
-def _labelled(tokens: Sequence[Token], i: int) -> list[Stated]:
+def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     """Return a size whose name stands first: `number of gpus: 256`, `world_size=8`, `Nodes: 4`, `GPUs per node: 8`."""
     j = i
     while text_at(tokens, j) in _NUMBER_OF:
@@ -95,10 +95,10 @@ def _labelled(tokens: Sequence[Token], i: int) -> list[Stated]:
         return []
     if devices_at(tokens, j + 1) is None and (text_at(tokens, j + 1) in NODES or next_is_list(tokens, j + 1)):
         return []
-    return [Stated(name, value, j, i, j + 1, ambiguous=name == Name.WORLD_SIZE and word != "world" and value in GPUS_PER_NODE)]
+    return [StatedHardware(name, value, j, i, j + 1, ambiguous=name == Name.WORLD_SIZE and word != "world" and value in GPUS_PER_NODE)]
 
 
-def _nodes(tokens: Sequence[Token], i: int) -> list[Stated]:
+def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     """Return `N nodes` with the GPUs on each, where they are said: `4 nodes of 8 GPUs`, `2 nodes x 4 GB200`, `8 nodes x 8`."""
     nodes = count_or_single(tokens, i)
     if nodes is None or in_product(tokens, i):
@@ -109,12 +109,12 @@ def _nodes(tokens: Sequence[Token], i: int) -> list[Stated]:
     if text_at(tokens, j) not in NODES:
         return []
     lone = tokens[i].kind == WORD and tokens[i].text in ("single", "one")
-    found = [Stated(Name.NUM_NODES, nodes, i, i, j + 1, lone=lone)]
+    found = [StatedHardware(Name.NUM_NODES, nodes, i, i, j + 1, lone=lone)]
     per_node = _per_node(tokens, i, j + 1, nodes)
     return [found[0]._replace(lone=False), *per_node] if per_node else found
 
 
-def _per_node(tokens: Sequence[Token], first: int, k: int, nodes: int) -> list[Stated]:
+def _per_node(tokens: Sequence[WordToken], first: int, k: int, nodes: int) -> list[StatedHardware]:
     """Return the GPUs on each of `nodes` nodes that are linked to them from token `k` on: `of 8 GPUs`, `x 8`, `with 8 GPUs each`."""
     links: set[str] = set()
     while text_at(tokens, k) in _OF or (text_at(tokens, k) == "/" and tokens[k - 1].text == "w"):
@@ -126,26 +126,30 @@ def _per_node(tokens: Sequence[Token], first: int, k: int, nodes: int) -> list[S
     devices = devices_at(tokens, k + 1)
     linked = bool(links - {",", "-"})
     if devices is None:
-        return [Stated(Name.GPUS_PER_NODE, count, k, first, k + 1), *_equals(tokens, k + 1)] if linked and is_end(tokens, k + 1) else []
+        return (
+            [StatedHardware(Name.GPUS_PER_NODE, count, k, first, k + 1), *_equals(tokens, k + 1)]
+            if linked and is_end(tokens, k + 1)
+            else []
+        )
     each = each_node(tokens, devices[0]) > 0 or "each" in links
     # "2 nodes with 16 GPUs" have them in all, rather.
     total = not each and count > _USUAL and links <= {"with", "w", "/", "having"} and count % nodes == 0
     if total or not (linked or each):
         return []
-    return [Stated(Name.GPUS_PER_NODE, count, k, first, devices[0]), *_equals(tokens, devices[0])]
+    return [StatedHardware(Name.GPUS_PER_NODE, count, k, first, devices[0]), *_equals(tokens, devices[0])]
 
 
-def _equals(tokens: Sequence[Token], i: int) -> list[Stated]:
+def _equals(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     """Return the total behind `8 nodes x 8 H100-80GB = 64 GPUs`, or behind `... on GB200 NVL72 = 512 GPUs`."""
     while (text := text_at(tokens, i)) in _BEFORE_TOTAL or is_chip(text) or (text and memory(tokens, i)):
         i += 1
     if text_at(tokens, i) not in ("=", "->"):
         return []
     total, devices = exact_count(tokens, i + 1), devices_at(tokens, i + 2)
-    return [Stated(Name.WORLD_SIZE, total, i + 1, i, devices[0])] if total is not None and devices is not None else []
+    return [StatedHardware(Name.WORLD_SIZE, total, i + 1, i, devices[0])] if total is not None and devices is not None else []
 
 
-def _grid(tokens: Sequence[Token], i: int) -> list[Stated]:
+def _grid(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     """Return nodes and GPUs per node from `4x8 GB200`, `2x8xH100 nodes`, `2 8xH100 nodes`."""
     nodes = exact_count(tokens, i)
     if nodes is None or tokens[i].kind != NUMBER or in_product(tokens, i):
@@ -161,10 +165,14 @@ def _grid(tokens: Sequence[Token], i: int) -> list[Stated]:
     if not (of_nodes if j == i + 1 else of_nodes or (framed and (close or devices[1]))):
         return []
     stop = devices[0] + of_nodes
-    return [Stated(Name.NUM_NODES, nodes, i, i, stop), Stated(Name.GPUS_PER_NODE, per_node, j, i, stop), *_equals(tokens, stop)]
+    return [
+        StatedHardware(Name.NUM_NODES, nodes, i, i, stop),
+        StatedHardware(Name.GPUS_PER_NODE, per_node, j, i, stop),
+        *_equals(tokens, stop),
+    ]
 
 
-def _devices_stated(tokens: Sequence[Token], i: int) -> list[Stated]:
+def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     """Return `N GPUs`, by what follows: `8 GPUs per node`, an `8xH100 node`, `256 GPUs across 32 nodes`."""
     count = count_or_single(tokens, i)
     if count is None:
@@ -174,28 +182,28 @@ def _devices_stated(tokens: Sequence[Token], i: int) -> list[Stated]:
         return []  # `4090 GPUs`: a model, no count
     stop = devices[0]
     if each := each_node(tokens, stop):
-        return [Stated(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []
+        return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []
     if text_at(tokens, stop) in NODES:
         return _node_of(tokens, i, count, stop)
     lone = tokens[i].kind == WORD and count == 1
     before, behind = text_at(tokens, i - 1), text_at(tokens, stop)
     total = before in ("total", "=", "all") or behind in _IN_ALL or (behind, text_at(tokens, stop + 1)) == ("in", "total")
-    return [Stated(Name.WORLD_SIZE, count, i, i, stop, ambiguous=not total and not lone and count in GPUS_PER_NODE, lone=lone)]
+    return [StatedHardware(Name.WORLD_SIZE, count, i, i, stop, ambiguous=not total and not lone and count in GPUS_PER_NODE, lone=lone)]
 
 
-def _node_of(tokens: Sequence[Token], i: int, count: int, stop: int) -> list[Stated]:
+def _node_of(tokens: Sequence[WordToken], i: int, count: int, stop: int) -> list[StatedHardware]:
     """Return what `8xH100 node` says: GPUs per node; or `32 x H100 nodes`, which may as well count nodes, with the total behind it."""
     if not tokens[stop].text.endswith("s"):
         single = text_at(tokens, i - 1) in SINGLE or (text_at(tokens, i - 1) in NODES and text_at(tokens, i - 2) in ("single", "one"))
-        per_node = Stated(Name.GPUS_PER_NODE, count, i, i, stop + 1)
-        return [per_node, *([Stated(Name.NUM_NODES, 1, i, i, stop + 1)] if single else [])] if count in GPUS_PER_NODE else []
+        per_node = StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + 1)
+        return [per_node, *([StatedHardware(Name.NUM_NODES, 1, i, i, stop + 1)] if single else [])] if count in GPUS_PER_NODE else []
     total = exact_count(tokens, stop + 2) if text_at(tokens, stop + 1) in ("(", "=", ",") else None
     if total is not None and total > count and total % count == 0 and devices_at(tokens, stop + 3) is not None:
-        return [Stated(Name.NUM_NODES, count, i, i, stop + 1)]
+        return [StatedHardware(Name.NUM_NODES, count, i, i, stop + 1)]
     return []
 
 
-def _settled(tokens: Sequence[Token], found: list[Stated]) -> Iterator[Stated]:
+def _settled(tokens: Sequence[WordToken], found: list[StatedHardware]) -> Iterator[StatedHardware]:
     """Yield what was found but alternatives; a total that is nodes times GPUs per node is no longer ambiguous."""
     nodes = max((stated.value for stated in found if stated.name == Name.NUM_NODES), default=0)
     per_node = {stated.value for stated in found if stated.name == Name.GPUS_PER_NODE}
@@ -207,13 +215,13 @@ def _settled(tokens: Sequence[Token], found: list[Stated]) -> Iterator[Stated]:
         yield stated._replace(ambiguous=False) if total else stated
 
 
-def _are_alternatives(tokens: Sequence[Token], one: Stated, other: Stated) -> bool:
+def _are_alternatives(tokens: Sequence[WordToken], one: StatedHardware, other: StatedHardware) -> bool:
     """Return whether two sizes stand for each other: `2xB200 / 8xH100`, `8 or 16 GPUs`."""
     between = [token.text for token in tokens[one.stop : other.first]]
     return one.name == other.name and one.value != other.value and between in (["/"], ["or"], ["and"], [",", "or"], ["|"])
 
 
-def _repeats(tokens: Sequence[Token], stated: Stated) -> bool:
+def _repeats(tokens: Sequence[WordToken], stated: StatedHardware) -> bool:
     """Return whether the number is told for that hardware only: `8 for 8xH100`, `4 is suitable for 4 GPUs`."""
     if text_at(tokens, stated.first - 1) != "for":
         return False

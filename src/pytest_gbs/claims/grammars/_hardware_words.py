@@ -7,14 +7,14 @@ from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.claims.grammars._sizes import count_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Token, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import DEVICES, NODES, is_chip, words
 
 MAKERS: Final = words("nvidia amd geforce tesla sxm sxm4 sxm5 pcie nvl nvl72 hbm3 dgx hgx")
 OPERATORS: Final = ("x", "*", "/", "//")
 
 
-def exact_count(tokens: Sequence[Token], i: int) -> int | None:
+def exact_count(tokens: Sequence[WordToken], i: int) -> int | None:
     """Return the count at token `i`: exact, at most the largest cluster, and not "8+" (which is a minimum)."""
     found = count_at(tokens, i, spelt=True)
     if found is None or len(found.holds) != 1 or found.holds[0].low != found.holds[0].high or found.value > MOST_GPUS:
@@ -23,12 +23,12 @@ def exact_count(tokens: Sequence[Token], i: int) -> int | None:
     return None if is_pronoun or text_at(tokens, i + 1) in ("+", "%", "->") else found.value
 
 
-def count_or_single(tokens: Sequence[Token], i: int) -> int | None:
+def count_or_single(tokens: Sequence[WordToken], i: int) -> int | None:
     """Return the count at token `i`, one for "single"."""
     return 1 if text_at(tokens, i) == "single" else exact_count(tokens, i)
 
 
-def devices_at(tokens: Sequence[Token], i: int) -> tuple[int, bool] | None:
+def devices_at(tokens: Sequence[WordToken], i: int) -> tuple[int, bool] | None:
     """Return where the words for GPUs end that start at token `i` (`x NVIDIA A100 80GB GPUs`); None where there are none."""
     j = i + 1 if text_at(tokens, i) in ("x", "*") else i
     chip = device = False
@@ -48,13 +48,13 @@ def devices_at(tokens: Sequence[Token], i: int) -> tuple[int, bool] | None:
     return (j, chip) if chip or device else None
 
 
-def _is_factor(tokens: Sequence[Token], j: int) -> bool:
+def _is_factor(tokens: Sequence[WordToken], j: int) -> bool:
     """Return whether token `j` is a number that arithmetic goes on behind (`1*3090*2 = 6180`), rather than a model of that number."""
     goes_on = text_at(tokens, j + 1) in (*OPERATORS, "=") and count_at(tokens, j + 2) is not None
     return tokens[j].kind == NUMBER and goes_on and text_at(tokens, j + 3) not in (*DEVICES, *NODES)
 
 
-def memory(tokens: Sequence[Token], j: int) -> bool:
+def memory(tokens: Sequence[WordToken], j: int) -> bool:
     """Return whether token `j` is the memory of a GPU: `80GB`, `80 GB`, `40gb`."""
     text = tokens[j].text
     if tokens[j].kind == NUMBER:
@@ -62,7 +62,7 @@ def memory(tokens: Sequence[Token], j: int) -> bool:
     return tokens[j].kind == WORD and text[:1].isdigit() and text.rstrip("gib").isdigit()
 
 
-def each_node(tokens: Sequence[Token], i: int) -> int:
+def each_node(tokens: Sequence[WordToken], i: int) -> int:
     """Return how many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "each"; 0 where none do."""
     text = text_at(tokens, i)
     if text == "each":
@@ -74,12 +74,12 @@ def each_node(tokens: Sequence[Token], i: int) -> int:
     return 0
 
 
-def is_end(tokens: Sequence[Token], i: int) -> bool:
+def is_end(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether nothing that could be counted stands at token `i`."""
     return i >= len(tokens) or (tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ":", ";"))
 
 
-def in_product(tokens: Sequence[Token], i: int) -> bool:
+def in_product(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether token `i` is a later factor of a product."""
     before = text_at(tokens, i - 2)
     if i < 2 or tokens[i - 1].text not in OPERATORS or before in NODES or before in DEVICES:
@@ -87,6 +87,6 @@ def in_product(tokens: Sequence[Token], i: int) -> bool:
     return tokens[i - 2].kind != SIGN or before == ")"
 
 
-def next_is_list(tokens: Sequence[Token], i: int) -> bool:
+def next_is_list(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether another number follows at token `i`: `Nodes: 4, 8`."""
     return text_at(tokens, i) in (",", "or", "-") and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER

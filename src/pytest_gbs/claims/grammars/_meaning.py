@@ -6,7 +6,7 @@ from typing import Final
 
 from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product
 from pytest_gbs.claims.grammars._batch import labels
-from pytest_gbs.claims.grammars._formula import Formula, Result
+from pytest_gbs.claims.grammars._formula import Result, StatedFormula
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch, is_global_batch
 from pytest_gbs.claims.grammars._sizes import EXPERTS
@@ -21,7 +21,7 @@ _DIVIDING: Final = frozenset((*PARALLEL, EXPERTS))
 _UNCOUNTED: Final = words("samples sample epoch epochs steps step hours days experts layers rows layer heads mib gib gb s")
 
 
-def is_batch_formula(passage: Passage, formula: Formula) -> bool:
+def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
     """Return whether the arithmetic gives a batch, by its label, its result, its factors, or the key it stands behind."""
     product, results = formula.product, formula.results
     if _goes_on(passage, product) or any(operand.unit in _UNCOUNTED for operand in product.operands):
@@ -38,7 +38,7 @@ def is_batch_formula(passage: Passage, formula: Formula) -> bool:
     return _by_factors(passage, formula) or _follows_hardware(passage, product)
 
 
-def _by_factors(passage: Passage, formula: Formula) -> bool:
+def _by_factors(passage: Passage, formula: StatedFormula) -> bool:
     """Return whether the factors of arithmetic with a result are those of a batch, or the comment stands behind one."""
     owner, names = passage.block.owner, formula.names
     unit = formula.results[0].unit

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, is_bare, is_list, per_device, unit_at
 from pytest_gbs.claims.grammars._plain_batch import is_told_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Token, past_bracket, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, past_bracket, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, words
 
 _LINKING: Final = APPROXIMATELY | words(
@@ -19,13 +19,13 @@ _OPERATORS: Final = ("x", "*", "/", "//")
 _FAR: Final = 14
 
 
-def number_of(tokens: Sequence[Token], label: Label) -> int | None:
+def number_of(tokens: Sequence[WordToken], label: Label) -> int | None:
     """Return the token that is the number of `label`, behind it or in front; None where there is none, or arithmetic, or several."""
     at = _behind(tokens, label)
     return at if at is not None or label.first == 0 or _has_number(tokens, label) else _in_front(tokens, label)
 
 
-def _has_number(tokens: Sequence[Token], label: Label) -> bool:
+def _has_number(tokens: Sequence[WordToken], label: Label) -> bool:
     """Return whether a number stands behind the label, with at most a sign between."""
     first, second = tokens[label.stop : label.stop + 1], tokens[label.stop + 1 : label.stop + 2]
     if not first:
@@ -33,7 +33,7 @@ def _has_number(tokens: Sequence[Token], label: Label) -> bool:
     return first[0].kind == NUMBER or (first[0].kind == SIGN and bool(second) and second[0].kind == NUMBER)
 
 
-def _behind(tokens: Sequence[Token], label: Label) -> int | None:
+def _behind(tokens: Sequence[WordToken], label: Label) -> int | None:
     j = label.stop
     while j < len(tokens) and j - label.stop < _FAR and tokens[j].kind != NUMBER:
         past = _past(tokens, j)
@@ -45,7 +45,7 @@ def _behind(tokens: Sequence[Token], label: Label) -> int | None:
     return j if _is_whole(tokens, label, j) else None
 
 
-def _past(tokens: Sequence[Token], j: int) -> int | None:
+def _past(tokens: Sequence[WordToken], j: int) -> int | None:
     """Return where the next words or remark that may stand between a name and its number end; None where token `j` ends the search."""
     text = tokens[j].text
     if text in _HARDWARE:
@@ -59,7 +59,7 @@ def _past(tokens: Sequence[Token], j: int) -> int | None:
     return j + 1 if text in _LINKING else None
 
 
-def _past_hardware(tokens: Sequence[Token], j: int) -> int | None:
+def _past_hardware(tokens: Sequence[WordToken], j: int) -> int | None:
     """Return where `on 8 GPUs:` ends: the hardware that a batch is stated for, in front of its number."""
     for k in range(j + 1, min(j + _FAR, len(tokens))):
         if tokens[k].text in (":", "="):
@@ -69,7 +69,7 @@ def _past_hardware(tokens: Sequence[Token], j: int) -> int | None:
     return None
 
 
-def _past_bracket(tokens: Sequence[Token], j: int) -> int | None:
+def _past_bracket(tokens: Sequence[WordToken], j: int) -> int | None:
     """Return where a bracketed remark ends that a colon or an equals sign follows: `(across all GPUs): 512`."""
     for k in range(j + 1, min(j + _FAR, len(tokens) - 1)):
         if tokens[k].text == ")":
@@ -77,7 +77,7 @@ def _past_bracket(tokens: Sequence[Token], j: int) -> int | None:
     return None
 
 
-def _is_whole(tokens: Sequence[Token], label: Label, at: int) -> bool:
+def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
     """Return whether number `at` is the size itself, neither a factor nor a divisor: `7.5k examples / global batch 8 = 934`."""
     unit, stop = unit_at(tokens, at + 1)
     behind = text_at(tokens, stop)
@@ -97,7 +97,7 @@ def _is_whole(tokens: Sequence[Token], label: Label, at: int) -> bool:
     return behind == "->" or is_bare(tokens, stop)
 
 
-def _in_front(tokens: Sequence[Token], label: Label) -> int | None:
+def _in_front(tokens: Sequence[WordToken], label: Label) -> int | None:
     """Return the number in front of the label: `a 128 global batch size`, `512 samples per step`; never `16x`, a ratio."""
     at = label.first - 1
     while at > 0 and tokens[at].text in ("unique", "packed", "training"):

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Token, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
 from pytest_gbs.claims.grammars.words import words
 
 TOLD: Final = words("global total effective overall")
@@ -16,7 +16,7 @@ _SO: Final = words("so -> thus hence therefore gives giving")
 _LEADING: Final = words("a the training train with uses and an of")
 
 
-def plain_labels(tokens: Sequence[Token]) -> Iterator[Label]:
+def plain_labels(tokens: Sequence[WordToken]) -> Iterator[Label]:
     """Yield each "batch size" that follows from the hardware, or is told to be the global one behind its number."""
     for i in range(len(tokens) - 2):
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
@@ -25,21 +25,21 @@ def plain_labels(tokens: Sequence[Token]) -> Iterator[Label]:
             yield Label(i, i + 2)
 
 
-def _is_free(tokens: Sequence[Token], i: int) -> bool:
+def _is_free(tokens: Sequence[WordToken], i: int) -> bool:
     return i == 0 or tokens[i - 1].kind == SIGN or tokens[i - 1].text in _LEADING
 
 
-def _follows(tokens: Sequence[Token], i: int) -> bool:
+def _follows(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether the batch size at token `i` follows from hardware: `designed for 8 GPUs, so batch size 128`."""
     return text_at(tokens, i - 1) in _SO and any(stated.stop <= i for stated in hardware(tokens))
 
 
-def _becomes(tokens: Sequence[Token], i: int) -> bool:
+def _becomes(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether "will be" stands at token `i`, in a statement that names hardware: `batch_size will be 16 if 16 gpus`."""
     return text_at(tokens, i) in ("will", "becomes") and bool(hardware(tokens))
 
 
-def _is_told(tokens: Sequence[Token], i: int) -> bool:
+def _is_told(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether "(global)" stands at token `i` or behind the number, or "across" with the hardware."""
     if is_told_at(tokens, i):
         return True
@@ -52,6 +52,6 @@ def _is_told(tokens: Sequence[Token], i: int) -> bool:
     return behind in ("across", "over") and any(stated.first > at for stated in hardware(tokens))
 
 
-def is_told_at(tokens: Sequence[Token], i: int) -> bool:
+def is_told_at(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether "(global)" or the like stands at token `i`."""
     return text_at(tokens, i) == "(" and text_at(tokens, i + 1) in TOLD and text_at(tokens, i + 2) == ")"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, Token
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, COUNTED, Numeral, is_chip, number, words
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.quantity import Name
@@ -80,7 +80,7 @@ class Named(NamedTuple):
     common: bool = False  # a word that names a size in formulas only
 
 
-def name_at(tokens: Sequence[Token], i: int) -> Named | None:
+def name_at(tokens: Sequence[WordToken], i: int) -> Named | None:
     """Return the size that the words from token `i` on name, by the longest name."""
     if i >= len(tokens) or tokens[i].kind != WORD:
         return None
@@ -99,7 +99,7 @@ def name_at(tokens: Sequence[Token], i: int) -> Named | None:
     return best
 
 
-def _chips(tokens: Sequence[Token], i: int) -> Named:
+def _chips(tokens: Sequence[WordToken], i: int) -> Named:
     """Return the GPU model at token `i` as a name of GPUs: `H100 80GB GPUs`."""
     stop = i + 1
     while stop < len(tokens) and (tokens[stop].text in ("gpu", "gpus") or _is_memory(tokens[stop].text)):
@@ -111,7 +111,7 @@ def _is_memory(text: str) -> bool:
     return text[:1].isdigit() and text.rstrip("gib").isdigit() and text[-1:] in "gb"
 
 
-def count_at(tokens: Sequence[Token], i: int, spelt: bool = False) -> Numeral | None:
+def count_at(tokens: Sequence[WordToken], i: int, spelt: bool = False) -> Numeral | None:
     """Return the positive number at token `i`; also one that is spelt out, where `spelt`."""
     if i >= len(tokens):
         return None
@@ -122,7 +122,7 @@ def count_at(tokens: Sequence[Token], i: int, spelt: bool = False) -> Numeral | 
     return number(token.text) if spelt and token.text in COUNTED else None
 
 
-class Setting(NamedTuple):
+class StatedSize(NamedTuple):
     """A size that a statement names with its number, which is token `at`."""
 
     name: str
@@ -139,7 +139,7 @@ _BESIDE: Final = frozenset(
 )
 
 
-def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
+def settings(tokens: Sequence[WordToken]) -> Iterator[StatedSize]:
     """Yield the sizes beside the hardware that prose names with their number: `local_batch_size=8`, `dp8`, `2 accumulation steps`."""
     i = 0
     while i < len(tokens):
@@ -153,21 +153,21 @@ def settings(tokens: Sequence[Token]) -> Iterator[Setting]:
         at = named.stop + (named.stop < len(tokens) and tokens[named.stop].text in _BETWEEN)
         value = _exact_at(tokens, at)
         if value is not None and named.name in _BESIDE and not named.common and not _goes_on(tokens, at + 1) and not _is_factor(tokens, i):
-            yield Setting(named.name, value, at)
+            yield StatedSize(named.name, value, at)
         # The number belongs to this name, whatever follows: `micro 1 accum 2`.
         i = at + 1 if value is not None else named.stop
 
 
-def _exact_at(tokens: Sequence[Token], i: int) -> int | None:
+def _exact_at(tokens: Sequence[WordToken], i: int) -> int | None:
     found = count_at(tokens, i)
     return found.value if found is not None and found.holds == (Interval(found.value, found.value),) else None
 
 
-def _is_factor(tokens: Sequence[Token], i: int) -> bool:
+def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
     return i > 0 and tokens[i - 1].text in ("x", "*", "/", "//")
 
 
-def _counted(tokens: Sequence[Token], i: int) -> Setting | None:
+def _counted(tokens: Sequence[WordToken], i: int) -> StatedSize | None:
     """Return the size whose number stands in front of its name, after a sign or a linking word: `4 per device`, `2 accumulation steps`."""
     value = _exact_at(tokens, i)
     named = name_at(tokens, i + 1) if value is not None else None
@@ -177,14 +177,14 @@ def _counted(tokens: Sequence[Token], i: int) -> Setting | None:
         return None
     linked = i == 0 or tokens[i - 1].text in _LINKED
     behind = tokens[named.stop].text if named.stop < len(tokens) else ""
-    return Setting(named.name, value, i) if linked and behind not in ("=", ":", "(") else None
+    return StatedSize(named.name, value, i) if linked and behind not in ("=", ":", "(") else None
 
 
 _COUNTED: Final = words("per accumulation gradient grad accum")
 _LINKED: Final = words(", ( ; : . + with and at using plus by of over ->")
 
 
-def _goes_on(tokens: Sequence[Token], i: int) -> bool:
+def _goes_on(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether a number is not a value of its own: a formula, a change, a range."""
     if i >= len(tokens) or tokens[i].kind != SIGN:
         return False

@@ -36,7 +36,7 @@ _SAME: Final = {
 _GLUED: Final = words("dp tp pp cp sp ep bs bsz gbs mbs lbs ga gas")
 
 
-class Token(NamedTuple):
+class WordToken(NamedTuple):
     """A number (as written), a word or a sign (in lower case, one spelling for each sign), from `start` to `stop` of the text."""
 
     kind: str
@@ -60,13 +60,13 @@ def _pattern() -> re.Pattern[str]:
 _TIMES, _NAME, _NUMBER, _JUNK = 1, 2, 3, 4
 
 
-def tokenise(text: str, start: int, stop: int) -> tuple[Token, ...]:
+def tokenise(text: str, start: int, stop: int) -> tuple[WordToken, ...]:
     """Return the tokens of `text` from `start` to `stop`.
 
     Hyphens and underscores inside a name are left out, so that `global_batch_size` and `global batch-size` read the same. What has
     digits but counts nothing is a word.
     """
-    tokens: list[Token] = []
+    tokens: list[WordToken] = []
     signs = set[str]()
     for match in _pattern().finditer(text, start, start + len(text[start:stop].rstrip())):
         kind = match.lastindex
@@ -78,19 +78,19 @@ def tokenise(text: str, start: int, stop: int) -> tuple[Token, ...]:
             name = word.rstrip("0123456789") if word[-1].isdigit() else ""
             if name in _GLUED and not is_rule_code(name, word[len(name) :]):
                 middle = begin + len(name)
-                tokens += (Token(WORD, name, begin, middle), Token(NUMBER, text[middle:end], middle, end))
+                tokens += (WordToken(WORD, name, begin, middle), WordToken(NUMBER, text[middle:end], middle, end))
                 continue
             if word == "x":
                 signs.add(word)
-            tokens.append(_new(Token, (WORD, word, begin, end)))
+            tokens.append(_new(WordToken, (WORD, word, begin, end)))
         elif kind == _NUMBER:
-            tokens.append(_new(Token, (NUMBER, found, begin, end)))
+            tokens.append(_new(WordToken, (NUMBER, found, begin, end)))
         elif kind == _JUNK:
-            tokens.append(_new(Token, (WORD, found.lower(), begin, end)))
+            tokens.append(_new(WordToken, (WORD, found.lower(), begin, end)))
         else:
             sign = "x" if kind == _TIMES else _SAME.get(found, found)
             signs.add(sign)
-            tokens.append(_new(Token, (SIGN, sign, begin, end)))
+            tokens.append(_new(WordToken, (SIGN, sign, begin, end)))
         if len(tokens) >= MOST_WORDS:
             break
     if "x" in signs:
@@ -100,7 +100,7 @@ def tokenise(text: str, start: int, stop: int) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-def _signed(tokens: list[Token]) -> list[Token]:
+def _signed(tokens: list[WordToken]) -> list[WordToken]:
     """Return `tokens` with each lone x between operands turned into a sign."""
     for i in range(1, len(tokens) - 1):
         if tokens[i].text == "x" and _is_operand(tokens[i - 1], ")") and _is_operand(tokens[i + 1], "("):
@@ -108,18 +108,18 @@ def _signed(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _is_operand(token: Token, bracket: str) -> bool:
+def _is_operand(token: WordToken, bracket: str) -> bool:
     return token.kind != SIGN or token.text == bracket
 
 
-def _is_hyphen(tokens: list[Token], i: int) -> bool:
+def _is_hyphen(tokens: list[WordToken], i: int) -> bool:
     """Return whether token `i`, a hyphen, stands inside a name or behind a number: `batch-size`, `8-GPU`."""
     if not 0 < i < len(tokens) - 1:
         return False
     return tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
 
 
-def text_at(tokens: Sequence[Token], i: int) -> str:
+def text_at(tokens: Sequence[WordToken], i: int) -> str:
     """Return the text of token `i`, or nothing where there is no such token."""
     return tokens[i].text if 0 <= i < len(tokens) else ""
 
@@ -127,7 +127,7 @@ def text_at(tokens: Sequence[Token], i: int) -> str:
 _REMARK: Final = 16
 
 
-def past_bracket(tokens: Sequence[Token], i: int) -> int:
+def past_bracket(tokens: Sequence[WordToken], i: int) -> int:
     """Return where the bracketed remark ends that starts at token `i`; `i` where none does."""
     if text_at(tokens, i) == "(":
         for j in range(i + 1, min(i + _REMARK, len(tokens))):

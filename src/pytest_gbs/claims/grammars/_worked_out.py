@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from math import prod
 from typing import Final
 
-from pytest_gbs.claims.grammars._arithmetic import Operand, Product, products
+from pytest_gbs.claims.grammars._arithmetic import Product, StatedOperand, products
 from pytest_gbs.claims.grammars._batch import labels
 from pytest_gbs.claims.grammars._claim import claim
-from pytest_gbs.claims.grammars._formula import Formula, Result, formulas
+from pytest_gbs.claims.grammars._formula import Result, StatedFormula, formulas
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at
@@ -53,7 +53,7 @@ def _on_nodes(passage: Passage, product: Product) -> Product:
     return product._replace(factors=tuple(factors))
 
 
-def _claimed(passage: Passage, formula: Formula, result: Result | None) -> Iterator[Declaration]:
+def _claimed(passage: Passage, formula: StatedFormula, result: Result | None) -> Iterator[Declaration]:
     """Yield the claim that the arithmetic gives `result`; without one, what it gives is what is claimed."""
     product, name = formula.product, _name(formula, result)
     counted = [o for o in product.operands if name == Name.TOKENS_PER_STEP or o.name != Name.SEQUENCE_LENGTH]
@@ -77,13 +77,13 @@ def _claimed(passage: Passage, formula: Formula, result: Result | None) -> Itera
     yield found
 
 
-def _name(formula: Formula, result: Result | None) -> str:
+def _name(formula: StatedFormula, result: Result | None) -> str:
     if result is not None and result.unit == "tokens":
         return Name.TOKENS_PER_STEP
     return formula.label.name if formula.label else Name.GLOBAL_BATCH_SIZE
 
 
-def _with_conditions(passage: Passage, found: Declaration, named: list[Operand]) -> Declaration:
+def _with_conditions(passage: Passage, found: Declaration, named: list[StatedOperand]) -> Declaration:
     """Return `found` with the named factors as conditions; GPUs that are a factor are those in all."""
     stated = [(o.name, o.value, passage.place(o.at)) for o in named if o.value is not None]
     return found._replace(
@@ -93,7 +93,7 @@ def _with_conditions(passage: Passage, found: Declaration, named: list[Operand])
     )
 
 
-def _value(product: Product, counted: list[Operand]) -> int | None:
+def _value(product: Product, counted: list[StatedOperand]) -> int | None:
     """Return what the arithmetic gives without its sequence length, where that is left out."""
     if len(counted) == len(product.operands) or product.divisors:
         return product.value
@@ -102,5 +102,5 @@ def _value(product: Product, counted: list[Operand]) -> int | None:
     return value if len(numbers) == len(counted) and value <= LARGEST_PRODUCT else None
 
 
-def _factor(passage: Passage, operand: Operand) -> Factor:
+def _factor(passage: Passage, operand: StatedOperand) -> Factor:
     return Factor(operand.value or 0, "" if operand.name == EXPERTS else operand.name, passage.place(operand.at))

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.claims.grammars._candidate import counts
 from pytest_gbs.claims.grammars._force import hardware_force
-from pytest_gbs.claims.grammars._hardware import Stated, hardware
+from pytest_gbs.claims.grammars._hardware import StatedHardware, hardware
 from pytest_gbs.claims.grammars._statements import Passage, passages
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
@@ -52,7 +52,7 @@ def _read(passage: Passage) -> Iterator[Declaration]:
             yield _declared(passage, each)
 
 
-def _declared(passage: Passage, stated: Stated) -> Declaration:
+def _declared(passage: Passage, stated: StatedHardware) -> Declaration:
     tokens = passage.tokens
     force = hardware_force(passage.statement, tokens[stated.first].start, tokens[stated.stop - 1].stop)
     return Declaration(

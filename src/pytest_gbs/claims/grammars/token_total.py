@@ -10,7 +10,7 @@ from pytest_gbs.claims.grammars._candidate import counts
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._owner import is_accumulation, is_global_batch
 from pytest_gbs.claims.grammars._statements import passages
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, Token, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, Numeral, number, words
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
@@ -38,7 +38,7 @@ def _is_candidate(text: str) -> bool:
     return counts(text, ("tok",)) or "tokens per" in text or "tokens/" in text
 
 
-def _totals(tokens: Sequence[Token], beside_batch: bool) -> Iterator[tuple[int, Numeral]]:
+def _totals(tokens: Sequence[WordToken], beside_batch: bool) -> Iterator[tuple[int, Numeral]]:
     """Yield the numbers of tokens per step, each with its token."""
     if any(token.text in OTHER_BATCH for token in tokens):
         return
@@ -58,7 +58,7 @@ def _totals(tokens: Sequence[Token], beside_batch: bool) -> Iterator[tuple[int, 
             yield i, numeral
 
 
-def _per_step(tokens: Sequence[Token], i: int) -> bool:
+def _per_step(tokens: Sequence[WordToken], i: int) -> bool:
     if text_at(tokens, i) not in _PER:
         return False
     i += 1
@@ -67,7 +67,7 @@ def _per_step(tokens: Sequence[Token], i: int) -> bool:
     return text_at(tokens, i) in STEPS or text_at(tokens, i - 1) == "update"
 
 
-def _of_batch(tokens: Sequence[Token], i: int) -> bool:
+def _of_batch(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether "batch size of" or "batch:" stands in front of the number at token `i`."""
     j = i - 1
     while text_at(tokens, j) in _OF:
@@ -75,14 +75,14 @@ def _of_batch(tokens: Sequence[Token], i: int) -> bool:
     return j < i - 1 and text_at(tokens, j) == "batch" and text_at(tokens, j - 1) not in PART_OF_BATCH | {"gpu"}
 
 
-def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
+def _stands_alone(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether nothing behind the tokens makes them a rate or a share: `tokens/s`, `tokens per GPU`, `tokens in the dataset`."""
     if i >= len(tokens):
         return True
     return tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ";", "(") and not per_device(tokens, i)
 
 
-def _is_labelled(tokens: Sequence[Token], i: int) -> bool:
+def _is_labelled(tokens: Sequence[WordToken], i: int) -> bool:
     """Return whether the number stands behind its name: `tokens per step: 4M`."""
     j = i - 1
     while text_at(tokens, j) in ("=", ":", "~", "is", "about"):

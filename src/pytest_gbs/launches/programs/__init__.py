@@ -11,7 +11,7 @@ from pytest_gbs.model.launch import Launcher, LauncherFile, Start, Surroundings
 from pytest_gbs.model.record import NamedTuple
 
 
-class Entry(NamedTuple):
+class LauncherEntry(NamedTuple):
     """What is told of a launcher without loading it: its module, the word in all of its files, the words in its scripts."""
 
     module: str
@@ -25,16 +25,16 @@ def launchers() -> tuple[Launcher, ...]:
     return tuple(found.LAUNCHER for found in modules(__name__, __path__))
 
 
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[LauncherEntry, ...]:
     """Return what is told of every launcher, read from the launchers themselves."""
     found = modules(__name__, __path__)
-    return tuple(Entry(each.__name__.rpartition(".")[2], each.LAUNCHER.hint, each.LAUNCHER.words) for each in found)
+    return tuple(LauncherEntry(each.__name__.rpartition(".")[2], each.LAUNCHER.hint, each.LAUNCHER.words) for each in found)
 
 
 @cache
-def _told() -> tuple[Entry, ...]:
+def _told() -> tuple[LauncherEntry, ...]:
     written = prebuilt("launchers", __path__)
-    return entries() if written is None else tuple(map(Entry._make, written))
+    return entries() if written is None else tuple(map(LauncherEntry._make, written))
 
 
 @cache
