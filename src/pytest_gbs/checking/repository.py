@@ -26,12 +26,12 @@ from pytest_gbs.model.location import Lines, Source, Unreadable
 from pytest_gbs.model.quantity import PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.readers import read
-from pytest_gbs.settings.versions import Versions
 
 if TYPE_CHECKING:
     from pytest_gbs.composition.remembered import Remembered
     from pytest_gbs.launches.find import Scripts
     from pytest_gbs.model.tree import Tree
+    from pytest_gbs.settings.versions import Versions
 
 # Files whose names say that they may hold command lines (shell, `reads`), told without importing it.
 COMMANDS: Final = (*SCRIPTS, ".md", ".mk")
@@ -59,7 +59,7 @@ class Repository:
         self._remembered: Remembered | None = None
         self._recognise = recogniser(settings.frameworks)
         self._hints = sorted({*launcher_hints(), *all_hints(settings.frameworks)})
-        self._versions = Versions(tree, settings, lambda: self.all_paths)
+        self._versions: Versions | None = None
 
     def recognise(self, document: Document, program: str = "") -> Framework | None:
         """Return the table that `document` is a recipe of, as it is at the versions that the repository is for, or None.
@@ -67,7 +67,13 @@ class Repository:
         The user's own tables come first. `program` is the path of the program that reads it, where that is known.
         """
         found = self._recognise(document, program)
-        return self._versions.fitted(found, document) if found is not None and (found.removals or found.eras) else found
+        if found is None or not (found.eras or any(removal.key in document.keyed for removal in found.removals)):
+            return found
+        if self._versions is None:
+            from pytest_gbs.settings.versions import Versions
+
+            self._versions = Versions(self.tree, self.settings, lambda: self.all_paths)
+        return self._versions.fitted(found, document)
 
     @property
     def all_paths(self) -> tuple[str, ...]:

@@ -34,7 +34,6 @@ from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
 from pytest_gbs.model.run import NodeClaim, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
-from pytest_gbs.readers.command_settings import settings
 
 if TYPE_CHECKING:
     from pytest_gbs.launches.resolve import ResolvedLaunch
@@ -211,6 +210,8 @@ def _assumed(resolved: ResolvedLaunch, hardware: dict[str, Size], sizes: dict[st
         # The environment has variables in capitals; others are the script's own.
         if isinstance(size, Quantity) and size.note.kind == Noted.DEFAULT and size.note.variable.isupper():
             yield Assumption(Assuming.NOT_SET, size.note.variable)
+    from pytest_gbs.readers.command_settings import settings
+
     places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}
     for setting in settings(resolved.found.start.program[1:], resolved.framework.arguments):
         if setting.word.default and setting.at in places:

@@ -16,7 +16,6 @@ from pytest_gbs.checking.reporting import FileResult, Reporting
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import Context, RecipeJudgement, build_runs, claimed, judge_file, judge_recipe, launch_run
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
-from pytest_gbs.composition.composed import ComposeProblem
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import MISSING
 from pytest_gbs.frameworks.reading import read_sizes
@@ -40,6 +39,7 @@ from pytest_gbs.rules import rules
 
 if TYPE_CHECKING:
     from pytest_gbs.checking.launch_index import LaunchIndex
+    from pytest_gbs.composition.composed import ComposeProblem
     from pytest_gbs.history.lock import Base, Holdings
     from pytest_gbs.launches.resolve import ResolvedLaunch
     from pytest_gbs.model.tree import Tree

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytest_gbs.cli._commands import commands, find
-from pytest_gbs.cli._plain import plain
 from pytest_gbs.cli._words import MARK, split, unmark
 from pytest_gbs.model.errors import GbsError
 
@@ -79,9 +78,6 @@ def _dispatch(arguments: list[str]) -> int:
     words = [_VALUED.get(word, word) for word in words]
     if name == "diff":  # what stands behind `--` is not a revision
         words, paths = [*words, *(f"--path={path}" for path in paths)], []
-    given = plain(command, words, paths)
-    if given is not None:
-        return command.run(given)
     from pytest_gbs.cli._parser import Formatter, Parser
 
     usage = None if command.usage is None else f"gbs {name} {command.usage}"

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
-from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import Job, add_input, job
-from pytest_gbs.cli._plain import plain
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -46,8 +44,11 @@ def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix:
 
 def asked(paths: list[str], given: CommandLineHardware, config: str | None = None) -> Job:
     """Return the job of checking `paths` on the hardware given."""
-    flags = plain(Command("", add_input, lambda _: 0), ())
-    assert flags is not None
+    from pytest_gbs.cli._parser import Parser
+
+    parser = Parser()
+    add_input(parser)
+    flags = parser.parse_args([])
     flags.paths, flags.config = paths, config
     flags.nodes, flags.gpus_per_node, flags.world_size = given.num_nodes, given.gpus_per_node, given.world_size
     return job(flags)

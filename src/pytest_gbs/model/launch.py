@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import Command, Script, Word
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Quantity, Unknown
 from pytest_gbs.model.record import NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.model.command import Command, Script, Word
 
 
 class Kind:

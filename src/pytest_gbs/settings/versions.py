@@ -29,17 +29,12 @@ class Versions:
 
     def fitted(self, framework: Framework, document: Document) -> Framework:
         """Return `framework` as it is at the versions that the recipe `document` is for, removed keys with what rejects them."""
-        present = any(removal.key in document.keyed for removal in framework.removals)
-        if not present and not framework.eras:
-            return framework
         path = document.source.path
         pin = self.pin(framework.package, path) if framework.package else None
         found = at_version(framework, pin)
-        if not present:
-            return found
         removals = []
         for removal in framework.removals:
-            exact = self.pin(removal.package, path)
+            exact = self.pin(removal.package, path) if removal.key in document.keyed else None
             gone = exact is not None and exact.exact and exact.low is not None and exact.low >= (parse_version(removal.since) or ())
             removals.append(removal._replace(pin=exact) if gone else removal)
         return found._replace(removals=tuple(removals))

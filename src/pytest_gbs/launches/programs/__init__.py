@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
-from pytest_gbs.model.command import Command
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Launcher, LauncherFile, Start, Surroundings
 from pytest_gbs.model.record import NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.model.command import Command
 
 
 class LauncherEntry(NamedTuple):
