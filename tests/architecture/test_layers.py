@@ -28,6 +28,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
 )
 LAYER_OF = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
+# What a rule and a format may see, although more lies below them. Listing its own folder is what a package does for them.
+SEES = {
+    "rules": {"rules", "model", "arithmetic", "readers", "frameworks", "claims"},
+    "formats": {"formats", "model", "arithmetic", "frameworks"},
+}
+PLUGINS = "files/plugins.py"
 # The only rooms that may import these: libraries, and what reaches outside of the process.
 OUTSIDE = {
     "argparse": {"cli"},
@@ -72,6 +78,16 @@ def test_imports_go_down_only() -> None:
                 continue
             room, other = _room(name), _room(MODULES[imported])
             if room != other and LAYER_OF[other] >= LAYER_OF[room]:
+                wrong.append(f"{name}:{line} imports {imported}")
+    assert wrong == []
+
+
+def test_rules_and_formats_see_values_and_tables_only() -> None:
+    wrong = []
+    for name, tree in TREES.items():
+        for imported, line in _imports(tree) if _room(name) in SEES else ():
+            there = MODULES.get(imported, "__init__.py")
+            if _room(there) not in {*SEES[_room(name)], "__init__"} and (there != PLUGINS or not name.endswith("/__init__.py")):
                 wrong.append(f"{name}:{line} imports {imported}")
     assert wrong == []
 
