@@ -79,7 +79,6 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
     group.add_argument("--allow-local-rules", action="append", metavar="PATH", help=words)
     group.add_argument("--stdin-filename", metavar="NAME", help="the name of what - reads")
     group.add_argument("--jobs", type=_number, metavar="N", help="processes to share many files among (default: one for each processor)")
-    group.add_argument("--no-cache", action="store_true", help="has no effect; kept so that old command lines still work")
 
 
 def job(arguments: argparse.Namespace) -> Job:

@@ -18,7 +18,7 @@ END: Final = "--"
 MARK: Final = "\0"  # no argument of a process holds it, and no parser takes a word that starts with it for a flag
 _HOOK: Final = "--hook"
 # What a hook may be told without `--` behind it: none of these runs code, writes a file, or leaves anything out of a check.
-_TAME: Final = frozenset(("--strict", "--strict=claims", "--strict=all", "--no-cache", "--quiet", "--verbose"))
+_TAME: Final = frozenset(("--strict", "--strict=claims", "--strict=all", "--quiet", "--verbose"))
 _TAME_WITH_VALUE: Final = frozenset(
     ("--nodes", "--gpus-per-node", "--world-size", "--jobs", "--require-verified", "--extend-select", "--color", "--format")
 )
