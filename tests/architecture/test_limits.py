@@ -36,6 +36,7 @@ NO_LIMITS_ON_FILES = {
     "formats/sarif.py": {"_LONGEST"},
     "frameworks/_recognition.py": {"_MOST_ALIKE"},
     "frameworks/hooks.py": {"_LONGEST", "_MOST_WORKERS"},
+    "launches/resolve.py": {"_MOST_FOLLOWED"},
     "rules/gbs002_duplicate_key.py": {"_LONGEST", "_MOST"},
     "rules/gbs003_not_a_positive_integer.py": {"_LONGEST"},
     "rules/gbs004_exponent_read_as_text.py": {"_LONGEST"},
@@ -48,7 +49,7 @@ NO_LIMITS_ON_FILES = {
     "files/writing.py": {"_MOST"},
 }
 # Reading scripts has limits of its own, most of them in shell/limits.py.
-OF_SCRIPTS = ("shell/", "launches/programs/deepy.py", "launches/resolve.py")
+OF_SCRIPTS = ("shell/",)
 _NUMBER = re.compile(r"(?m)^(_?(?:MOST|LONGEST|DEEPEST|LARGEST)(?:_[A-Z_]+)?)(?:: Final)? = [0-9]")
 
 

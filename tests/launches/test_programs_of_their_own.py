@@ -39,6 +39,7 @@ def neox(script: str = TOGETHER, **others: str) -> dict[str, str]:
         pytest.param(neox("python deepy.py generate.py -d configs model.yml setup.yml\n"), id="it generates"),
         pytest.param(neox("python deepy.py train.py -d configs model.yml other.yml\n"), id="a file is missing"),
         pytest.param(neox(configs_setup_yml=f"{SETUP}gradient_accumulation_steps: 8\n"), id="a key in both, and it stops"),
+        pytest.param(neox(f"python deepy.py train.py -d configs model.yml setup.yml {'x ' * 49}\n"), id="too many files"),
         pytest.param({"a.yaml": LITGPT, "run.sh": "litgpt chat --config a.yaml\n"}, id="it talks"),
     ],
 )

@@ -15,12 +15,12 @@ from pytest_gbs.model.command import Word, below
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.identity import by_identity
+from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandSetting, settings
 
-_MOST_CANDIDATES: Final = 200
 _COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
 
@@ -270,7 +270,7 @@ class LaunchResolver:
 
     def _template(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """Return what is known of a launch whose recipe is a variable: what its command line gives, if all that it may name are alike."""
-        tables = [table for path in found.candidates[:_MOST_CANDIDATES] for d in self._documents(path) if (table := self._recognise(d, ""))]
+        tables = [table for path in found.candidates[:MOST_CANDIDATES] for d in self._documents(path) if (table := self._recognise(d, ""))]
         if not tables or len({table.name for table in tables}) > 1:
             return None
         path = found.launch.at.source

@@ -84,6 +84,8 @@ MOST_LAUNCHES: Final = 400  # launches of a script; UNREAD stands where the rest
 MOST_STARTED: Final = 200  # scripts that a script starts, and those that they start; UNREAD stands where the rest begins
 DEEPEST_STARTED: Final = 3  # scripts that start each other; what is deeper is UNREAD
 MOST_GREPPED: Final = 400  # recipes that a script with a variable for its recipe may search; the rest is not looked at
+MOST_CANDIDATES: Final = 200  # recipes that a name with a variable in it may stand for; the rest is not looked at
+MOST_DEEPY_FILES: Final = 50  # configuration files of one `deepy.py` command; a command with more is not checked
 
 # Git revisions
 MOST_TREE_ENTRIES: Final = 500_000  # files and folders of a commit; a larger one is a usage error

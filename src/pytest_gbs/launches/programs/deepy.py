@@ -16,12 +16,12 @@ from pytest_gbs.launches.programs._words import option
 from pytest_gbs.model.command import Command, Part, Word, name_of
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.limits import MOST_DEEPY_FILES
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 
 _TRAINS: Final = ("train.py", "pretrain_gpt2.py")
 _FOLDER: Final = ("--conf_dir", "-d")
 _ENDINGS: Final = (".yml", ".json")
-_MOST_FILES: Final = 50
 # Keys that take some of the hosts' GPUs, or say otherwise how many there are.
 _CHOOSES: Final = ("num_gpus", "num_nodes", "include", "exclude", "global_num_gpus")
 
@@ -34,7 +34,9 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     program = command.words[index + 1 :]
     if not program or name_of(program[0]) not in _TRAINS:
         return None
-    recipes = tuple(_files(program))[:_MOST_FILES]
+    recipes = tuple(_files(program))
+    if len(recipes) > MOST_DEEPY_FILES:
+        return None
     sizes = tuple(_sizes(program, recipes, command, surroundings))
     return within(Start(DEEPY, command.at, sizes, program, recipes, together=True), command, surroundings)
 
