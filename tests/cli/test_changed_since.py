@@ -131,7 +131,7 @@ def test_a_claim_that_was_checked_there_and_is_open_now_is_found(git: Git, gbs: 
     (git.root / "x" / "ddp.yaml").unlink()
     said = gbs("check", "--changed-since", "HEAD", "--format", "concise")
     assert said.out.splitlines() == [
-        "d.yaml:1:31: GBS107 comment says 128, verified at HEAD, and can't be decided any more: unknown GPUs per node"
+        "d.yaml:1:31: GBS107 comment says 128, which was verified at HEAD and can't be decided now: GPUs per node unknown"
     ]
 
 

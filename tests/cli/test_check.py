@@ -13,7 +13,7 @@ from tests.cli.support import GOOD, LAUNCHER, OPEN, STALE, UNCLAIMED, Gbs, write
 
 WHOLE = """\
 sft.yaml:1:44  error GBS101 stale-declaration
-  comment says 128, settings give 256
+  comment says 128, but the settings give 256
 
       1 │ # Config for 2 nodes of 8 x H100s with GBS 128
         │              ─          ─                  ━━━ declared
@@ -23,7 +23,7 @@ sft.yaml:1:44  error GBS101 stale-declaration
         │                              ─ accumulation
 
   256 = 4 micro x 4 accumulation x 16 data-parallel (2 nodes x 8 GPUs)
-  holds with gradient_accumulation_steps 2, per_device_train_batch_size 2 or with "256" in the comment
+  fix: set gradient_accumulation_steps to 2, or set per_device_train_batch_size to 2, or change the comment to 256
 
 1 recipe in 1 file: 1 violated
 """
@@ -81,7 +81,7 @@ def test_standard_input_is_checked_under_its_name(repo: Path, gbs: Gbs, monkeypa
     write(repo, {"recipes/sft.yaml": GOOD})
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(STALE.encode()), encoding="utf-8"))
     said = gbs("check", "-", "--stdin-filename", "recipes/sft.yaml", "--format", "concise")
-    assert (said.code, said.out) == (1, "recipes/sft.yaml:1:44: GBS101 comment says 128, settings give 256\n")
+    assert (said.code, said.out) == (1, "recipes/sft.yaml:1:44: GBS101 comment says 128, but the settings give 256\n")
 
 
 def test_standard_input_that_is_no_text_is_one_line(repo: Path, gbs: Gbs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_strict_tells_what_is_open_as_an_error(repo: Path, gbs: Gbs) -> None:
     assert [line.split(":")[0] for line in gbs("check", "--strict", "--format", "concise").out.splitlines()] == ["open.yaml"]
     out = gbs("check", "--strict=all", "--format", "concise").out
     assert out == (
-        "open.yaml:1:31: GBS101 can't be decided: comment says 128: holds with 8 GPUs per node\n"
+        "open.yaml:1:31: GBS101 can't be decided: comment says 128: true with 8 GPUs per node\n"
         "unclaimed.yaml:1:1: GBS105 the recipe does not state its global batch size, and --strict=all requires it\n"
     )
 
@@ -160,7 +160,7 @@ class TestHook:
     def test_a_changed_launcher_file_brings_the_recipes_that_rest_on_it(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"recipes/sft.yaml": OPEN, "recipes/zero3.yaml": LAUNCHER.format(gpus=4), "other/stale.yaml": STALE})
         said = gbs("check", "--hook", "--format", "concise", "recipes/zero3.yaml")
-        assert (said.code, said.out) == (1, "recipes/sft.yaml:1:31: GBS101 comment says 128, settings give 64\n")
+        assert (said.code, said.out) == (1, "recipes/sft.yaml:1:31: GBS101 comment says 128, but the settings give 64\n")
 
     @pytest.mark.parametrize("name", ["run.sh", "README.md", "Makefile"])
     def test_a_script_that_launches_nothing_unseen_is_silent(self, name: str, repo: Path, gbs: Gbs) -> None:
@@ -180,7 +180,7 @@ class TestHook:
     def test_a_document_that_can_not_be_read_is_told(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": GOOD, "README.md": "\0"})
         said = gbs("check", "--hook", "--format", "concise", "README.md")
-        assert said[:2] == (0, "README.md:1:1: GBS007 not read: not text: NUL at byte 0; what it launches is not checked\n")
+        assert said[:2] == (0, "README.md:1:1: GBS007 not read: not text: NUL at byte 0; its launches are not checked\n")
 
     def test_changed_settings_bring_all(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"recipes/sft.yaml": OPEN, "gbs.toml": "gpus-per-node = 4\n"})

@@ -39,7 +39,7 @@ def test_each_stage_of_a_recipe_is_shown(folder: Path, capsys: pytest.CaptureFix
     assert "micro_batch_size  4  file per_device_train_batch_size at sft.yaml:5:30" in said
     assert "states, grammar batch-phrase, sft.yaml:1:41" in said
     assert "world_size=16 (derived): fails, 192" in said
-    assert "judged  by product: error: comment says 128, settings give 192" in said
+    assert "judged  by product: error: comment says 128, but the settings give 192" in said
     assert "GBS101  violated" in said
     assert said.endswith("  verdict     violated\n")
 

@@ -310,7 +310,7 @@ def test_markdown_is_a_table_that_no_name_breaks_out_of(git: Git, gbs: Gbs) -> N
     lines = gbs("diff", "HEAD", "--format", "markdown").out.splitlines()
     assert lines[2] == "| recipe | GBS | why | tokens/step | learning rate |"
     assert lines[4] == (
-        "| x\\|&lt;b&gt;\\`.yaml | 8 x GPUs → 16 x GPUs | accumulation 2 → 4 (line 5) | 32768 x GPUs → 65536 x GPUs | 2.0e-5 (same) |"
+        "| x\\|&lt;b&gt;\\`.yaml | 8 x GPUs → 16 x GPUs | accumulation 2 → 4 (line 5) | 32,768 x GPUs → 65,536 x GPUs | 2.0e-5 (same) |"
     )
 
 

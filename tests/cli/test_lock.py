@@ -89,7 +89,7 @@ def test_a_batch_that_moved_fails_with_its_operand_until_it_is_written_down(repo
     said = gbs("check", "--format", "concise")
     assert said.code == 1
     assert said.out == (
-        "a.yaml:4:30: GBS503 global batch size is 32 samples per GPU, gbs.lock has 8 samples per GPU: micro batch size 16, was 4\n"
+        "a.yaml:4:30: GBS503 global batch size is 32 samples per GPU, but gbs.lock has 8 samples per GPU: micro batch size 16, was 4\n"
     )
     said = gbs("lock")
     assert said.out.splitlines()[0] == "moved    a.yaml: 8 samples per GPU to 32 samples per GPU (micro batch size 4 to 16)"
@@ -102,7 +102,7 @@ def test_a_launcher_file_that_moves_the_batch_is_named(repo: Path, gbs: Gbs) -> 
     edit(repo / "launch" / "ddp.yaml", "num_processes: 8", "num_processes: 4")
     found = json.loads(gbs("check", "--format", "json").out)
     (finding,) = (finding for file in found["files"] for finding in file["findings"])
-    assert finding["message"] == "global batch size is 64 samples, gbs.lock has 128 samples: GPUs per node 4, was 8"
+    assert finding["message"] == "global batch size is 64 samples, but gbs.lock has 128 samples: GPUs per node 4, was 8"
     assert [each["location"]["path"] for each in finding["related"]] == ["launch/ddp.yaml", "gbs.lock"]
 
 

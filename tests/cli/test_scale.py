@@ -101,7 +101,7 @@ class TestRecipes:
     def test_a_false_claim_is_mended_first(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": STALE})
         said = gbs("scale", "sft.yaml", "--nodes", "1")
-        assert (said.code, said.out) == (1, "sft.yaml: comment says 128, settings give 256: fix that first (gbs check)\n")
+        assert (said.code, said.out) == (1, "sft.yaml: comment says 128, but the settings give 256: fix that first (gbs check)\n")
 
     def test_hardware_that_nobody_states_is_asked_for(self, repo: Path, gbs: Gbs) -> None:
         write(repo, {"sft.yaml": UNCLAIMED})

@@ -54,7 +54,7 @@ class TestBehindTheEnd:
     def test_a_recipe_with_the_name_of_a_flag_is_checked(self, name: str, before: tuple[str, ...], repo: Path, gbs: Gbs) -> None:
         write(repo, {name: STALE, "good.yaml": GOOD})
         said = gbs("check", *before, "--", name, "good.yaml")
-        assert "comment says 128, settings give 256" in said.out
+        assert "comment says 128, but the settings give 256" in said.out
         assert f"{name}:1:" in said.out
         assert (said.code, said.err) == (1, "")
 

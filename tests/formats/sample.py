@@ -47,7 +47,7 @@ ACCUMULATION = Location("recipes/sft.yaml", SFT.index("steps: 4") + 7, SFT.index
 
 STALE = Finding(
     "GBS101",
-    "comment says 128, settings give 256",
+    "comment says 128, but the settings give 256",
     Severity.ERROR,
     place("recipes/sft.yaml", SFT, "128"),
     "declared",
@@ -57,7 +57,7 @@ STALE = Finding(
         Related(place("recipes/sft.yaml", SFT, "8 nodes"), ""),
     ),
     ("256 = 1 micro x 4 accumulation x 64 data-parallel (8 nodes x 8 GPUs)",),
-    'holds with gradient_accumulation_steps 2, or with "256" in the comment',
+    "set gradient_accumulation_steps to 2, or change the comment to 256",
     (ASSUMED,),
     (
         Fix(
@@ -88,7 +88,7 @@ OPEN = Undetermined(
     place("recipes/grpo.yaml", GRPO, "512"),
     "comment says 512",
     ("gpus_per_node",),
-    "holds with 8 GPUs per node",
+    "true with 8 GPUs per node",
     values=(8,),
 )
 

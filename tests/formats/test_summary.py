@@ -86,13 +86,13 @@ def test_an_assumption_of_some_says_of_how_many() -> None:
 def test_an_open_claim_has_a_line_of_its_own_and_the_advice_comes_last() -> None:
     at = Location("0.yaml", 0, 0)
     open_claims = (
-        Undetermined("GBS101", at, "comment says 128", ("gpus_per_node",), "holds with 8 GPUs per node"),
+        Undetermined("GBS101", at, "comment says 128", ("gpus_per_node",), "true with 8 GPUs per node"),
         Undetermined("GBS101", at, "comment says 64", ("world_size", "micro_batch_size")),
         Undetermined("GBS205", at, "a constraint that waits for hardware", ("world_size",), claim=False),
     )
     file = recipes(Verdict.UNDETERMINED)[0]._replace(undetermined=open_claims)
     assert told(report(file, advice="set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides 1 claim")) == [
-        "undetermined: 0.yaml:1:1  comment says 128: holds with 8 GPUs per node",
+        "undetermined: 0.yaml:1:1  comment says 128: true with 8 GPUs per node",
         "undetermined: 0.yaml:1:1  comment says 64: GPUs and micro batch size unknown",
         "nothing was verified",
         "set gpus-per-node in [tool.gbs] to the number of GPUs on each of your nodes: it decides 1 claim",

@@ -375,7 +375,7 @@ def test_groups_must_be_whole() -> None:
     assert isinstance(least, Verified)
     assert isinstance(bad, Finding)  # 512 = 36 x 14 + 8
     assert isinstance(unknown, Undetermined)
-    assert unknown.implies == "holds if the number of GPUs is a multiple of 7"
+    assert unknown.implies == "true if the number of GPUs is a multiple of 7"
 
 
 def test_groups_of_the_evaluation_must_be_whole_where_it_evaluates() -> None:

@@ -62,7 +62,7 @@ def test_a_launch_that_changes_the_batch_is_found(command: str, given: int, spel
     report = checked(tmp_path, {"sft.yaml": recipe(), "run.sh": script(command)})
     finding = only(report)
     assert (finding.code, finding.severity, finding.at.source) == ("GBS301", "error", "run.sh")
-    assert finding.message == f"this launch gives {given}, sft.yaml claims 128"
+    assert finding.message == f"this launch gives {given}, but sft.yaml claims 128"
     assert script(command)[finding.at.start : finding.at.stop] == spelled
     assert [related.label for related in finding.related if related.at.source == "sft.yaml"].count("claimed") == 1
     assert file(report, "sft.yaml").verdict == "violated"
@@ -83,7 +83,7 @@ def test_what_can_change_by_itself_is_said(tmp_path: Path) -> None:
 def test_a_claim_in_the_script_is_held_against_its_launch(tmp_path: Path) -> None:
     command = "# effective batch size: 256\ntorchrun --nproc_per_node 8 t.py --config sft.yaml"
     finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script(command)}))
-    assert finding.message == "this launch gives 128, its comment claims 256"
+    assert finding.message == "this launch gives 128, but its comment claims 256"
 
 
 def test_a_claim_of_one_launch_is_not_that_of_another(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_launches_fill_in_the_gpus_of_each_node(tmp_path: Path) -> None:
     command = "accelerate launch --num_machines 8 --num_processes 64 t.py --config sft.yaml"
     report = checked(tmp_path, {"sft.yaml": recipe(1, 2, NODES), "run.sh": script(command)})
     assert file(report, "sft.yaml").verdict == "verified"
-    assert any("it is launched so" in assumed(each) for each in file(report, "sft.yaml").assumptions)
+    assert any("a launch starts them" in assumed(each) for each in file(report, "sft.yaml").assumptions)
 
 
 def test_a_claim_that_a_launch_decides_is_not_open(tmp_path: Path) -> None:

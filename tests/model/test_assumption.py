@@ -17,14 +17,14 @@ KINDS = {getattr(Assuming, name) for name in vars(Assuming) if name.isupper()}
     [
         (Assumption(Assuming.FILES_NEARBY, Name.GPUS_PER_NODE, 8, 3, WHERE), f"8 GPUs per node: 3 launcher files agree ({WHERE})"),
         (Assumption(Assuming.FILES_NEARBY, Name.GPUS_PER_NODE, 1, 1, "a.yaml"), "1 GPU per node: 1 launcher file says so (a.yaml)"),
-        (Assumption(Assuming.LAUNCHES, Name.GPUS_PER_NODE, 4, where="run.sh:7"), "4 GPUs per node: it is launched so (run.sh:7)"),
+        (Assumption(Assuming.LAUNCHES, Name.GPUS_PER_NODE, 4, where="run.sh:7"), "4 GPUs per node: a launch starts them (run.sh:7)"),
         (Assumption(Assuming.COMMENT, Name.NUM_NODES, 2), "2 nodes, which the comment needs"),
         (Assumption(Assuming.NOT_SET, "GPUS"), "GPUS is not set"),
-        (Assumption(Assuming.NOT_SET), "a variable is not set"),
-        (Assumption(Assuming.LEFT_AS_IT_IS, Name.NUM_NODES, 2), "2 nodes: a comment says to change it"),
-        (Assumption(Assuming.QUOTES), "the text in quotes is meant as a whole, though a bare quote ends it"),
+        (Assumption(Assuming.NOT_SET), "the script's default value is used"),
+        (Assumption(Assuming.LEFT_AS_IT_IS, Name.NUM_NODES, 2), "2 nodes: a comment asks to adapt it"),
+        (Assumption(Assuming.QUOTES), "the quoted text is one argument, although a bare quote inside it ends it"),
         (Assumption(Assuming.NOTHING_ADDED), "the script gets no extra arguments"),
-        (Assumption(Assuming.ONE_PROCESS), "one process has all GPUs of its node"),
+        (Assumption(Assuming.ONE_PROCESS), "one process uses all GPUs of its node"),
     ],
 )
 def test_each_kind_has_its_words(assumption: Assumption, words: str) -> None:

@@ -27,7 +27,10 @@ def test_a_recipe_whose_batch_moved_fails_with_its_operand(write: Write, pyteste
     result = run(pytester, "-v")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
-        ["recipes/a.yaml::GBS503 FAILED*", "*global batch size is 4 samples per GPU, gbs.lock has 2 samples per GPU: accumulation 4, was 2"]
+        [
+            "recipes/a.yaml::GBS503 FAILED*",
+            "*global batch size is 4 samples per GPU, but gbs.lock has 2 samples per GPU: accumulation 4, was 2",
+        ]
     )
 
 

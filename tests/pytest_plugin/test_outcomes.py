@@ -97,7 +97,7 @@ def test_the_short_summary_says_what_is_wrong_in_one_line(
     write({"recipes/a.yaml": VIOLATED})
     result = run(pytester)
     start = next(number for number, line in enumerate(result.outlines) if line.startswith("FAILED"))
-    assert result.outlines[start].startswith("FAILED recipes/a.yaml::GBS101 - annotation says 128, settings give 256")
+    assert result.outlines[start].startswith("FAILED recipes/a.yaml::GBS101 - annotation says 128, but the settings give 256")
     assert "128" in result.outlines[start]
     assert "256" in result.outlines[start]
     assert result.outlines[start + 1].startswith("=")
@@ -105,7 +105,9 @@ def test_the_short_summary_says_what_is_wrong_in_one_line(
 
 def test_one_line_style_names_the_place(write: Write, pytester: pytest.Pytester) -> None:
     write({"recipes/a.yaml": VIOLATED})
-    run(pytester, "--tb=line").stdout.fnmatch_lines(["recipes/a.yaml:1: annotation says 128, settings give 256 (recipes/a.yaml:1:8)"])
+    run(pytester, "--tb=line").stdout.fnmatch_lines(
+        ["recipes/a.yaml:1: annotation says 128, but the settings give 256 (recipes/a.yaml:1:8)"]
+    )
 
 
 @pytest.mark.parametrize("style", ["auto", "long", "short", "line", "native", "no"])

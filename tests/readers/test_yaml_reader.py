@@ -152,6 +152,8 @@ def test_documents_before_an_error_stay() -> None:
         ("a: 'x\n", 6, "while scanning a quoted scalar, found unexpected end of stream"),
         ("{% if a %}\nb: 1\n", 1, "while scanning for the next token, found character that cannot start any token"),
         ("a: *x\n", 3, "found undefined alias 'x'"),
+        ("a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> other\n", 5, "merge conflict marker in line 2"),
+        ("<<<<<<< HEAD\nb: 2\n", 14, "mapping values are not allowed in this context"),
         ("a: &x 1\nb: &x 2\n", 11, "found duplicate anchor 'x'"),
         ("a: &x [&x 1]\n", 7, "found duplicate anchor 'x'"),
         ("a: 1\nb: \x07\n", 8, "found character U+0007, which YAML does not allow"),

@@ -36,7 +36,7 @@ def test_a_file_of_no_framework_stays_silent() -> None:
 def test_two_values_are_an_error_that_says_which_counts() -> None:
     file = view("per_device_train_batch_size: 4\nlr: 1\nper_device_train_batch_size: 2\n")
     found = only(list(check(file)))
-    assert found.message == "per_device_train_batch_size is set twice, as 4 and as 2; PyYAML keeps the last and says nothing"
+    assert found.message == "per_device_train_batch_size is set twice, as 4 and as 2; PyYAML keeps the last one without a warning"
     assert found.severity == Severity.ERROR
     assert (found.at.start, shown(file.document, found.at), found.label) == (66, "2", "kept")
     (related,) = found.related
@@ -45,7 +45,7 @@ def test_two_values_are_an_error_that_says_which_counts() -> None:
 
 def test_the_same_value_twice_is_a_warning() -> None:
     found = only(list(check(view("per_device_train_batch_size: 4\nper_device_train_batch_size: 4\n"))))
-    assert found.message == "per_device_train_batch_size is set twice, as 4 both times; PyYAML keeps the last and says nothing"
+    assert found.message == "per_device_train_batch_size is set twice, as 4 both times; PyYAML keeps the last one without a warning"
     assert found.severity == Severity.WARNING
 
 
@@ -58,14 +58,14 @@ def test_a_loader_that_refuses_makes_it_an_error() -> None:
 
 def test_very_long_values_are_not_shown() -> None:
     found = only(list(check(view(f"per_device_train_batch_size: {'4' * 999}\nper_device_train_batch_size: 2\n"))))
-    assert found.message == "per_device_train_batch_size is set twice; PyYAML keeps the last and says nothing"
+    assert found.message == "per_device_train_batch_size is set twice; PyYAML keeps the last one without a warning"
     assert found.severity == Severity.ERROR
 
 
 def test_json_names_its_own_loader() -> None:
     text = '{"per_device_train_batch_size": 4, "per_device_train_batch_size": 2}'
     found = only(list(check(view(text, path="sft.json"))))
-    assert found.message == "per_device_train_batch_size is set twice, as 4 and as 2; the loader keeps the last and says nothing"
+    assert found.message == "per_device_train_batch_size is set twice, as 4 and as 2; the loader keeps the last one without a warning"
 
 
 @pytest.mark.parametrize(

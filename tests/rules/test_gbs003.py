@@ -71,7 +71,7 @@ def test_what_stops_the_framework_is_an_error(value: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("value", "does"),
     [
-        pytest.param("0", "Example stops once training runs", id="late"),
+        pytest.param("0", "Example stops during training", id="late"),
         pytest.param("-1", "Example trains no step and ends without an error", id="no steps"),
     ],
 )
@@ -86,10 +86,10 @@ def test_the_finding_says_what_the_framework_does(value: str, does: str) -> None
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        pytest.param("010", "steps 010 is read as 8: YAML 1.1 takes a leading zero for octal", id="octal"),
-        pytest.param("1:30", "steps 1:30 is read as 90: YAML 1.1 takes a colon for base 60", id="base 60"),
-        pytest.param("true", "steps true is read as 1: true is the number 1 to Python", id="true"),
-        pytest.param("on", "steps on is read as 1: true is the number 1 to Python", id="on"),
+        pytest.param("010", "steps 010 is read as 8: YAML 1.1 reads a leading zero as octal", id="octal"),
+        pytest.param("1:30", "steps 1:30 is read as 90: YAML 1.1 reads digits with a colon in base 60", id="base 60"),
+        pytest.param("true", "steps true is read as 1: in Python true equals 1", id="true"),
+        pytest.param("on", "steps on is read as 1: in Python true equals 1", id="on"),
     ],
 )
 def test_what_people_read_as_another_number_is_a_warning(value: str, message: str) -> None:

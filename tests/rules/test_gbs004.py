@@ -83,8 +83,7 @@ def test_a_number_read_as_text_is_an_error_with_a_safe_fix(value: str, better: s
 def test_the_message_says_why() -> None:
     found = only(list(check(view("learning_rate: 2e-5\n", BREAKS))))
     assert found.message == (
-        "learning_rate 2e-5 is read as text: YAML 1.1 takes an exponent only behind a dot and with a sign; "
-        "TypeError when the optimizer is built"
+        "learning_rate 2e-5 is read as text: YAML 1.1 needs a dot and a signed exponent; TypeError when the optimizer is built"
     )
     quoted = only(list(check(view('learning_rate: "2e-5"\n', BREAKS))))
     assert "a number in quotes is text" in quoted.message

@@ -60,7 +60,7 @@ def test_a_near_miss_warns_and_names_the_key(text: str, written: str, meant: str
     found = only(list(check(file)))
     assert found.severity == Severity.WARNING
     assert shown(file.document, found.at) == written
-    assert found.holds == f"the nearest key is {meant}"
+    assert found.holds == f"rename it to {meant}"
     (fix,) = found.fixes
     assert fix.applicability == Applicability.DISPLAY
     assert fix.edits[0].replacement == written.replace(written.strip("'"), meant)
@@ -68,7 +68,7 @@ def test_a_near_miss_warns_and_names_the_key(text: str, written: str, meant: str
 
 def test_the_message_says_what_counts_instead() -> None:
     found = only(list(check(view("gradient_accumulation_step: 8\n", KNOWS))))
-    assert found.message == "gradient_accumulation_step is not a key of Example; accumulation is the default 1"
+    assert found.message == "gradient_accumulation_step is not a key of Example; accumulation has its default, 1"
 
 
 def test_numbered_keys_stay_silent() -> None:

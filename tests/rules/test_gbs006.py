@@ -83,7 +83,7 @@ def test_the_lock_file_beats_a_range(tmp_path: Path) -> None:
     assert (finding.at.source, OLD[finding.at.start : finding.at.stop]) == ("sft.yaml", "per_gpu_train_batch_size")
     assert [(each.at.source, lock[each.at.start : each.at.stop]) for each in finding.related] == [("uv.lock", "5.1.0")]
     assert finding.message == (
-        "transformers 5.1.0 has no per_gpu_train_batch_size, which went with 5.0; the argument parser stops at a key that it does not know"
+        "transformers 5.1.0 has no per_gpu_train_batch_size, removed in 5.0; the argument parser stops at a key that it does not know"
     )
 
 

@@ -65,13 +65,13 @@ def test_a_total_of_another_node_count_says_nothing(tmp_path: Path) -> None:
 def test_nodes_without_gpus_say_which_number_would_make_it_true(tmp_path: Path) -> None:
     result = checked(tmp_path, recipe(header="Config for 8 nodes with GBS 128"))
     assert result.verdict == "undetermined"
-    assert [outcome.implies for outcome in result.undetermined] == ["holds with 8 GPUs per node"]
+    assert [outcome.implies for outcome in result.undetermined] == ["true with 8 GPUs per node"]
 
 
 def test_no_hardware_says_on_how_many_gpus_it_would_be_true(tmp_path: Path) -> None:
     result = checked(tmp_path, recipe(header="global batch size: 128"))
     assert result.verdict == "undetermined"
-    assert [outcome.implies for outcome in result.undetermined] == ["holds on 64 GPUs"]
+    assert [outcome.implies for outcome in result.undetermined] == ["true on 64 GPUs"]
 
 
 def test_launcher_files_that_agree_are_good_evidence(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_launcher_files_that_agree_are_good_evidence(tmp_path: Path) -> None:
 def test_launcher_files_that_disagree_are_no_evidence(tmp_path: Path) -> None:
     result = checked(tmp_path, recipe(header="Config for 8 nodes with GBS 128"), a_yaml=launcher(8), b_yaml=launcher(4))
     assert result.verdict == "undetermined"
-    words = "holds with 8 GPUs per node; launcher files disagree on GPUs per node: launch/a.yaml:3 8, launch/b.yaml:3 4"
+    words = "true with 8 GPUs per node; launcher files disagree on GPUs per node: launch/a.yaml:3 8, launch/b.yaml:3 4"
     assert [outcome.implies for outcome in result.undetermined] == [words]
 
 
@@ -122,14 +122,18 @@ def test_a_claim_can_be_switched_off(tmp_path: Path) -> None:
     ("text", "given"),
     [
         # 8 nodes x 8 GPUs x 1 x 4 = 256
-        pytest.param(recipe(1, 4, "Config for 8 nodes of 8 GPUs with GBS 128"), "settings give 256", id="accumulation doubled"),
+        pytest.param(recipe(1, 4, "Config for 8 nodes of 8 GPUs with GBS 128"), "the settings give 256", id="accumulation doubled"),
         # 1 node x 8 x 1 x 2 = 16, whichever way the 8 GPUs are read
-        pytest.param(recipe(1, 2, "set up for 8 GPUs", "effective batch size 128 with 1 node"), "settings give 16", id="one node"),
+        pytest.param(recipe(1, 2, "set up for 8 GPUs", "effective batch size 128 with 1 node"), "the settings give 16", id="one node"),
         # 4 nodes x 8 x 1 x 8 = 256, and 8 x 1 x 8 = 64 if 8 is the total
-        pytest.param(recipe(1, 8, "set up for 8 GPUs", "effective batch size 128 with 4 nodes"), "settings give 256", id="both readings"),
-        pytest.param(recipe(1, 2, trailing="designed for 8 GPUs, so batch size 128"), "settings give 16", id="copied from another recipe"),
+        pytest.param(
+            recipe(1, 8, "set up for 8 GPUs", "effective batch size 128 with 4 nodes"), "the settings give 256", id="both readings"
+        ),
+        pytest.param(
+            recipe(1, 2, trailing="designed for 8 GPUs, so batch size 128"), "the settings give 16", id="copied from another recipe"
+        ),
         # 16 x 32 = 512, not 1k
-        pytest.param(recipe(16, 1, trailing="effective batch size of 1k on 32 GPUs"), "settings give 512", id="half of 1k"),
+        pytest.param(recipe(16, 1, trailing="effective batch size of 1k on 32 GPUs"), "the settings give 512", id="half of 1k"),
     ],
 )
 def test_a_false_claim_is_an_error(tmp_path: Path, text: str, given: str) -> None:
@@ -164,7 +168,7 @@ def test_it_points_at_the_number_and_its_operands(tmp_path: Path) -> None:
     spans = [text[at.start : at.stop] for at in (finding.at, *(related.at for related in finding.related))]
     assert spans[:3] == ["128", "1", "4"]
     assert finding.details == ("256 = 1 micro x 4 accumulation x 64 data-parallel (8 nodes x 8 GPUs)",)
-    assert finding.holds == 'holds with gradient_accumulation_steps 2 or with "256" in the comment'
+    assert finding.holds == "set gradient_accumulation_steps to 2, or change the comment to 256"
 
 
 def test_tokens_per_step_are_held_against_packed_rows(tmp_path: Path) -> None:

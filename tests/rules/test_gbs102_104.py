@@ -41,7 +41,7 @@ def test_it_is_silent(tmp_path: Path, text: str) -> None:
 def test_a_sum_that_is_wrong_in_itself_is_the_one_finding(tmp_path: Path, text: str) -> None:
     result = checked(tmp_path, text)
     assert (result.codes, result.severities) == (["GBS102"], ["error"])
-    assert "that is 64" in result.findings[0].message
+    assert "the product is 64" in result.findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -50,18 +50,18 @@ def test_a_sum_that_is_wrong_in_itself_is_the_one_finding(tmp_path: Path, text: 
         # 16 x 2 x 8 = 256, the comment was written for micro batch 4.
         pytest.param(
             recipe(16, 2, trailing="8 GPUs * micro_batch=4 * grad_accum=2 -> effective batch 64"),
-            "micro 4, per_device_train_batch_size is 16",
+            "micro batch size 4, but per_device_train_batch_size is 16",
             id="named micro batch",
         ),
         pytest.param(
             recipe(4, 4, header="num_gpus * grad_accum * per_device_batch_size = 8 * 2 * 4 = 64"),
-            "accumulation 2, gradient_accumulation_steps is 4",
+            "accumulation 2, but gradient_accumulation_steps is 4",
             id="named accumulation",
         ),
         # 8 GPUs and 4 have their partners, 2 has none.
         pytest.param(
             recipe(4, 3, header="on 8 GPUs", trailing="effective batch size 64 = 4 x 2 x 8"),
-            "accumulation 2, gradient_accumulation_steps is 3",
+            "accumulation 2, but gradient_accumulation_steps is 3",
             id="the one without a partner",
         ),
     ],

@@ -72,11 +72,11 @@ def test_a_name_that_may_be_right_is_silent(tmp_path: Path, name: str, text: str
         pytest.param(
             "sft-2n8g.yaml",
             recipe(header="4 nodes of 8 GPUs"),
-            "holds with 4 nodes in the name, or with 2 nodes in the recipe",
+            "change the name to 4 nodes, or the recipe to 2 nodes",
             id="nodes",
         ),
-        pytest.param("sft-bs100.yaml", recipe(4, 2), "holds with a multiple of 8 in the name", id="a batch that no number of GPUs gives"),
-        pytest.param("sft-bs100.yaml", recipe(4, 2, "2 nodes of 8 GPUs"), "holds with 128 in the name", id="another than on these GPUs"),
+        pytest.param("sft-bs100.yaml", recipe(4, 2), "change the name to a multiple of 8", id="a batch that no number of GPUs gives"),
+        pytest.param("sft-bs100.yaml", recipe(4, 2, "2 nodes of 8 GPUs"), "change the name to 128", id="another than on these GPUs"),
     ],
 )
 def test_a_name_that_is_wrong_warns_and_says_what_would_be_right(tmp_path: Path, name: str, text: str, holds: str) -> None:

@@ -43,8 +43,9 @@ def test_it_is_silent(files: dict[str, str], flags: tuple[str, ...], tmp_path: P
 
 def test_a_claim_that_was_checked_and_is_open_now_is_found(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, {"sft.yaml": RECIPE.format(batch=128), "gbs.lock": CLAIMED})
-    assert found.message == ("comment says 128, verified in gbs.lock, and can't be decided any more: unknown GPUs per node")
-    assert found.holds == "holds with 8 GPUs per node"
+    assert found.message == ("comment says 128, which was verified in gbs.lock and can't be decided now: GPUs per node unknown")
+    assert found.details == ("it is true with 8 GPUs per node",)
+    assert found.holds == "state the GPUs per node in the comment or in [tool.gbs]"
     assert found.severity == "warning"
 
 
@@ -53,4 +54,4 @@ def test_launcher_files_that_disagree_now_are_the_reason(tmp_path: Path) -> None
     files = {"sft.yaml": RECIPE.format(batch=128), "a.yaml": launcher.format(8), "gbs.lock": CLAIMED}
     assert findings(tmp_path, files) == []
     (found,) = findings(tmp_path, {"b.yaml": launcher.format(4)})
-    assert "launcher files disagree on GPUs per node" in found.holds
+    assert "launcher files disagree on GPUs per node" in found.details[0]

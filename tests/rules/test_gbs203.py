@@ -59,7 +59,7 @@ def test_prose_is_left_to_the_rules_about_comments(origin: str) -> None:
 
 def test_a_stated_size_that_its_factors_do_not_give_is_an_error() -> None:
     found = only(list(check(run(STATED, micro(4), accumulation(4), world(16), assumptions=ASSUMED))))
-    assert found.message == "global_batch_size 128 is not the 256 that its factors give"
+    assert found.message == "global_batch_size is 128, but its factors give 256"
     assert found.severity == Severity.ERROR
     assert found.at == place(90)
     assert found.details == ("256 = 4 micro x 4 accumulation x 16 data-parallel (16 GPUs)",)

@@ -55,7 +55,7 @@ def test_broken_groups_are_an_error(tmp_path: Path, text: str, world: int | None
 def test_it_says_which_numbers_of_gpus_would_work(tmp_path: Path) -> None:
     (finding,) = checked(tmp_path, grpo(16, 4, 14), given=Given(world_size=8)).findings
     assert finding.message == "generation batch size 512 is not divisible by num_generations 14; TRL stops at start"
-    assert finding.holds == "holds if the number of GPUs is a multiple of 7"
+    assert finding.holds == "use a multiple of 7 GPUs"
 
 
 def parallel(tensor: int, shard: int) -> str:
@@ -89,21 +89,21 @@ def test_a_size_that_is_clamped_is_in_order_where_it_divides(tmp_path: Path, tex
 @pytest.mark.parametrize(
     ("world", "message"),
     [
-        pytest.param(8, "8 GPUs do not divide among tensor 2 x pipeline 8 (16, clamped to the GPUs) = 16", id="clamped"),
-        pytest.param(16, "16 GPUs do not divide among tensor 2 x pipeline 16 = 32", id="as the file says"),
+        pytest.param(8, "8 GPUs are not a multiple of tensor 2 x pipeline 8 (16, clamped to the GPUs) = 16", id="clamped"),
+        pytest.param(16, "16 GPUs are not a multiple of tensor 2 x pipeline 16 = 32", id="as the file says"),
     ],
 )
 def test_a_size_that_is_clamped_is_told_as_the_file_says_it(tmp_path: Path, world: int, message: str) -> None:
     (finding,) = checked(tmp_path, CLAMPED, given=Given(world_size=world)).findings
-    assert (finding.message, finding.holds) == (message, "holds if the number of GPUs is a multiple of 32")
+    assert (finding.message, finding.holds) == (message, "use a multiple of 32 GPUs")
     assert [CLAMPED[each.at.start : each.at.stop] for each in finding.related] == ["16"]
 
 
 @pytest.mark.parametrize(
     ("world", "severity", "message"),
     [
-        pytest.param(9, "warning", "9 GPUs do not divide among tensor 2", id="one is left over"),
-        pytest.param(1, "error", "1 GPU does not divide among tensor 2", id="too few"),
+        pytest.param(9, "warning", "9 GPUs are not a multiple of tensor 2", id="one is left over"),
+        pytest.param(1, "error", "1 GPU is not a multiple of tensor 2", id="too few"),
     ],
 )
 def test_gpus_that_do_not_divide_are_found(tmp_path: Path, world: int, severity: str, message: str) -> None:
@@ -148,4 +148,4 @@ def test_a_model_axis_of_which_neither_divides_the_other_is_found(tmp_path: Path
     (finding,) = result.findings
     assert finding.message == "neither trainer.model_axis_size 3 nor 8 GPUs per node is divisible by the other; Levanter stops at start"
     assert finding.assumptions == (Assumption(Assuming.ONE_PROCESS),)
-    assert finding.holds == "holds with trainer.model_axis_size 2 or 4"
+    assert finding.holds == "set trainer.model_axis_size to 2 or 4"

@@ -33,9 +33,11 @@ def test_a_hardware_comment_is_in_order(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("comment", "message"),
     [
-        pytest.param("runs on 8 GPUs", "comment says 8 GPUs, torchrun starts 4", id="in all"),
-        pytest.param("8 GPUs per node", "comment says 8 GPUs per node, torchrun starts 4 processes: 4 GPUs per node", id="of each node"),
-        pytest.param("2 nodes", "comment says 2 nodes, torchrun starts 4 processes: 1 node", id="nodes"),
+        pytest.param("runs on 8 GPUs", "comment says 8 GPUs, but torchrun starts 4 processes", id="in all"),
+        pytest.param(
+            "8 GPUs per node", "comment says 8 GPUs per node, but torchrun starts 4 processes (4 GPUs per node)", id="of each node"
+        ),
+        pytest.param("2 nodes", "comment says 2 nodes, but torchrun starts 4 processes (1 node)", id="nodes"),
     ],
 )
 def test_a_hardware_comment_that_is_wrong_is_found(comment: str, message: str, tmp_path: Path) -> None:

@@ -96,20 +96,20 @@ def test_a_batch_that_some_number_of_gpus_would_give_waits_for_it() -> None:
         pytest.param(
             ("auto", 2, "auto"),
             None,
-            "train_micro_batch_size_per_gpu is 2 for DeepSpeed, and per_device_train_batch_size is 4 in the recipe; "
+            "train_micro_batch_size_per_gpu is 2 for DeepSpeed, but per_device_train_batch_size is 4 in the recipe; "
             "the Trainer stops at start",
             id="micro",
         ),
         pytest.param(
             ("auto", "auto", 1),
             8,
-            "gradient_accumulation_steps is 1 for DeepSpeed, and 8 in the recipe; the Trainer stops at start",
+            "gradient_accumulation_steps is 1 for DeepSpeed, but 8 in the recipe; the Trainer stops at start",
             id="accumulation",
         ),
         pytest.param(
             (128, 4, 8),
             8,
-            "train_batch_size is 128 for DeepSpeed, and 4 micro x 8 accumulation x 8 GPUs = 256; the Trainer stops at start",
+            "train_batch_size is 128 for DeepSpeed, but 4 micro x 8 accumulation x 8 GPUs = 256; the Trainer stops at start",
             id="batch",
         ),
         pytest.param(
@@ -121,14 +121,14 @@ def test_a_batch_that_some_number_of_gpus_would_give_waits_for_it() -> None:
         pytest.param(
             ("auto", "auto", "8"),
             8,
-            'gradient_accumulation_steps is "8" for DeepSpeed, and 8 in the recipe; the Trainer stops at start',
+            'gradient_accumulation_steps is "8" for DeepSpeed, but 8 in the recipe; the Trainer stops at start',
             id="text is not a number",
         ),
         pytest.param(
             ("auto", "auto", None),
             8,
-            "the DeepSpeed configuration has no gradient_accumulation_steps, and gradient_accumulation_steps is 8 in the recipe; "
-            "accelerate takes 1, and DeepSpeed stops at start",
+            "the DeepSpeed configuration has no gradient_accumulation_steps, but gradient_accumulation_steps is 8 in the recipe; "
+            "accelerate sets it to 1, and DeepSpeed stops at start",
             id="accumulation left out beside a batch",
         ),
     ],

@@ -71,7 +71,7 @@ def test_kto_has_somebody_else_s_answer(text: str, world: int | None) -> None:
 def test_kto_pairs_with_itself(text: str, world: int) -> None:
     found = only(list(pairs.check(run(text, world))))
     assert found.severity == Severity.WARNING
-    assert found.message == "KTO's mismatched answer is the matched one in a micro batch of 1; HALOs goes on without a word"
+    assert found.message == "in a micro batch of 1, KTO pairs each prompt with its own answer; HALOs continues without a warning"
 
 
 def test_kto_shows_where_the_one_comes_from() -> None:
@@ -116,25 +116,26 @@ def test_an_interval_that_nobody_knows_is_not_judged(text: str) -> None:
         pytest.param(
             recipe("eval_every: 100"),
             Severity.WARNING,
-            "eval_every 100 is not a multiple of model.batch_size 32; HALOs sets it to 96 and goes on",
+            "eval_every 100 is not a multiple of model.batch_size 32; HALOs sets it to 96 and continues",
             id="corrected",
         ),
         pytest.param(
             recipe(model=("batch_size: 48",)),
             Severity.INFO,
-            "eval_every 1,024 (the default) is not a multiple of model.batch_size 48; HALOs sets it to 1,008 and goes on",
+            "eval_every 1,024 (the default) is not a multiple of model.batch_size 48; HALOs sets it to 1,008 and continues",
             id="the default corrected",
         ),
         pytest.param(
             recipe("eval_every: 16"),
             Severity.ERROR,
-            "eval_every 16 is less than model.batch_size 32; HALOs sets it to 0, and divides by it once training runs",
+            "eval_every 16 is less than model.batch_size 32; HALOs sets it to 0 and stops with a division by zero during training",
             id="to nothing",
         ),
         pytest.param(
             recipe(model=("batch_size: 2048",)),
             Severity.ERROR,
-            "eval_every 1,024 (the default) is less than model.batch_size 2,048; HALOs sets it to 0, and divides by it once training runs",
+            "eval_every 1,024 (the default) is less than model.batch_size 2,048; "
+            "HALOs sets it to 0 and stops with a division by zero during training",
             id="the default to nothing",
         ),
     ],
@@ -174,14 +175,14 @@ def test_training_takes_the_steps_that_are_planned(text: str) -> None:
         pytest.param(
             recipe("n_examples: 10_000", loss="dpo"),
             Severity.INFO,
-            "n_examples 10,000 is not a multiple of model.batch_size 32; HALOs takes 313 steps and plans 312",
+            "n_examples 10,000 is not a multiple of model.batch_size 32; HALOs trains 313 steps, but plans 312",
             ("313 steps of 32 are 10,016 examples",),
             id="one step more",
         ),
         pytest.param(
             recipe("n_examples: 20_000", model=("batch_size: 64",)),
             Severity.INFO,
-            "n_examples 20,000 is not a multiple of model.batch_size 64; HALOs takes 313 steps and plans 312",
+            "n_examples 20,000 is not a multiple of model.batch_size 64; HALOs trains 313 steps, but plans 312",
             ("313 steps of 64 are 20,032 examples",),
             id="one step more of 64",
         ),
@@ -195,21 +196,21 @@ def test_training_takes_the_steps_that_are_planned(text: str) -> None:
         pytest.param(
             recipe("n_examples: 320", "n_epochs: 3"),
             Severity.WARNING,
-            "n_examples 320 ends training after 10 steps, and n_epochs 3 plans 30",
-            ("10 steps of 32 are 320 examples", "warmup is a share of the steps that are planned"),
+            "n_examples 320 ends training after 10 steps, but n_epochs 3 plans 30",
+            ("10 steps of 32 are 320 examples", "warmup is a fraction of the planned steps"),
             id="epochs that never come",
         ),
         pytest.param(
             recipe("n_examples: 20"),
             Severity.WARNING,
-            "n_examples 20 is not a multiple of model.batch_size 32; HALOs takes 1 step and plans 0",
+            "n_examples 20 is not a multiple of model.batch_size 32; HALOs trains 1 step, but plans 0",
             ("1 step of 32 is 32 examples",),
             id="no step is planned",
         ),
         pytest.param(
             recipe("n_examples: 10", model=("gradient_accumulation_steps: 4",)),
             Severity.ERROR,
-            "n_examples 10 ends before the first step of 32; HALOs trains nothing and goes on",
+            "n_examples 10 ends before the first step of 32; HALOs trains nothing and continues",
             (),
             id="no step is taken",
         ),
@@ -250,16 +251,12 @@ def test_keys_that_count_are_silent(text: str, world: int | None) -> None:
         pytest.param(
             recipe("save_every: 2000"),
             None,
-            "save_every is read nowhere; HALOs saves every eval_every examples, if intermediate_checkpoints is on",
+            "save_every is never read; HALOs saves every eval_every examples, if intermediate_checkpoints is on",
             "2000",
             id="saves",
         ),
-        pytest.param(
-            recipe("trainer: FSDPTrainer"), None, "trainer is read nowhere; loss.trainer is what HALOs reads", "FSDPTrainer", id="trainer"
-        ),
-        pytest.param(
-            recipe("batch_size: 8"), None, "batch_size is read nowhere; model.batch_size is what HALOs reads", "8", id="at the top"
-        ),
+        pytest.param(recipe("trainer: FSDPTrainer"), None, "trainer is never read; HALOs reads loss.trainer", "FSDPTrainer", id="trainer"),
+        pytest.param(recipe("batch_size: 8"), None, "batch_size is never read; HALOs reads model.batch_size", "8", id="at the top"),
         pytest.param(
             recipe(model=("microbatch_size: 4",)),
             4,
@@ -277,7 +274,7 @@ def test_keys_that_count_are_silent(text: str, world: int | None) -> None:
         pytest.param(
             recipe(loss="ppo", model=("reward_model_path: my/rm", "reward_model: {path: null}")),
             None,
-            "model.reward_model_path loads no reward model; model.reward_model.path is what HALOs reads",
+            "model.reward_model_path loads no reward model; HALOs reads model.reward_model.path",
             "my/rm",
             id="reward model",
         ),

@@ -37,8 +37,8 @@ def test_a_ramp_of_whole_micro_batches_is_in_order(ramp: str) -> None:
 @pytest.mark.parametrize(
     ("ramp", "says"),
     [
-        ("[16, 8, 300000]", "reaches a global batch of 24, no multiple of micro 1 x 16 data-parallel = 16"),
-        ("[8, 16, 300000]", "does not meet the global batch: 1,024 - 8 = 1,016"),
+        ("[16, 8, 300000]", "reaches a global batch of 24, which is not a multiple of micro 1 x 16 data-parallel = 16"),
+        ("[8, 16, 300000]", "misses the global batch: 1,024 - 8 = 1,016"),
         ("[24, 200, 300000]", "reaches a global batch of 24"),
         ("[1024, 8, 300000]", "divides by zero"),
         ("[2048, 8, 300000]", "more than the global batch of 1,024"),
@@ -54,7 +54,7 @@ def test_a_ramp_that_stops_the_run_is_an_error(ramp: str, says: str) -> None:
 
 
 def test_an_odd_increment_fails_on_any_number_of_gpus() -> None:
-    assert "no multiple of the micro batch of 4" in only(ramped("[16, 2, 300]", micro=4, ranks=None)).message
+    assert "not a multiple of the micro batch of 4" in only(ramped("[16, 2, 300]", micro=4, ranks=None)).message
 
 
 MODEL = "parallelism: {{tp: {tensor}}}\nmodel: {{model_config: {{num_attention_heads: {heads}, num_key_value_heads: {shared}}}}}\n"
@@ -82,9 +82,9 @@ def test_heads_that_divide_are_in_order(tensor: int, number: int, shared: object
 @pytest.mark.parametrize(
     ("tensor", "number", "shared", "says"),
     [
-        (8, 12, 4, "12 attention heads do not divide among 8 tensor-parallel ranks"),
-        (8, 32, 4, "4 heads for keys and values are fewer than 8 tensor-parallel ranks"),
-        (2, 10, 4, "10 attention heads do not divide among 4 heads for keys and values"),
+        (8, 12, 4, "12 attention heads are not a multiple of 8 tensor-parallel ranks"),
+        (8, 32, 4, "4 key-value heads are fewer than 8 tensor-parallel ranks"),
+        (2, 10, 4, "10 attention heads are not a multiple of 4 key-value heads"),
     ],
 )
 def test_heads_that_do_not_divide_are_an_error(tensor: int, number: int, shared: int, says: str) -> None:

@@ -56,6 +56,6 @@ def test_the_finding_names_both_numbers() -> None:
     (found,) = check(run(RECIPE.format(batch=512, micro=24), 8))
     assert isinstance(found, Finding)
     assert found.severity == Severity.WARNING
-    assert found.message == "train.global_batch_size 512 trains with 384; litgpt rounds the accumulation down and says nothing"
+    assert found.message == "train.global_batch_size 512 becomes 384: litgpt rounds the accumulation down without a warning"
     assert RECIPE.format(batch=512, micro=24)[found.at.start : found.at.stop] == "512"
-    assert found.holds == "holds with 384"
+    assert found.holds == "set train.global_batch_size to 384"

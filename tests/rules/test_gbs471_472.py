@@ -88,6 +88,6 @@ def test_a_micro_batch_of_one_row_is_in_order(model: str, data: str, tmp_path: P
     ],
 )
 def test_a_larger_micro_batch_stops(model: str, why: str, tmp_path: Path) -> None:
-    message = f"data.micro_batch_size is 4 with {why}; prime-rl stops at start unless it is 1"
+    message = f"data.micro_batch_size is 4, but must be 1 with {why}; prime-rl stops at start"
     text = SFT.format(model=model, data="micro_batch_size = 4")
     assert found("sft.toml", text, tmp_path, "GBS472") == [("GBS472", "error", message)]

@@ -43,11 +43,11 @@ def test_an_open_expectation_is_met_by_every_number_of_gpus() -> None:
 @pytest.mark.parametrize(
     ("expected", "implies"),
     [
-        pytest.param(policy(128), "holds with 16 GPUs", id="one number of GPUs"),
-        pytest.param(policy(64, 128), "holds with 8 or 16 GPUs", id="two numbers"),
-        pytest.param(policy(high=64), "holds with 1 to 8 GPUs", id="many numbers"),
-        pytest.param(policy(low=9), "holds with 2, 3, 4 or more GPUs", id="all but one GPU"),
-        pytest.param(policy(8), "holds with 1 GPU", id="one GPU"),
+        pytest.param(policy(128), "true with 16 GPUs", id="one number of GPUs"),
+        pytest.param(policy(64, 128), "true with 8 or 16 GPUs", id="two numbers"),
+        pytest.param(policy(high=64), "true with 1 to 8 GPUs", id="many numbers"),
+        pytest.param(policy(low=9), "true with 2, 3, 4 or more GPUs", id="all but one GPU"),
+        pytest.param(policy(8), "true with 1 GPU", id="one GPU"),
     ],
 )
 def test_unknown_hardware_stays_undetermined(expected: Policy, implies: str) -> None:
@@ -63,7 +63,7 @@ def test_known_nodes_ask_for_gpus_per_node() -> None:
     (outcome,) = check(run(micro(4), accumulation(2), nodes, policies=(policy(128),)))
     assert isinstance(outcome, Undetermined)
     assert outcome.missing == (Name.GPUS_PER_NODE,)
-    assert outcome.implies == "holds with 8 GPUs per node"
+    assert outcome.implies == "true with 8 GPUs per node"
 
 
 def test_an_unknown_setting_names_what_is_missing() -> None:
@@ -87,11 +87,11 @@ def test_a_size_that_no_equation_gives_stays_undetermined() -> None:
 @pytest.mark.parametrize(
     ("expected", "message"),
     [
-        pytest.param(policy(128), "global batch size is 256, expected is 128", id="value"),
-        pytest.param(policy(64, 128), "global batch size is 256, expected is 64 or 128", id="one of two values"),
-        pytest.param(policy(low=1000), "global batch size is 256, expected is at least 1,000", id="at least"),
-        pytest.param(policy(high=128), "global batch size is 256, expected is at most 128", id="at most"),
-        pytest.param(policy(low=300, high=400), "global batch size is 256, expected is 300 to 400", id="between"),
+        pytest.param(policy(128), "global batch size is 256, but the settings expect 128", id="value"),
+        pytest.param(policy(64, 128), "global batch size is 256, but the settings expect 64 or 128", id="one of two values"),
+        pytest.param(policy(low=1000), "global batch size is 256, but the settings expect at least 1,000", id="at least"),
+        pytest.param(policy(high=128), "global batch size is 256, but the settings expect at most 128", id="at most"),
+        pytest.param(policy(low=300, high=400), "global batch size is 256, but the settings expect 300 to 400", id="between"),
     ],
 )
 def test_another_size_is_an_error(expected: Policy, message: str) -> None:
@@ -108,7 +108,7 @@ def test_the_finding_points_at_the_accumulation_and_says_the_way_out() -> None:
         "256 = 4 micro x 4 accumulation x 16 data-parallel (16 GPUs)",
         "expected by [[expect]] in gbs.toml: global-batch-size = 128",
     )
-    assert found.holds == "holds with micro_batch_size 2 or with gradient_accumulation_steps 2"
+    assert found.holds == "set micro_batch_size to 2, or set gradient_accumulation_steps to 2"
     assert found.assumptions == ASSUMED
 
 
@@ -124,13 +124,13 @@ def test_hardware_from_a_file_name_only_warns() -> None:
 
 def test_a_size_that_no_number_of_gpus_reaches_is_an_error() -> None:
     found = only(list(check(run(micro(6), accumulation(8), policies=(policy(128),)))))
-    assert found.message == "global batch size is 48 x GPUs, expected is 128: no number of GPUs gives that"
+    assert found.message == "global batch size is 48 x GPUs, but the settings expect 128: no number of GPUs gives that"
     assert found.severity == Severity.ERROR
 
 
 def test_a_setting_that_no_whole_number_fits_is_an_error() -> None:
     found = only(list(check(run(micro(6), world(8), policies=(policy(128),)))))
-    assert found.message == "global batch size is 48 x accumulation, expected is 128: no accumulation gives that"
+    assert found.message == "global batch size is 48 x accumulation, but the settings expect 128: no accumulation gives that"
 
 
 def test_each_expectation_has_an_outcome_of_its_own() -> None:

@@ -73,25 +73,27 @@ def test_what_nobody_can_tell_is_undetermined(held: Run, values: tuple[int, ...]
     [
         pytest.param(
             locked(ON_64, 256, "4", (MICRO, 1), (ACCUMULATION, 4), (Name.WORLD_SIZE, 64)),
-            "global batch size is 128 samples, gbs.lock has 256 samples: accumulation 2, was 4",
+            "global batch size is 128 samples, but gbs.lock has 256 samples: accumulation 2, was 4",
             id="accumulation",
         ),
         pytest.param(
             locked(ON_64, 64, "2", (MICRO, 1), (ACCUMULATION, 2), (Name.WORLD_SIZE, 32)),
-            "global batch size is 128 samples, gbs.lock has 64 samples: GPUs 64, was 32",
+            "global batch size is 128 samples, but gbs.lock has 64 samples: GPUs 64, was 32",
             id="GPUs",
         ),
         pytest.param(
             locked(OPEN, None, "4", (MICRO, 2), (ACCUMULATION, 2)),
-            "global batch size is 2 samples per GPU, gbs.lock has 4 samples per GPU: micro batch size 1, was 2",
+            "global batch size is 2 samples per GPU, but gbs.lock has 4 samples per GPU: micro batch size 1, was 2",
             id="on each GPU",
         ),
-        pytest.param(locked(OPEN, 127, "1"), "global batch size is 2 samples per GPU, gbs.lock has 127 samples: micro", id="on no GPUs"),
-        pytest.param(locked(STATED, 256, ""), "global batch size is 128 samples, gbs.lock has 256 samples", id="stated"),
-        pytest.param(locked(ON_64, 128, "2", unit="pairs"), "global batch size is 128 samples, gbs.lock has 128 pairs", id="unit"),
+        pytest.param(
+            locked(OPEN, 127, "1"), "global batch size is 2 samples per GPU, but gbs.lock has 127 samples: micro", id="on no GPUs"
+        ),
+        pytest.param(locked(STATED, 256, ""), "global batch size is 128 samples, but gbs.lock has 256 samples", id="stated"),
+        pytest.param(locked(ON_64, 128, "2", unit="pairs"), "global batch size is 128 samples, but gbs.lock has 128 pairs", id="unit"),
         pytest.param(
             locked(ON_64, 128, "4", (MICRO, 2), (ACCUMULATION, 2), what_if=True),
-            "global batch size is 128 samples, gbs.lock has 128 samples: micro batch size 1, was 2",
+            "global batch size is 128 samples, but gbs.lock has 128 samples: micro batch size 1, was 2",
             id="what the command line's GPUs hide",
         ),
     ],
@@ -108,7 +110,7 @@ def test_it_points_at_the_operand_and_says_how_to_go_back() -> None:
     found = only([*check(locked(OPEN, None, "8", (MICRO, 1), (ACCUMULATION, 8)))])
     assert found.at == accumulation(2).at
     assert found.label == "accumulation"
-    assert found.holds == f"holds with {ACCUMULATION} 8; if the change is intended, run gbs lock"
+    assert found.holds == f"set {ACCUMULATION} to 8, or run gbs lock if the change is intended"
 
 
 def test_a_launch_in_a_document_only_warns() -> None:

@@ -65,4 +65,4 @@ def test_an_interval_is_left_alone(text: str, before: str, tmp_path: Path) -> No
 def test_an_interval_in_steps_is_left_behind_by_half_the_batch(tmp_path: Path) -> None:
     # 100 steps of 4 x 4 x 8 = 128 were 12,800 samples; of 4 x 2 x 8 = 64 they are 6,400.
     (message,) = _messages(tmp_path, _sft(4, 2, "save_steps: 100\n"), INTERVAL, _sft(4, 4, "save_steps: 100\n"))
-    assert message == "save_steps 100 is 6,400 samples with the batch of 64; with 128 it was 12,800"
+    assert message == "save_steps 100 is now 6,400 samples (batch 64); with batch 128 it was 12,800"

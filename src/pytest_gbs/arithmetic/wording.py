@@ -80,7 +80,7 @@ def count(value: int, name: str) -> str:
 def degree(size: Quantity) -> str:
     """Return a parallel size: `tensor 2`, or `pipeline 8 (16, clamped to the GPUs)` where the framework takes another than is stated."""
     note = f" ({size.note.words})" if size.origin == Origin.DERIVED and size.note.words else ""
-    return f"{short(size.name)} {size.value}{note}"
+    return f"{short(size.name)} {size.value:,}{note}"
 
 
 def product(size: Quantity) -> str:
@@ -93,9 +93,9 @@ def _factor(part: Quantity) -> str:
         world, *divisors = part.because
         split = [d for d in divisors if d.value != 1]
         if split:
-            return f"{part.value} data-parallel ({_hardware(world)} / {' / '.join(f'{d.value} {short(d.name)}' for d in split)})"
-        return f"{part.value} data-parallel ({_hardware(world)})"
-    return f"{part.value} {short(part.name)}"
+            return f"{part.value:,} data-parallel ({_hardware(world)} / {' / '.join(f'{d.value:,} {short(d.name)}' for d in split)})"
+        return f"{part.value:,} data-parallel ({_hardware(world)})"
+    return _hardware(part) if part.name == Name.WORLD_SIZE else f"{part.value:,} {short(part.name)}"
 
 
 def _hardware(world: Quantity) -> str:
@@ -112,7 +112,7 @@ def symbolic_text(symbolic: Monomial) -> str:
     words = " x ".join(called(name) for name in symbolic.free)
     if symbolic.coefficient == 1 and words:
         return words
-    number = str(symbolic.coefficient.numerator) if symbolic.coefficient.denominator == 1 else str(symbolic.coefficient)
+    number = f"{symbolic.coefficient.numerator:,}" if symbolic.coefficient.denominator == 1 else str(symbolic.coefficient)
     return f"{number} x {words}" if words else number
 
 
@@ -202,9 +202,9 @@ def leaves(size: Size) -> tuple[Quantity, ...]:
 
 
 _ASSUMED: Final[Mapping[str, str]] = {
-    Assuming.QUOTES: "the text in quotes is meant as a whole, though a bare quote ends it",
+    Assuming.QUOTES: "the quoted text is one argument, although a bare quote inside it ends it",
     Assuming.NOTHING_ADDED: "the script gets no extra arguments",
-    Assuming.ONE_PROCESS: "one process has all GPUs of its node",
+    Assuming.ONE_PROCESS: "one process uses all GPUs of its node",
 }
 
 
@@ -218,15 +218,21 @@ def assumed(assumption: Assumption) -> str:
 def assumed_in_brief(assumption: Assumption) -> tuple[str, str]:
     """Return what is assumed and what speaks for it, "" where nothing has to: `8 GPUs per node`, `3 launcher files agree`."""
     if assumption.kind == Assuming.NOT_SET:
-        return f"{assumption.name or 'a variable'} is not set", ""
+        return _not_set(assumption.name), ""
     if assumption.kind in _ASSUMED:
         return _ASSUMED[assumption.kind], ""
     what = count(assumption.value, assumption.name)
     if assumption.kind == Assuming.LEFT_AS_IT_IS:
-        return what, "a comment says to change it"
+        return what, "a comment asks to adapt it"
     if assumption.kind == Assuming.FILES_NEARBY:
         return what, agreement(assumption.witnesses)
-    return (what, "it is launched so") if assumption.kind == Assuming.LAUNCHES else (f"{what}, which the comment needs", "")
+    return (what, "a launch starts them") if assumption.kind == Assuming.LAUNCHES else (f"{what}, which the comment needs", "")
+
+
+def _not_set(name: str) -> str:
+    if name.isdecimal():
+        return f"argument {name} is not given"
+    return f"{name} is not set" if name else "the script's default value is used"
 
 
 def agreement(files: int) -> str:

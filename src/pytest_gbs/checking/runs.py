@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -205,7 +206,7 @@ def _started(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> dict[str, Size
 
 
 def _assumed(resolved: ResolvedLaunch, hardware: dict[str, Size], sizes: dict[str, Size]) -> Iterator[Assumption]:
-    """Yield what a launch takes for granted: variables that nobody sets, arguments that nobody adds."""
+    """Yield what a launch takes for granted: that variables with a default are not set, and that the script gets no extra arguments."""
     for size in (*hardware.values(), *sizes.values()):
         # The environment has variables in capitals; others are the script's own.
         if isinstance(size, Quantity) and size.note.kind == Noted.DEFAULT and size.note.variable.isupper():
@@ -215,7 +216,9 @@ def _assumed(resolved: ResolvedLaunch, hardware: dict[str, Size], sizes: dict[st
     places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}
     for setting in settings(resolved.found.start.program[1:], resolved.framework.arguments):
         if setting.word.default and setting.at in places:
-            yield from (Assumption(Assuming.NOT_SET, part.name) for part in setting.word.parts if part.default)
+            variable = re.search(r"\$\{?(\w+)", setting.word.raw)
+            named = variable.group(1) if variable else ""
+            yield from (Assumption(Assuming.NOT_SET, part.name or named) for part in setting.word.parts if part.default)
     for size in _numbers(hardware):
         if _is_left_open(size.at, resolved):
             yield Assumption(Assuming.LEFT_AS_IT_IS, size.name, size.value)

@@ -124,7 +124,7 @@ def _is_false(declaration: Declaration) -> bool:
 def _false_arithmetic(run: Run, declaration: Declaration, readings: tuple[Reading, ...]) -> Finding:
     stated = declaration.sum
     assert stated is not None
-    message = f"comment says {_written(declaration)} = {stated.result:,}, but that is {stated.value:,}"
+    message = f"comment says {_written(declaration)} = {stated.result:,}, but the product is {stated.value:,}"
     settings = _settings_value(run)
     details = (settings,) if settings else ()
     fixes = _in_the_comment(run, declaration, _size(readings))
@@ -203,7 +203,7 @@ def _written(declaration: Declaration) -> str:
 
 def _settings_value(run: Run) -> str:
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
-    return f"settings give {size.value:,} = {product(size)}" if isinstance(size, Quantity) and size.because else ""
+    return f"the settings give {size.value:,} = {product(size)}" if isinstance(size, Quantity) and size.because else ""
 
 
 def _stale_factor(run: Run, declaration: Declaration) -> tuple[Factor, Quantity] | None:
@@ -258,14 +258,13 @@ def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -
 
 
 def _stale_factor_finding(run: Run, declaration: Declaration, readings: tuple[Reading, ...], factor: Factor, setting: Quantity) -> Finding:
-    message = (
-        f"comment says {short(factor.name or setting.name)} {factor.value:,}, {setting.key or called(setting.name)} is {setting.value:,}"
-    )
+    key = setting.key or called(setting.name)
+    message = f"comment says {called(factor.name or setting.name)} {factor.value:,}, but {key} is {setting.value:,}"
     size = _size(readings)
     details: tuple[str, ...] = ()
     if size is not None and size.because:
-        rest = "still the declared" if declaration.admits(size.value) else f"not the declared {number(declaration)}"
-        details = (f"{size.value:,} = {product(size)}, {rest}",)
+        rest = ", as the comment says" if declaration.admits(size.value) else f"; the comment says {number(declaration)}"
+        details = (f"{size.value:,} = {product(size)}{rest}",)
     related = (Related(setting.at, short(setting.name)),) if setting.at else ()
     severity = Severity.WARNING if setting.origin == Origin.DEFAULT else _certain(declaration)
     fixes = (*_setting_as_said(run, factor, setting, declaration, size), *_in_the_comment(run, declaration, size))
@@ -285,7 +284,7 @@ def _setting_as_said(run: Run, factor: Factor, setting: Quantity, declaration: D
 
 
 def _names_hint(factor: Factor, setting: Quantity) -> str:
-    return f'holds with {setting.key or called(setting.name)} {factor.value}, or with "{setting.value}" in the comment'
+    return f"set {setting.key or called(setting.name)} to {factor.value}, or change {factor.value:,} in the comment to {setting.value:,}"
 
 
 def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -> Finding:
@@ -294,10 +293,11 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
     related = (*_operands(run), *_conditions(declaration))
     if size is None:
         given = _symbolic(run, declaration, world)
-        message = f"{_source(declaration)} says {number(declaration)}, settings give {given}: no number of {_free(reading)} makes it so"
+        said = number(declaration)
+        message = f"{_source(declaration)} says {said}, but the settings give {given}: no number of {_free(reading)} gives {said}"
         return Finding(ITS_RULE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions)
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
-    message = f"{_source(declaration)} says {number(declaration)}, settings give {size.value:,}{_unit(size)}"
+    message = f"{_source(declaration)} says {number(declaration)}, but the settings give {size.value:,}{_unit(size)}"
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     mends, fixes = _ways_out(run, declaration, size)
     loose = size.name == Name.TOKENS_PER_STEP and _apart(declaration, size) <= _FIRM
@@ -339,8 +339,8 @@ def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, 
 
     repairs = reaching(run, size, declaration.value)
     fixes = [repair.fix for repair in repairs if repair.fix is not None]
-    ways = [*(repair.words for repair in repairs), f'"{size.value}" in the comment']
-    return f"holds with {listing(ways, last='or with')}", (*fixes, *_in_the_comment(run, declaration, size))
+    ways = [*(f"set {repair.words}" for repair in repairs), f"change the comment to {size.value:,}"]
+    return ", or ".join(ways), (*fixes, *_in_the_comment(run, declaration, size))
 
 
 def _open(declaration: Declaration, readings: tuple[Reading, ...], doubt: str) -> Undetermined:
@@ -348,12 +348,12 @@ def _open(declaration: Declaration, readings: tuple[Reading, ...], doubt: str) -
     reading = next((r for r in readings if r.holds is None), readings[0])
     what = f"{_source(declaration)} says {number(declaration)}"
     if reading.holds is None and reading.values and len(reading.free) == 1:
-        implies = f"holds {_with(reading)}{f'; {doubt}' if doubt else ''}"
+        implies = f"true {_with(reading)}{f'; {doubt}' if doubt else ''}"
         return Undetermined(ITS_RULE, declaration.at, what, reading.free, implies, values=reading.values)
     if reading.holds is None:
         return Undetermined(ITS_RULE, declaration.at, what, reading.free)
     other = next(r for r in readings if r.holds)
-    implies = f"holds if {product(other.size)} is meant" if other.size and other.size.because else "holds in one of two readings"
+    implies = f"true if {product(other.size)} is meant" if other.size and other.size.because else "true in one of two readings"
     return Undetermined(ITS_RULE, declaration.at, what, (Name.WORLD_SIZE,), implies)
 
 

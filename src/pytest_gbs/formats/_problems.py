@@ -27,9 +27,14 @@ def title(finding: Finding, report: Report) -> str:
     return f"{finding.code} {rule.name}" if rule else finding.code
 
 
+def fix(finding: Finding) -> str:
+    """What to change, after the word that announces it: `fix: set gradient_accumulation_steps to 2`; empty if it is not known."""
+    return f"fix: {finding.holds}" if finding.holds else ""
+
+
 def notes(finding: Finding, places: Places) -> Iterator[str]:
     """Yield the lines under a finding, each once: arithmetic, assumptions, what would make it hold. All safe to print."""
-    lines = [*finding.details, *(f"assuming {assumed(each)}" for each in finding.assumptions), finding.holds]
+    lines = [*finding.details, *(f"assuming {assumed(each)}" for each in finding.assumptions), fix(finding)]
     yield from dict.fromkeys(places.words(line) for line in lines if line)
     if finding.launch is not None and finding.launch.source != finding.at.source:
         yield f"launched at {places.where(finding.launch)}"

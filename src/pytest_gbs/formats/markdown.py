@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._markdown import cell, table
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._problems import by_severity, title
+from pytest_gbs.formats._problems import by_severity, fix, title
 from pytest_gbs.formats._summary import headline, remarks
 from pytest_gbs.model.report import Report
 
@@ -17,7 +17,7 @@ def render(report: Report, options: Options) -> str:
     found = by_severity(report)
     if found:
         rows = (
-            (cell(places.where(f.at)), f.severity, cell(title(f, report)), "<br>".join(map(cell, filter(None, (f.message, f.holds)))))
+            (cell(places.where(f.at)), f.severity, cell(title(f, report)), "<br>".join(map(cell, filter(None, (f.message, fix(f))))))
             for f in found
         )
         parts.append(table(("place", "severity", "rule", "finding"), rows))

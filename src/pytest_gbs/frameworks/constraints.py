@@ -16,14 +16,14 @@ from pytest_gbs.model.equation import Enforcement, Equation, Monomial
 from pytest_gbs.model.framework import Constraint
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
-from pytest_gbs.model.quantity import RANKS, Name, Noted, Origin, Quantity, Size
+from pytest_gbs.model.quantity import RANKS, Name, Noted, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.run import Run
 
 _DOES = {
     Enforcement.STOPS: "stops at start",
-    Enforcement.STOPS_LATE: "stops once training runs",
-    Enforcement.CORRECTS: "corrects it and goes on",
-    Enforcement.IGNORES: "goes on without a word",
+    Enforcement.STOPS_LATE: "stops during training",
+    Enforcement.CORRECTS: "corrects it and continues",
+    Enforcement.IGNORES: "continues without a warning",
 }
 # A size that somebody states for this run, rather than one that follows.
 _STATED: Final = (Origin.FILE, Origin.LAUNCH)
@@ -141,14 +141,14 @@ def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
 
 
 def _either_way(run: Run, constraint: Constraint) -> str:
-    """Return with which values nearest to its own the dividend would divide the divisor: `holds with model_axis_size 2 or 4`."""
+    """Return with which values nearest to its own the dividend would divide the divisor: `set model_axis_size to 2 or 4`."""
     from pytest_gbs.frameworks.repairs import divisors
 
     sizes = [size for name in (*constraint.dividend, *constraint.divisor) if isinstance(size := run.geometry.get(name), Quantity)]
     if len(sizes) != 2 or min(size.value for size in sizes) < 1:
         return ""
     values = divisors(sizes[1].value, sizes[0].value)
-    return f"holds with {sizes[0].key or called(sizes[0].name)} {listing(map(str, values))}"
+    return f"set {sizes[0].key or called(sizes[0].name)} to {listing(map(str, values))}"
 
 
 def _quotient(run: Run, constraint: Constraint) -> str:
@@ -197,7 +197,7 @@ def _ways_out(run: Run, constraint: Constraint) -> tuple[str, tuple[Fix, ...]]:
         return "", ()
     found = dividing(run, top, bottom) if constraint.at_least is None else at_least(run, top, bottom, constraint.at_least)
     values = [str(repair.value) for repair in found if repair.key == found[0].key]
-    return f"holds with {found[0].key} {listing(values)}" if found else "", fixes(found)
+    return f"set {found[0].key} to {listing(values)}" if found else "", fixes(found)
 
 
 def _mends(run: Run, constraint: Constraint) -> str:
@@ -205,7 +205,17 @@ def _mends(run: Run, constraint: Constraint) -> str:
     sizes = {name: size for name, size in run.geometry.stated.items() if not _is_hardware(name, size)}
     dividend, divisor = _symbolic(constraint.dividend, run, sizes), _symbolic(constraint.divisor, run, sizes)
     answer = dividing(dividend, divisor) if dividend and divisor else None
-    return _implies(answer) if isinstance(answer, Multiples) and not answer.nothing else ""
+    if not isinstance(answer, Multiples) or answer.nothing or answer.name not in RANKS or _is_uneven(run, constraint):
+        return ""
+    if answer.within == 1:
+        return "use 1 GPU"
+    return f"use a number of GPUs that divides {answer.within:,}" if answer.within else f"use a multiple of {answer.of:,} GPUs"
+
+
+def _is_uneven(run: Run, constraint: Constraint) -> bool:
+    """Return whether an operand has no value since a division leaves a remainder: what reports that division says how to fix it."""
+    sizes = (run.geometry.get(name) for name in (*constraint.dividend, *constraint.divisor))
+    return any(isinstance(size, Unknown) and size.reason == Reason.NOT_WHOLE for size in sizes)
 
 
 def _is_hardware(name: str, size: Size) -> bool:
@@ -234,12 +244,11 @@ def _symbolic(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = 
 
 
 def _implies(answer: Multiples) -> str:
-    what = "GPUs" if answer.name in RANKS else called(answer.name)
+    what = "number of GPUs" if answer.name in RANKS else called(answer.name)
     if answer.within == 1:
-        return f"holds with 1 {what.removesuffix('s')} only" if answer.name in RANKS else f"holds with {what} 1 only"
-    if answer.within:
-        return f"holds if the number of {what} divides {answer.within:,}"
-    return f"holds if the number of {what} is a multiple of {answer.of:,}"
+        return f"true with {what} of 1 only"
+    relation = f"divides {answer.within:,}" if answer.within else f"is a multiple of {answer.of:,}"
+    return f"true if the {what} {relation}"
 
 
 def _does(run: Run, constraint: Constraint) -> str:
@@ -281,7 +290,7 @@ def _called(names: tuple[str, ...]) -> str:
 
 def _arithmetic(size: Size | None, run: Run) -> str:
     if isinstance(size, Quantity) and size.because:
-        return f"{size.value:,} = {computed(size, run.framework.equations)}"
+        return f"{called(size.name)} {size.value:,} = {computed(size, run.framework.equations)}"
     return ""
 
 

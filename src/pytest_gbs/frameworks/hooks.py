@@ -12,7 +12,7 @@ from typing import Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.arithmetic.schedules import RAMP_UP, ramp
-from pytest_gbs.arithmetic.wording import leaves
+from pytest_gbs.arithmetic.wording import count, leaves
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence
@@ -233,7 +233,7 @@ def leave_out_generation(document: Document, sizes: dict[str, Size]) -> dict[str
     all_of_them, generating = sizes.get(names[0]), sizes.get(names[1])
     if not isinstance(all_of_them, Quantity) or not isinstance(generating, Quantity) or all_of_them.value <= generating.value:
         return reserved
-    note = Note(f"{all_of_them.value} without the {generating.value} that generate")
+    note = Note(f"{count(all_of_them.value, names[0])} - {generating.value:,} that generate")
     training = Quantity(names[0], all_of_them.value - generating.value, Origin.DERIVED, at=all_of_them.at, key=all_of_them.key, note=note)
     return {names[0]: training}
 

@@ -38,7 +38,7 @@ _LARGEST: Final = 10**9
 
 
 class Repair(NamedTuple):
-    """Settings with the values that they would need, and the fix where their places are known: `words` is "key value".
+    """Settings with the values that they would need, and the fix where their places are known: `words` is "key to value".
 
     `key` and `value` are those of the first of them.
     """
@@ -81,9 +81,9 @@ def _settings(size: Quantity) -> list[Quantity]:
 
 
 def _repair(run: Run, changes: tuple[tuple[Quantity, int], ...]) -> Repair:
-    words = " and ".join(f"{leaf.key} {value}" for leaf, value in changes)
+    words = " and ".join(f"{leaf.key} to {value}" for leaf, value in changes)
     edits = [edit(run, leaf, value) for leaf, value in changes]
-    title = "change " + " and ".join(f"{leaf.key} to {value}" for leaf, value in changes)
+    title = f"change {words}"
     known = tuple(each for each in edits if each is not None)
     fix = Fix(title, Applicability.SETTINGS, known) if len(known) == len(edits) else None
     return Repair(words, fix, changes[0][0].key, changes[0][1])

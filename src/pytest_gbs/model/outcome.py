@@ -59,7 +59,8 @@ class Finding(NamedTuple):
     """Something violated.
 
     `message` says what is and what would be, lower case, no full stop. `label` stands under the primary span. `details` are
-    lines of arithmetic and evidence under the excerpt; `holds` says with which changes the claim would hold.
+    lines of arithmetic and evidence under the excerpt; `holds` is a command ("set a to 2,
+    or change the comment to 256").
     `assumptions` are the assumptions the judgement rests on. `launch` is the place of the launch it is about, if any.
     """
 
@@ -88,7 +89,7 @@ class Verified(NamedTuple):
 class Undetermined(NamedTuple):
     """Something that could not be judged: what is missing (names of sizes) and for which values it would hold.
 
-    `values` are the values of the one missing size for which it holds, `implies` says so in a sentence part ("holds with 8
+    `values` are the values of the one missing size for which it holds, `implies` says so in a sentence part ("true with 8
     GPUs per node"). `claim` is true where a claim, a policy or a lock entry could not be decided, which makes the recipe
     undetermined; a constraint that waits for hardware does not.
     """

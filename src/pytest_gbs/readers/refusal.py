@@ -24,10 +24,13 @@ class RefusedDocument(Exception):
 
 
 def unreadable(source: Source, offset: int, reason: str) -> Unreadable:
-    """Return the value that says why, and where, `source` cannot be read any further."""
+    """The value that says why, and where, `source` cannot be read any further: markers of git rather than what they do to the syntax."""
     from pytest_gbs.files.words import MATTERING
 
     text = source.text
+    marker = f"\n{text}".find("\n<<<<<<< ")
+    if marker >= 0 and "\n>>>>>>> " in text:
+        offset, reason = marker, f"merge conflict marker in line {text.count(chr(10), 0, marker) + 1}"
     matters = any(word in text for word in MATTERING) and not is_template(text)
     return Unreadable(source.path, reason, min(offset, len(text)), source, matters)
 

@@ -70,7 +70,7 @@ def _finding(file: FileView, duplicate: Duplicate) -> Finding:
 def _consequence(file: FileView) -> str:
     if _stops(file):
         return "the framework stops when it loads the file"
-    return f"{'PyYAML' if file.document.syntax == 'yaml' else 'the loader'} keeps the last and says nothing"
+    return f"{'PyYAML' if file.document.syntax == 'yaml' else 'the loader'} keeps the last one without a warning"
 
 
 def _stops(file: FileView) -> bool:

@@ -34,9 +34,9 @@ CODE = "GBS003"
 
 _DOES: Final = {
     Treatment.STOPS: "stops at start",
-    Treatment.STOPS_LATE: "stops once training runs",
+    Treatment.STOPS_LATE: "stops during training",
     Treatment.NO_STEPS: "trains no step and ends without an error",
-    Treatment.GOES_ON: "goes on, with a batch that means nothing",
+    Treatment.GOES_ON: "continues with a meaningless batch size",
 }
 _LONGEST: Final = 18  # digits; a longer number is not a size, and a longer text is not worth showing
 
@@ -86,7 +86,7 @@ def _stumbles(document: Document, framework: Framework, found: Misread, node: No
 
 
 def _described(document: Document, found: Misread, node: Node) -> str:
-    """Return what is wrong with the value: `"8" is text, no number`, `0 is not positive`."""
+    """Return what is wrong with the value: `"8" is text, not a whole number`, `0 is less than 1`."""
     target, value = _target(node), found.value
     if not isinstance(target, Scalar):
         return f"is a {'mapping' if isinstance(target, Mapping) else 'list'}, not a whole number"
@@ -109,12 +109,12 @@ def _trap(row: Row, node: Scalar, file: FileView) -> str:
     if taken != Treatment.ACCEPTS or not isinstance(value, int):
         return ""
     if isinstance(resolve(node, loader_of(file.document.syntax, file.framework.loader)), bool):
-        return f"{node.text} is read as {value}: true is the number 1 to Python"
+        return f"{node.text} is read as {value}: in Python true equals 1"
     digits = node.text.lstrip("+-").replace("_", "")
     if ":" in digits:
-        return f"{node.text} is read as {value}: YAML 1.1 takes a colon for base 60"
+        return f"{node.text} is read as {value}: YAML 1.1 reads digits with a colon in base 60"
     if len(digits) > 1 and digits[0] == "0" and is_digits(digits) and digits.lstrip("0") != str(value):
-        return f"{node.text} is read as {value}: YAML 1.1 takes a leading zero for octal"
+        return f"{node.text} is read as {value}: YAML 1.1 reads a leading zero as octal"
     return ""
 
 

@@ -55,10 +55,10 @@ def _number() -> Pattern[str]:
 def _finding(document: Document, text: Text, node: Scalar, number: Match[str]) -> Finding:
     at = Location(document.source.path, node.start, node.stop, text.key)
     written, better = document.source.text[node.start : node.stop], _plain(number)
-    why = "YAML 1.1 takes an exponent only behind a dot and with a sign" if node.plain else "a number in quotes is text"
+    why = "YAML 1.1 needs a dot and a signed exponent" if node.plain else "a number in quotes is text"
     fix = Fix(f"write {better}", Applicability.SAFE, (Edit(at, written, better),))
     message = f"{'.'.join(map(str, text.key))} {written} is read as text: {why}; {text.label}"
-    return Finding(CODE, message, Severity.ERROR, at, "text", holds=f"holds with {better}", fixes=(fix,))
+    return Finding(CODE, message, Severity.ERROR, at, "text", holds=f"write {better}", fixes=(fix,))
 
 
 def _plain(number: Match[str]) -> str:

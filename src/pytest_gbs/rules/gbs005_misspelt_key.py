@@ -91,12 +91,12 @@ def _keys(document: Document, parent: KeyPath, lengths: Set[int]) -> list[Scalar
 
 def _finding(document: Document, framework: Framework, key: Scalar, row: Row) -> Finding:
     meant = str(row.key[-1])
-    default = f"; {called(row.name)} is the default {row.default}" if isinstance(row.default, int) else ""
+    default = f"; {called(row.name)} has its default, {row.default:,}" if isinstance(row.default, int) else ""
     at = Location(document.source.path, key.start, key.stop, (*row.key[:-1], key.text))
     written = document.source.text[key.start : key.stop]
     fix = Fix(f"rename {key.text} to {meant}", Applicability.DISPLAY, (Edit(at, written, written.replace(key.text, meant)),))
     message = f"{key.text} is not a key of {framework.title.split(' (')[0]}{default}"
-    return Finding(CODE, message, Severity.WARNING, at, "unknown", holds=f"the nearest key is {meant}", fixes=(fix,))
+    return Finding(CODE, message, Severity.WARNING, at, "unknown", holds=f"rename it to {meant}", fixes=(fix,))
 
 
 _RECIPE = """\

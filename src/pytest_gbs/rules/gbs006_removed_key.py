@@ -37,10 +37,10 @@ def _finding(removal: Removal, at: Location) -> Finding:
     assert removal.pin is not None
     version = removal.pin.text.lstrip("= ")
     key = ".".join(map(str, removal.key))
-    message = f"{removal.package} {version} has no {key}, which went with {removal.since}; {removal.label}"
+    message = f"{removal.package} {version} has no {key}, removed in {removal.since}; {removal.label}"
     related = (Related(removal.pin.at, "version"),) if removal.pin.at else ()
     details = () if removal.pin.at else (f"the version comes from {removal.pin.origin}",)
-    holds = f"holds with {removal.instead} in its place" if removal.instead else ""
+    holds = f"use {removal.instead} instead" if removal.instead else ""
     return Finding(CODE, message, Severity.ERROR, at, "removed", related, details, holds)
 
 

@@ -32,7 +32,7 @@ def check(unread: Unread) -> Iterator[Outcome]:
     """Yield what `unread` leaves open: of the recipe that it may launch, or else of itself."""
     if unread.recipe is not None:
         how = "not read" if unread.whole else "not read to its end"
-        message = f"{unread.path} may launch it with another batch, and was {how}: {unread.reason}"
+        message = f"{unread.path} may launch it with another batch, but was {how}: {unread.reason}"
         yield Undetermined(CODE, unread.recipe, message)
         return
     own = unread.at.source == unread.path
@@ -45,8 +45,8 @@ def _message(unread: Unread) -> str:
     if unread.path.endswith("/"):
         return f"can't be listed: {unread.reason}; recipes and scripts in it are not checked"
     if unread.whole:
-        return f"not read: {unread.reason}; what it launches is not checked"
-    return f"not read to its end: {unread.reason}; what else it launches is not checked"
+        return f"not read: {unread.reason}; its launches are not checked"
+    return f"not read to its end: {unread.reason}; launches after that point are not checked"
 
 
 _RECIPE = """\

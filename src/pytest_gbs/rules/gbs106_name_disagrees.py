@@ -54,7 +54,9 @@ def _batch(run: Run, declaration: Declaration) -> Finding | None:
     if given is None or reaching(given, declaration.holds) != ():
         return None
     whole = given.coefficient.denominator == 1 and given.free
-    return _finding(run, declaration, symbolic_text(given), f"a multiple of {given.coefficient}" if whole else symbolic_text(given))
+    return _finding(
+        run, declaration, symbolic_text(given), f"a multiple of {given.coefficient.numerator:,}" if whole else symbolic_text(given)
+    )
 
 
 _RECIPE_SIZES = (
@@ -73,8 +75,8 @@ def _hardware_of(run: Run) -> list[Quantity]:
 
 
 def _finding(run: Run, declaration: Declaration, given: str, fits: str) -> Finding:
-    message = f"the name says batch size {declaration.value:,}, settings give {given}"
-    holds = f"holds with {fits} in the name"
+    message = f"the name says batch size {declaration.value:,}, but the settings give {given}"
+    holds = f"change the name to {fits}"
     sizes = (run.geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
     related = tuple(Related(size.at, "") for size in sizes if isinstance(size, Quantity) and size.at)
     return Finding(CODE, message, Severity.WARNING, declaration.at, declaration.text, related, holds=holds)
@@ -86,9 +88,9 @@ def _hardware(run: Run, declaration: Declaration) -> Finding | None:
     if not isinstance(size, Quantity) or size.origin not in _STATED or size.value == declaration.value:
         return None
     says, has = count(declaration.value, declaration.name), count(size.value, size.name)
-    message = f"the name says {says}, the recipe {has}"
+    message = f"the name says {says}, but the recipe has {has}"
     related = (Related(size.at, ""),) if size.at else ()
-    holds = f"holds with {has} in the name, or with {says} in the recipe"
+    holds = f"change the name to {has}, or the recipe to {says}"
     return Finding(CODE, message, Severity.WARNING, declaration.at, declaration.text, related, holds=holds)
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import called, listing
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined
+from pytest_gbs.model.quantity import HARDWARE
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
@@ -36,10 +37,13 @@ def check(run: Run) -> Iterator[Outcome]:
 
 def _finding(outcome: Undetermined, where: str) -> Finding:
     missing = listing(map(called, outcome.missing), last="and")
-    why = f": unknown {missing}" if missing else ""
+    why = f": {missing} unknown" if missing else ""
     place = f"in {where}" if where == "gbs.lock" else f"at {where}"
-    message = f"{outcome.message}, verified {place}, and can't be decided any more{why}"
-    return Finding(CODE, message, Severity.WARNING, outcome.at, "declared", holds=outcome.implies)
+    message = f"{outcome.message}, which was verified {place} and can't be decided now{why}"
+    details = (f"it is {outcome.implies}",) if outcome.implies else ()
+    hardware = bool(outcome.missing) and all(name in HARDWARE for name in outcome.missing)
+    fix = f"state the {missing} in the comment or in [tool.gbs]" if hardware else ""
+    return Finding(CODE, message, Severity.WARNING, outcome.at, "declared", details=details, holds=fix)
 
 
 _LOCK = """\

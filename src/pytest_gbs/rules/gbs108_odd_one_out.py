@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from pytest_gbs.arithmetic.wording import count
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import NodeClaim
 
@@ -33,8 +35,8 @@ def check(judged: tuple[NodeClaim, ...]) -> Iterator[Outcome]:
 
 
 def _finding(claim: NodeClaim, usual: int, others: int) -> Finding:
-    needed = "no whole number of" if claim.gpus_per_node is None else str(claim.gpus_per_node)
-    message = f"comment needs {needed} GPUs per node, but the {others} other recipes of this folder need {usual}"
+    needed = "is wrong for every number of" if claim.gpus_per_node is None else f"needs {count(claim.gpus_per_node, Name.GPUS_PER_NODE)}"
+    message = f"comment {needed}, but the {others} other recipes of this folder need {usual}"
     return Finding(CODE, message, Severity.WARNING, claim.declaration.at, "declared", details=(claim.needed,))
 
 

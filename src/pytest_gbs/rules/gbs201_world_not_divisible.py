@@ -50,13 +50,22 @@ def check(run: Run) -> Iterator[Outcome]:
 def _finding(run: Run, world: Quantity, degrees: list[Quantity], at: Location, stops: bool) -> Finding:
     divisor = prod(size.value for size in degrees)
     taken = " x ".join(degree(size) for size in degrees if size.value > 1)
-    total = f" = {divisor}" if sum(size.value > 1 for size in degrees) > 1 else ""
-    verb = "does" if world.value == 1 else "do"
-    message = f"{count(world.value, Name.WORLD_SIZE)} {verb} not divide among {taken}{total}"
+    total = f" = {divisor:,}" if sum(size.value > 1 for size in degrees) > 1 else ""
+    message = f"{_hardware(world)} not a multiple of {taken}{total}"
     related = beside(degrees, at)
     severity = Severity.ERROR if stops else Severity.WARNING
-    holds = f"holds if the number of GPUs is a multiple of {_stated(run, degrees)}"
+    holds = f"use a multiple of {_stated(run, degrees):,} GPUs"
     return Finding(CODE, message, severity, at, "", related, holds=holds, assumptions=run.assumptions)
+
+
+def _hardware(world: Quantity) -> str:
+    """The start of a sentence: `8 GPUs are`, `(124 nodes - 54 that generate) x 4 = 280 training GPUs:`."""
+    gpus = count(world.value, Name.WORLD_SIZE)
+    reduced = {part.name for part in world.because if part.origin == Origin.DERIVED and part.note.words}
+    if reduced:
+        factors = " x ".join(f"({part.note.words})" if part.name in reduced else f"{part.value:,}" for part in world.because)
+        return f"{factors} = {gpus.replace(' ', ' training ')}:"
+    return f"{gpus} {'is' if world.value == 1 else 'are'}"
 
 
 def _stated(run: Run, degrees: list[Quantity]) -> int:

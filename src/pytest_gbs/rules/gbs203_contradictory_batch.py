@@ -67,7 +67,7 @@ def _exclusive(document: Document, exclusion: Exclusion, present: list[KeyPath])
 
 def _conflict(run: Run, size: Conflict) -> Finding:
     stated, given = size.values[0], size.values[-1]
-    message = f"{stated.key or called(stated.name)} {stated.value:,} is not the {given.value:,} that its factors give"
+    message = f"{stated.key or called(stated.name)} is {stated.value:,}, but its factors give {given.value:,}"
     details = (f"{given.value:,} = {computed(given, run.framework.equations)}",) if given.because else ()
     places = [leaf for value in size.values for leaf in leaves(value) if leaf.at is not None]
     at = _place(run, places)

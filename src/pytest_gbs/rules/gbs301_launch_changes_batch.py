@@ -58,14 +58,14 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
         given = symbolic_text(found) if found else "another number"
         free = listing(map(called, reading.free), last="and")
-        message = f"{_whose(run, declaration)} claims {number(declaration)}, this launch gives {given}: no number of {free} makes it so"
+        message = f"this launch gives {given}, but {_whose(run, declaration)} claims {number(declaration)}: no number of {free} gives that"
         return Finding(CODE, message, severity, at, "", (told,), assumptions=run.assumptions)
     return _finding(run, declaration, reading.size, severity, at)
 
 
 def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, at: Location) -> Finding:
     unit = " tokens" if size.name == Name.TOKENS_PER_STEP else ""
-    message = f"this launch gives {size.value:,}{unit}, {_whose(run, declaration)} claims {number(declaration)}"
+    message = f"this launch gives {size.value:,}{unit}, but {_whose(run, declaration)} claims {number(declaration)}"
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     related = tuple(dict.fromkeys(beside(operands, at)))
     label = next((short(leaf.name) for leaf in operands if leaf.at == at), "")
@@ -80,10 +80,9 @@ def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, 
     from pytest_gbs.frameworks.repairs import reaching
 
     repairs = reaching(run, size, declaration.value)
-    ways = [repair.words for repair in repairs]
     script = run.launch.at.source if run.launch is not None else ""
     fixes = (fix for repair in repairs if (fix := repair.fix) is not None and all(edit.at.source == script for edit in fix.edits))
-    return (f"keeps {number(declaration)} with {listing(ways, last='or with')}" if ways else ""), tuple(fixes)
+    return ", or ".join(f"set {repair.words}" for repair in repairs), tuple(fixes)
 
 
 def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:

@@ -50,7 +50,7 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
         yield Verified(CODE, declaration.at)
         return
     at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
-    message = f"comment says {count(declaration.value, declaration.name)}, {start.name} starts {_processes(run, size)}"
+    message = f"comment says {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
     yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),))
 
 
@@ -68,8 +68,12 @@ def _meant(run: Run, start: Start, declaration: Declaration) -> Iterator[int]:
 def _processes(run: Run, size: Quantity) -> str:
     world = run.geometry.value(Name.WORLD_SIZE)
     if size.name == Name.WORLD_SIZE or world is None:
-        return f"{size.value:,}"
-    return f"{world:,} processes: {count(size.value, size.name)}"
+        return _count(size.value)
+    return f"{_count(world)} ({count(size.value, size.name)})"
+
+
+def _count(processes: int) -> str:
+    return f"{processes:,} process{'es' * (processes != 1)}"
 
 
 _SCRIPT = "#!/bin/bash\n# runs on {gpus} GPUs\ntorchrun --nproc_per_node 4 train.py --config sft.yaml\n"

@@ -98,8 +98,8 @@ def _factors(pair: _Pair) -> Iterator[Finding]:
         if theirs in (None, _AUTO) or ours is None or theirs == ours.value:
             continue
         at = pair.at(key)
-        does = "the Trainer stops at start" if pair.trainer else "accelerate takes DeepSpeed's and warns"
-        message = f"{key} is {_written(theirs)} for DeepSpeed, and {_ours(ours, key)}; {does}"
+        does = "the Trainer stops at start" if pair.trainer else "accelerate uses DeepSpeed's value and prints a warning"
+        message = f"{key} is {_written(theirs)} for DeepSpeed, but {_ours(ours, key)}; {does}"
         yield Finding(CODE, message, _severity(stops=pair.trainer), at, short(name), pair.related(at, ours))
 
 
@@ -117,7 +117,7 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
         return
     stops = pair.trainer and (pair.companion.of_launcher or (pair.value(_TRAIN) is not None and pair.value(_MICRO) is not None))
     does = "and DeepSpeed stops at start" if stops else "so DeepSpeed steps after every micro batch"
-    message = f"the DeepSpeed configuration has no {_STEPS}, and {_ours(steps)}; accelerate takes 1, {does}"
+    message = f"the DeepSpeed configuration has no {_STEPS}, but {_ours(steps)}; accelerate sets it to 1, {does}"
     at = steps.at if inline and steps.at else Location(pair.document.source.path, 0, 0)
     yield Finding(CODE, message, _severity(stops=stops), at, related=pair.related(at, steps))
 
@@ -135,7 +135,7 @@ def _product(pair: _Pair) -> Iterator[Outcome]:
     if world is None and isinstance(theirs, (int, float)) and 0 < each <= theirs <= each * MOST_GPUS and theirs % each == 0:
         processes = int(theirs // each)
         message = f"{_TRAIN} {_written(theirs)} is {micro.value} micro x {steps.value} accumulation x processes"
-        implies = f"holds with {count(processes, Name.WORLD_SIZE)}"
+        implies = f"true with {count(processes, Name.WORLD_SIZE)}"
         yield Undetermined(CODE, at, message, (Name.WORLD_SIZE,), implies, claim=False, values=(processes,))
     elif world is not None and theirs == each * world.value:
         yield Verified(CODE, at, pair.run.assumptions, decides=True)
@@ -151,7 +151,7 @@ def _disagrees(pair: _Pair, at: Location, sizes: tuple[Quantity, Quantity], worl
         message = f"{_TRAIN} {_written(pair.value(_TRAIN))} is not {arithmetic} x any number of GPUs; {who} stops at start"
     else:
         total = f"{arithmetic} x {count(world.value, Name.WORLD_SIZE)} = {each * world.value:,}"
-        message = f"{_TRAIN} is {_written(pair.value(_TRAIN))} for DeepSpeed, and {total}; {who} stops at start"
+        message = f"{_TRAIN} is {_written(pair.value(_TRAIN))} for DeepSpeed, but {total}; {who} stops at start"
     assumptions = pair.run.assumptions if world is not None else ()
     return Finding(CODE, message, Severity.ERROR, at, short(Name.GLOBAL_BATCH_SIZE), pair.related(at, *sizes), assumptions=assumptions)
 
@@ -177,7 +177,7 @@ def _written(value: object) -> str:
         return f"{value:,}" if type(value) is int else f"{value:g}"
     if isinstance(value, bool):
         return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) and len(value) <= _LONGEST else "no number"
+    return f'"{value}"' if isinstance(value, str) and len(value) <= _LONGEST else "not a number"
 
 
 _RECIPE = """\

@@ -66,9 +66,9 @@ def _names_its_own(run: Run) -> bool:
 
 def _disagrees(run: Run, given: Quantity, at: Location, own: Quantity) -> Finding:
     trainer = bool(run.framework.companions)
-    does = "the Trainer stops at start" if trainer else "accelerate takes the launcher's and warns"
+    does = "the Trainer stops at start" if trainer else "accelerate uses the launcher's value and prints a warning"
     where = "on the command line" if own.origin == Origin.LAUNCH else "in the recipe"
-    message = f"{given.key} is {given.value:,} in the launcher file, and {own.key} is {own.value:,} {where}; {does}"
+    message = f"{given.key} is {given.value:,} in the launcher file, but {own.key} is {own.value:,} {where}; {does}"
     related = (Related(own.at, "accumulation"),) if own.at else ()
     return Finding(CODE, message, Severity.ERROR if trainer else Severity.WARNING, at, "accumulation", related)
 

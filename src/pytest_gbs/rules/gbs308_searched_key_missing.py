@@ -31,7 +31,7 @@ def check(run: Run) -> Iterator[Outcome]:
             if paths and len(paths) < grep.of:
                 others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
                 message = f"grep finds {what} for {grep.key} in {paths[0]}{others}, which this script can run"
-                details = (f"{len(paths)} of the {grep.of} recipes that its path can name",)
+                details = (f"{len(paths)} of the {grep.of} recipes that its path matches",)
                 yield Finding(CODE, message, Severity.WARNING, grep.at, "search", details=details)
 
 

@@ -38,7 +38,7 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     assert first.launch is not None
     assert second.launch is not None
     recipe = second.path.rpartition("/")[2]
-    message = f"this launch of {recipe} gives {size:,}, another one {known[0][1]:,}, and the repository does not say which one is meant"
+    message = f"this launch of {recipe} gives {size:,}, another one gives {known[0][1]:,}, and nothing says which one is intended"
     yield Finding(CODE, message, Severity.INFO, second.launch.at, f"{size:,}", (Related(first.launch.at, f"{known[0][1]:,}"),))
 
 

@@ -29,10 +29,10 @@ def check(run: Run) -> Iterator[Outcome]:
     if launch is None or not launch.unread or launch.named is None:
         return
     severity = Severity.ERROR if launch.kind == Kind.SCRIPT else Severity.WARNING
-    message = f"the program loads {run.path.rpartition('/')[2]} behind --config alone, and stops here"
+    message = f"the program reads recipes only after --config, and stops at {run.path.rpartition('/')[2]}"
     here = Location(launch.named.source, launch.named.start, launch.named.start)
     fix = Fix("put --config in front of it", Applicability.SETTINGS, (Edit(here, "", "--config "),))
-    yield Finding(CODE, message, severity, launch.named, "not loaded", holds="holds with --config in front of it", fixes=(fix,))
+    yield Finding(CODE, message, severity, launch.named, "not loaded", holds="put --config in front of it", fixes=(fix,))
 
 
 _RECIPE = """\

@@ -43,7 +43,7 @@ def check(run: Run) -> Iterator[Outcome]:
     if micro.value > 1:
         yield Verified(CODE, at)
     elif micro.value == 1:
-        message = "KTO's mismatched answer is the matched one in a micro batch of 1; HALOs goes on without a word"
+        message = "in a micro batch of 1, KTO pairs each prompt with its own answer; HALOs continues without a warning"
         factors = f"{run.geometry.global_batch_size} = {product(batch)}" if (batch := _batch(run, micro)) else ""
         related = beside(leaves(micro), at)
         yield Finding(CODE, message, Severity.WARNING, at, related=related, details=(factors,) if factors else ())

@@ -41,11 +41,11 @@ def check(run: Run) -> Iterator[Outcome]:
     related = beside((interval, batch), at)
     if really:
         severity = Severity.INFO if interval.origin == Origin.DEFAULT else Severity.WARNING
-        message = f"{stated} is not a multiple of {batch.key} {batch.value:,}; HALOs sets it to {really:,} and goes on"
+        message = f"{stated} is not a multiple of {batch.key} {batch.value:,}; HALOs sets it to {really:,} and continues"
         steps = f"{really:,} examples are {really // batch.value:,} steps of {batch.value:,}"
         yield Finding(CODE, message, severity, at, related=related, details=(steps,))
     else:
-        message = f"{stated} is less than {batch.key} {batch.value:,}; HALOs sets it to 0, and divides by it once training runs"
+        message = f"{stated} is less than {batch.key} {batch.value:,}; HALOs sets it to 0 and stops with a division by zero during training"
         yield Finding(CODE, message, Severity.ERROR, at, related=related)
 
 

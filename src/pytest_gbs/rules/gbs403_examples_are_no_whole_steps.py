@@ -91,11 +91,11 @@ def _judged(run: Run, plan: _Plan) -> tuple[str, str, tuple[str, ...]] | None:
     steps = f"{plan.steps:,} step{'s' * (plan.steps != 1)}"
     trained = f"{steps} of {plan.batch:,} {'is' if plan.steps == 1 else 'are'} {plan.steps * plan.batch:,} examples"
     if plan.steps == 0:
-        return Severity.ERROR, f"{asked} ends before the first step of {plan.batch:,}; HALOs trains nothing and goes on", ()
+        return Severity.ERROR, f"{asked} ends before the first step of {plan.batch:,}; HALOs trains nothing and continues", ()
     epochs = run.geometry.value(Name.NUM_EPOCHS) or 1
     if plan.planned != plan.examples // plan.batch:
-        message = f"{asked} ends training after {steps}, and n_epochs {epochs} plans {plan.planned:,}"
-        return Severity.WARNING, message, (trained, "warmup is a share of the steps that are planned")
+        message = f"{asked} ends training after {steps}, but n_epochs {epochs} plans {plan.planned:,}"
+        return Severity.WARNING, message, (trained, "warmup is a fraction of the planned steps")
     if plan.examples % plan.batch == 0:
         return None
     uneven = f"{asked} is not a multiple of model.batch_size {plan.batch:,}; HALOs"
@@ -103,7 +103,7 @@ def _judged(run: Run, plan: _Plan) -> tuple[str, str, tuple[str, ...]] | None:
         words = "micro batch of each process fills" if plan.dropped == 1 else "micro batches of each process fill"
         return Severity.INFO, f"{uneven} trains on {plan.steps * plan.batch:,} of them", (trained, f"{plan.dropped} {words} no step")
     severity = Severity.INFO if plan.planned else Severity.WARNING
-    return severity, f"{uneven} takes {steps} and plans {plan.planned:,}", (trained,)
+    return severity, f"{uneven} trains {steps}, but plans {plan.planned:,}", (trained,)
 
 
 def _neither(run: Run) -> Iterator[Finding]:

@@ -33,12 +33,9 @@ _UNREAD: Final[tuple[tuple[str, tuple[Value, ...], str], ...]] = (
     # config/config.yaml:65; train/trainers.py:325-334 saves where it evaluates.
     ("save_every", (5120,), "HALOs saves every eval_every examples, if intermediate_checkpoints is on"),
     # config/config.yaml:42; launch.py:169.
-    ("trainer", ("BasicTrainer",), "loss.trainer is what HALOs reads"),
+    ("trainer", ("BasicTrainer",), "HALOs reads loss.trainer"),
     # config/model/base_model.yaml:31-47.
-    *(
-        (key, (), f"model.{key} is what HALOs reads")
-        for key in ("batch_size", "gradient_accumulation_steps", "eval_batch_size", "max_length")
-    ),
+    *((key, (), f"HALOs reads model.{key}") for key in ("batch_size", "gradient_accumulation_steps", "eval_batch_size", "max_length")),
 )
 # launch.py:66, 71.
 _COMPUTED: Final = (("microbatch_size", Name.MICRO_BATCH_SIZE), ("eval_microbatch_size", Name.EVAL_MICRO_BATCH_SIZE))
@@ -49,7 +46,7 @@ def check(run: Run) -> Iterator[Outcome]:
     for key, usual, instead in _UNREAD:
         value = _value(run, (key,))
         if value is not None and value not in usual:
-            yield from _finding(run, (key,), f"{key} is read nowhere; {instead}")
+            yield from _finding(run, (key,), f"{key} is never read; {instead}")
     for key, name in _COMPUTED:
         value, size = _value(run, ("model", key)), run.geometry.get(name)
         if value is None or (isinstance(size, Quantity) and value == size.value):
@@ -58,7 +55,7 @@ def check(run: Run) -> Iterator[Outcome]:
         yield from _finding(run, ("model", key), f"model.{key} is overwritten; the {called(name)} is {computed}")
     if _value(run, ("model", "reward_model_path")) is not None and _value(run, ("model", "reward_model", "path")) is None:
         # train/trainers.py:236-252 asks for it where a reward model was loaded, which launch.py:293 does from the other key.
-        message = "model.reward_model_path loads no reward model; model.reward_model.path is what HALOs reads"
+        message = "model.reward_model_path loads no reward model; HALOs reads model.reward_model.path"
         yield from _finding(run, ("model", "reward_model_path"), message)
 
 

@@ -41,10 +41,10 @@ def check(run: Run) -> Iterator[Outcome]:
     micro = run.geometry.value(Name.MICRO_BATCH_SIZE)
     if at is None or micro is None or type(total) is not int or total in (0, micro):
         return
-    message = f"batch_size {total:,} is not what axolotl trains with: the accumulation is 1, and each GPU takes {micro:,} per step"
+    message = f"axolotl ignores batch_size {total:,} for training: accumulation is 1, so each GPU trains on {micro:,} per step"
     place = run.at(Name.MICRO_BATCH_SIZE)
     related = (Related(place, short(Name.MICRO_BATCH_SIZE)),) if place else ()
-    yield Finding(CODE, message, Severity.WARNING, at, "without effect", related, ("the number of steps is estimated with it",))
+    yield Finding(CODE, message, Severity.WARNING, at, "without effect", related, ("axolotl only uses it to estimate the number of steps",))
 
 
 _RECIPE = """\

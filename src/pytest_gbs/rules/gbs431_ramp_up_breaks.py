@@ -83,7 +83,7 @@ def _shape(ramp: _Ramp, end: Quantity | None) -> str:
         return f"the ramp-up starts with the global batch of {end.value:,}; the framework divides by zero"
     if distance % ramp.increment:
         steps = f"{end.value:,} - {ramp.start:,} = {distance:,}"
-        return f"the ramp-up by {ramp.increment:,} does not meet the global batch: {steps}; the framework stops at start"
+        return f"the ramp-up by {ramp.increment:,} misses the global batch: {steps}; the framework stops at start"
     return ""
 
 
@@ -96,7 +96,7 @@ def _stage(ramp: _Ramp, end: Quantity | None, micro: Quantity | None, ranks: Qua
     if first is None:
         return ""
     divisor = f"micro {micro.value:,} x {ranks.value:,} data-parallel = {each:,}" if ranks else f"the micro batch of {micro.value:,}"
-    return f"the ramp-up reaches a global batch of {first:,}, no multiple of {divisor}; the framework stops once training runs"
+    return f"the ramp-up reaches a global batch of {first:,}, which is not a multiple of {divisor}; the framework stops during training"
 
 
 _RECIPE = """\

@@ -47,12 +47,12 @@ def check(run: Run) -> Iterator[Outcome]:
 def _problem(heads: int, shared: int | None, ranks: int) -> str:
     """Return which of nanotron's checks fails (config/config.py:536-547 at 2411b022), or ""."""
     if heads % ranks:
-        return f"{heads:,} attention heads do not divide among {ranks:,} tensor-parallel ranks"
+        return f"{heads:,} attention heads are not a multiple of {ranks:,} tensor-parallel ranks"
     if shared is None or shared < 1:
         return ""
     if shared < ranks:
-        return f"{shared:,} heads for keys and values are fewer than {ranks:,} tensor-parallel ranks"
-    return f"{heads:,} attention heads do not divide among {shared:,} heads for keys and values" if heads % shared else ""
+        return f"{shared:,} key-value heads are fewer than {ranks:,} tensor-parallel ranks"
+    return f"{heads:,} attention heads are not a multiple of {shared:,} key-value heads" if heads % shared else ""
 
 
 def _number(run: Run, key: str) -> int | None:

@@ -39,10 +39,10 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     key = stated.key or "the global batch"
     title = run.framework.title.split(" (")[0]
-    message = f"{key} {stated.value:,} trains with {real.value:,}; {title} rounds the accumulation down and says nothing"
+    message = f"{key} {stated.value:,} becomes {real.value:,}: {title} rounds the accumulation down without a warning"
     related = beside(leaves(real), at)
     details = (f"{real.value:,} = {product(real)}",)
-    holds = f"holds with {real.value:,}"
+    holds = f"set {key} to {real.value}"
     yield Finding(
         CODE, message, Severity.WARNING, at, "rounded", _once(related), details, holds, run.assumptions, _fixes(run, stated, real)
     )
@@ -74,7 +74,7 @@ RULE = Rule(
     code=CODE,
     name="rounded-accumulation",
     scope=Scope.RUN,
-    summary="the framework rounds the global batch down and says nothing",
+    summary="the framework rounds the global batch down without a warning",
     severity=Severity.WARNING,
     bad=(Example((("full.yaml", _RECIPE.format(batch=512)),)),),
     good=(Example((("full.yaml", _RECIPE.format(batch=576)),)),),

@@ -98,7 +98,7 @@ RULE = Rule(
     code=CODE,
     name="rounded-batch",
     scope=Scope.RUN,
-    summary="verl rounds the batch down and says nothing",
+    summary="verl rounds the batch down without a warning",
     severity=Severity.WARNING,
     bad=(Example((("ppo.yaml", _RECIPE.format(mini=260)),)), Example((("ppo.yaml", _RECIPE.format(mini=384)),))),
     good=(Example((("ppo.yaml", _RECIPE.format(mini=256)),)),),

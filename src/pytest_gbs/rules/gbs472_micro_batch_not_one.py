@@ -38,8 +38,8 @@ def check(run: Run) -> Iterator[Outcome]:
     if micro.value == 1:
         yield Verified(CODE, at)
         return
-    related = (Related(where, "wants one row"),) if where and where != at else ()
-    message = f"{micro.key} is {micro.value:,} with {why}; prime-rl stops at start unless it is 1"
+    related = (Related(where, "needs one row"),) if where and where != at else ()
+    message = f"{micro.key} is {micro.value:,}, but must be 1 with {why}; prime-rl stops at start"
     yield Finding(CODE, message, Severity.ERROR, at, "micro", related)
 
 

@@ -67,7 +67,7 @@ def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantit
     details = ((f"{size.value:,} = {product(size)}",) if size.because else ()) + (_source(policy),)
     # A file's name is weak evidence for the hardware.
     severity = Severity.WARNING if any(leaf.origin == Origin.NAME for leaf in leaves(size)) else Severity.ERROR
-    message = f"{called(size.name)} is {size.value:,}, {_expected(policy)}"
+    message = f"{called(size.name)} is {size.value:,}, but {_expected(policy)}"
     label = next((short(leaf.name) for leaf in operands if leaf.at == at), "")
     return Finding(CODE, message, severity, at, label, related, details, _mends(operands, size, wanted), run.assumptions)
 
@@ -83,12 +83,12 @@ def _judge_symbolic(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> O
     if not values:
         free = called(found.free[0])
         none = f"no number of {free}" if found.free[0] in HARDWARE else f"no {free}"
-        message = f"{called(policy.name)} is {symbolic_text(found)}, {_expected(policy)}: {none} gives that"
+        message = f"{called(policy.name)} is {symbolic_text(found)}, but {_expected(policy)}: {none} gives that"
         related = beside(_operands(run), at)
         return Finding(CODE, message, Severity.ERROR, at, "", related, (_source(policy),), assumptions=run.assumptions)
     if _always(found, wanted):
         return Verified(CODE, at, run.assumptions, decides=True)
-    return Undetermined(CODE, at, _expected(policy), found.free, f"holds with {amounts(values, found.free[0])}")
+    return Undetermined(CODE, at, _expected(policy), found.free, f"true with {amounts(values, found.free[0])}")
 
 
 def _always(found: Monomial, wanted: tuple[Interval, ...]) -> bool:
@@ -97,14 +97,16 @@ def _always(found: Monomial, wanted: tuple[Interval, ...]) -> bool:
 
 
 def _expected(policy: Policy) -> str:
-    """Return the expectation for people: `expected is 128`, `expected is at most 512`."""
+    """The expectation as a clause: `the settings expect 128`, `the settings expect at most 512`."""
+    return f"the settings expect {_allowed(policy)}"
+
+
+def _allowed(policy: Policy) -> str:
     if policy.values:
-        return f"expected is {listing(f'{value:,}' for value in policy.values)}"
+        return listing(f"{value:,}" for value in policy.values)
     if policy.low is not None and policy.high is not None:
-        return f"expected is {policy.low:,} to {policy.high:,}" if policy.low != policy.high else f"expected is {policy.low:,}"
-    if policy.high is not None:
-        return f"expected is at most {policy.high:,}"
-    return f"expected is at least {policy.low or 1:,}"
+        return f"{policy.low:,} to {policy.high:,}" if policy.low != policy.high else f"{policy.low:,}"
+    return f"at most {policy.high:,}" if policy.high is not None else f"at least {policy.low or 1:,}"
 
 
 def _source(policy: Policy) -> str:
@@ -135,8 +137,8 @@ def _mends(operands: list[Quantity], size: Quantity, wanted: tuple[Interval, ...
     for leaf in operands:
         top = wanted[0].low * leaf.value
         if leaf.name in _MENDED and leaf.key and top > 0 and top % size.value == 0:
-            ways.append(f"{leaf.key} {top // size.value}")
-    return f"holds with {listing(ways, last='or with')}" if ways else ""
+            ways.append(f"set {leaf.key} to {top // size.value}")
+    return ", or ".join(ways)
 
 
 _SETTINGS = """\

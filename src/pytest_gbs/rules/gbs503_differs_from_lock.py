@@ -58,7 +58,7 @@ def _open(run: Run, held: LockedBatch, found: Comparison) -> Undetermined:
     if isinstance(run.geometry.get(Name.GLOBAL_BATCH_SIZE), Conflict):
         said += ", but the settings of the recipe contradict each other"
     values, name = found.values, found.free[0] if found.free else ""
-    implies = f"holds with {amounts(values, name)}" if values else ""
+    implies = f"true with {amounts(values, name)}" if values else ""
     return Undetermined(CODE, _start(run), said, found.free, implies, values=values)
 
 
@@ -75,10 +75,11 @@ def _finding(run: Run, held: LockedBatch, found: Comparison) -> Finding:
     related += [Related(held.at, "locked")] if held.at else []
     because = listing((_change(each) for each in changed), last="and")
     batch = words(now) if now is not None else "unknown"
-    message = f"global batch size is {batch}, {held.where} has {words(held.record)}{f': {because}' if because else ''}"
+    message = f"global batch size is {batch}, but {held.where} has {words(held.record)}{f': {because}' if because else ''}"
     severity = Severity.WARNING if run.launch and run.launch.kind == Kind.DOCUMENT else Severity.ERROR
     mends, fixes = _ways_out(run, changed)
-    holds = f"holds with {mends}; if the change is intended, run gbs lock" if mends else "if the change is intended, run gbs lock"
+    intended = "run gbs lock if the change is intended"
+    holds = f"{mends}, or {intended}" if mends else intended
     return Finding(CODE, message, severity, at, label, tuple(related), (), holds, run.assumptions, fixes)
 
 
@@ -110,12 +111,12 @@ def _ways_out(run: Run, changed: tuple[Moved, ...]) -> tuple[str, tuple[Fix, ...
     size = run.geometry.get(only.name) if only is not None else None
     if only is None or only.before is None or not isinstance(size, Quantity) or size.at is None or not size.key:
         return "", ()
-    title = f"{size.key} {only.before}"
+    words = f"set {size.key} to {only.before}"
     text = run.document.source.text if size.at.source == run.path else ""
     if text[size.at.start : size.at.stop] != str(size.value):
-        return title, ()
+        return words, ()
     edit = Edit(size.at, str(size.value), str(only.before))
-    return title, (Fix(f"change {size.key} to {only.before}", Applicability.SETTINGS, (edit,)),)
+    return words, (Fix(f"change {size.key} to {only.before}", Applicability.SETTINGS, (edit,)),)
 
 
 _LOCK = """\

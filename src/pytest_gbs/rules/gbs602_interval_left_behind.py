@@ -35,8 +35,8 @@ def check(run: Run) -> Iterator[Outcome]:
         size = run.geometry.get(name)
         if isinstance(size, Quantity) and size.origin == Origin.FILE and size.at is not None:
             samples = f"{size.value * now:,} {run.framework.unit}"
-            message = f"{size.key} {size.value:,} is {samples} with the batch of {now:,}; with {before:,} it was {size.value * before:,}"
-            holds = f"is the same with {size.key} {size.value * before // now:,}" if size.value * before % now == 0 else ""
+            message = f"{size.key} {size.value:,} is now {samples} (batch {now:,}); with batch {before:,} it was {size.value * before:,}"
+            holds = f"set {size.key} to {size.value * before // now}" if size.value * before % now == 0 else ""
             yield Finding(CODE, message, Severity.INFO, size.at, "in steps", holds=holds, assumptions=run.assumptions)
 
 
