@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pytest_gbs.model.given import Given
 
 from pytest_gbs import Given
 from pytest_gbs.api import check
