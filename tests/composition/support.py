@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_gbs.composition import compose
-from pytest_gbs.composition.composed import Composed, Override, Unresolved, Why
+from pytest_gbs.composition import DocumentCache, compose
+from pytest_gbs.composition.composed import Composed, Override, Unresolved, UnresolvedReason
 from pytest_gbs.files.overlay import OverlayTree
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers import read
 
 ERROR = "error"
+# Reasons for which gbs may not know what OmegaConf knows.
+UNREAD = (UnresolvedReason.UNSUPPORTED, UnresolvedReason.RESOLVER)
 
 
 class _Empty(NamedTuple):
@@ -26,22 +28,20 @@ class _Empty(NamedTuple):
         return Unreadable(path, "no such file")
 
 
-def tree(files: dict[str, str]) -> OverlayTree:
+def tree(files: dict[str, str]) -> DocumentCache:
     """Return a tree that holds `files` and nothing else."""
-    return OverlayTree(_Empty(), files)
+    return DocumentCache(OverlayTree(_Empty(), files), read)
 
 
 def composed(files: dict[str, str], *overrides: str, name: str = "config", **more: Any) -> Composed:
     """Return what we compose from folder `conf` of `files`."""
-    return compose(tree(files), read, "conf", name, [Override(each) for each in overrides], **more)
+    return compose(tree(files), "conf", name, [Override(each) for each in overrides], **more)
 
 
 def plain(data: object) -> Any:
-    """Return `data` as OmegaConf shows it where no environment variable is set; `ERROR` for what it could not resolve."""
+    """Return `data` as OmegaConf shows it; `ERROR` for what it could not resolve."""
     if isinstance(data, Unresolved):
-        if data.reason == Why.MISSING:
-            return "???"
-        return data.otherwise[0] if data.otherwise else ERROR
+        return "???" if data.reason == UnresolvedReason.MISSING else ERROR
     if isinstance(data, dict):
         return {key: plain(value) for key, value in data.items()}
     if isinstance(data, list):
@@ -72,6 +72,11 @@ def ordered(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return ("list", [ordered(value) for value in data])
     return (type(data).__name__, repr(data))
+
+
+def unsupported(data: object) -> bool:
+    """Return whether something within `data` is OmegaConf's syntax that gbs does not read."""
+    return any(isinstance(each, Unresolved) and each.reason in UNREAD for each in leaves(data))
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_gbs.composition import compose
-from pytest_gbs.readers import read
+from pytest_gbs.composition.composed import Override
 from tests.composition.support import ERROR, composed, hydra_says, ordered, tree, verdict, write
 from tests.support import corpus, oracles
 
@@ -23,7 +23,8 @@ def test_oracle_agrees_key_for_key() -> None:
     differing = []
     rows = [json.loads(line) for line in (oracles() / "hydra.jsonl").read_text(encoding="utf-8").splitlines()]
     for row in rows:
-        found = compose(tree(row["files"]), read, row["launch"]["config_path"], row["launch"]["config_name"], row["overrides"])
+        launch, overrides = row["launch"], list(map(Override, row["overrides"]))
+        found = compose(tree(row["files"]), launch["config_path"], launch["config_name"], overrides, environment={})
         expected = ERROR if "error" in row["expect"] else ordered(row["expect"]["composed"])
         if verdict(found) != expected:
             differing.append(row["id"])
@@ -62,7 +63,7 @@ HALOS = {
 def test_halos_agrees_key_for_key(overrides: str) -> None:
     folder = corpus() / "files" / "ContextualAI__HALOs"
     files = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("config/**/*.yaml")}
-    found = verdict(compose(tree(files), read, "config", "config", overrides.split()))
+    found = verdict(compose(tree(files), "config", "config", list(map(Override, overrides.split())), environment={}))
     assert found == hydra_says(folder, "config", "config", overrides.split())
     assert (found == ERROR) == (overrides in (HALOS["without"], HALOS["readme"]))
 
@@ -178,6 +179,6 @@ def test_agrees_with_hydra(case: tuple[dict[str, str], list[str]]) -> None:
     folder = Path(tempfile.mkdtemp())
     try:
         write(folder, files)
-        assert verdict(composed(files, *overrides)) == hydra_says(folder, "conf", "config", overrides)
+        assert verdict(composed(files, *overrides, environment={})) == hydra_says(folder, "conf", "config", overrides)
     finally:
         shutil.rmtree(folder)

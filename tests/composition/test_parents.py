@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.composition import MMENGINE, NEMO_RL_RESOLVERS, inherit
+from pytest_gbs.composition import MMENGINE, NEMO_RL_RESOLVERS, ParentStyle, inherit
 from pytest_gbs.composition.composed import Composed, ProblemKind
 from pytest_gbs.model.location import Location
-from pytest_gbs.readers import read
 from tests.composition.support import ERROR, ordered, tree, verdict
 from tests.support import corpus
 
 
-def _inherited(files: dict[str, str], *overrides: str, **more: Any) -> Composed:
-    return inherit(tree(files), read, "r/child.yaml", overrides, **more)
+def _inherited(files: dict[str, str], *style: ParentStyle, **more: Any) -> Composed:
+    return inherit(tree(files), "r/child.yaml", *style, **more)
 
 
 COMPOSES = {
@@ -53,29 +52,22 @@ STOPS = {
 
 
 @pytest.mark.parametrize(("files", "kind"), STOPS.values(), ids=STOPS)
-def test_parent_that_can_not_be_read_is_a_problem_and_the_child_stays(files: dict[str, str], kind: str) -> None:
+def test_parent_that_can_not_be_read_is_a_problem_and_nothing_is_known(files: dict[str, str], kind: str) -> None:
     found = _inherited(files)
     assert [problem.kind for problem in found.problems] == [kind]
-    assert found.data == {"a": 1}
+    assert found.data == {}
 
 
 def test_value_knows_the_parent_it_came_from() -> None:
     files = {"r/child.yaml": "defaults: p.yaml\na: {b: 2}\n", "r/p.yaml": "a: {b: 1, c: 7}\n"}
     found = _inherited(files)
-    assert found.values["a", "c"].at == Location("r/p.yaml", 13, 14, ("a", "c"))
-    assert found.values["a", "b"].overrode == (Location("r/p.yaml", 7, 8, ("a", "b")),)
+    assert found.places["a", "c"] == Location("r/p.yaml", 13, 14, ("a", "c"))
     assert found.sources == ("r/child.yaml", "r/p.yaml")
 
 
-def test_replaced_section_overrode_the_parents() -> None:
-    files = {"r/child.yaml": "defaults: p.yaml\na: {_override_: true, c: 2}\n", "r/p.yaml": "a: {b: 1}\n"}
-    assert [at.source for at in _inherited(files).values["a", "c"].overrode] == ["r/p.yaml"]
-
-
-def test_overrides_go_over_all() -> None:
-    files = {"r/child.yaml": "defaults: p.yaml\n", "r/p.yaml": "a: 1\nb: ${mul:${a},2}\n"}
-    assert _inherited(files, "a=4", "+c=1", resolvers=NEMO_RL_RESOLVERS).data == {"a": 4, "b": 8, "c": 1}
-    assert [problem.kind for problem in _inherited(files, "d=1").problems] == [ProblemKind.OVERRIDE]
+def test_resolvers_of_nemo_rl() -> None:
+    files = {"r/child.yaml": "defaults: p.yaml\na: 4\n", "r/p.yaml": "a: 1\nb: ${mul:${a},2}\n"}
+    assert _inherited(files, resolvers=NEMO_RL_RESOLVERS).data == {"a": 4, "b": 8}
 
 
 def test_many_generations_cost_little() -> None:
@@ -86,14 +78,14 @@ def test_many_generations_cost_little() -> None:
 def test_mmengine_bases_are_merged_at_any_depth() -> None:
     base = {"b/p.yaml": "a: {b: {x: 1}, c: 1}\nt: ${x}\n", "b/q.yaml": "d: 1\n"}
     child = {"r/child.yaml": "_base_: [../b/p.yaml, ../b/q.yaml]\na: {b: {_delete_: true, y: 2}}\n"}
-    found = _inherited({**base, **child}, style=MMENGINE)
+    found = _inherited({**base, **child}, MMENGINE)
     assert not found.problems
     assert found.data == {"a": {"c": 1, "b": {"y": 2}}, "t": "${x}", "d": 1}
 
 
 def test_mmengine_bases_may_not_share_a_key() -> None:
     files = {"r/child.yaml": "_base_: [p.yaml, q.yaml]\n", "r/p.yaml": "a: 1\n", "r/q.yaml": "a: 2\n"}
-    assert [problem.kind for problem in _inherited(files, style=MMENGINE).problems] == [ProblemKind.DUPLICATE]
+    assert [problem.kind for problem in _inherited(files, MMENGINE).problems] == [ProblemKind.DUPLICATE]
 
 
 def _nemo_rl_says(omegaconf: Any, path: Path) -> Any:
@@ -137,6 +129,6 @@ def test_agrees_with_nemo_rl_on_its_recipes(nemo_rl: Any) -> None:
             composed += 1
         except Exception:  # parents that the corpus lacks, variables that are not set
             expected = ERROR
-        if verdict(inherit(tree(files), read, path, resolvers=NEMO_RL_RESOLVERS)) != expected:
+        if verdict(inherit(tree(files), path, resolvers=NEMO_RL_RESOLVERS, environment={})) != expected:
             differing.append(path)
     assert composed >= 10 and not differing

@@ -63,7 +63,7 @@ def measure(folder: Path) -> Measured:
     """Return what is known of the launches of the repository that is laid out in `folder`."""
     start = time.process_time()
     repository = Repository(WorkTree(folder), Settings())
-    resolver = LaunchResolver(repository.remembered, repository.readable, repository.recognise)
+    resolver = LaunchResolver(repository.document_cache, repository.readable, repository.recognise)
     scripts, crashes = repository.scripts, list[str]()
     found: dict[tuple[object, ...], Resolved] = {}
     for path in scripts.paths if scripts is not None else ():

@@ -33,7 +33,7 @@ class LaunchIndex(NamedTuple):
 
     def shown_by(self, document: Document, repository: Repository) -> tuple[ResolvedLaunch, ...]:
         """Return the launches of a recipe that its own comments show."""
-        resolver = LaunchResolver(repository.remembered, repository.readable, repository.recognise)
+        resolver = LaunchResolver(repository.document_cache, repository.readable, repository.recognise)
         shown = (resolver.resolve(found) for found in self.scripts.in_comments(document.source))
         return tuple(resolved for resolved in shown if resolved is not None)
 
@@ -122,7 +122,7 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
     scripts = repository.make_scripts() if always else repository.scripts
     if scripts is None:
         return None
-    resolver = LaunchResolver(repository.remembered, repository.readable, repository.recognise)
+    resolver = LaunchResolver(repository.document_cache, repository.readable, repository.recognise)
     of_recipe: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
     alone: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
     guard = repository.guard

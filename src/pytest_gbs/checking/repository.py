@@ -28,7 +28,7 @@ from pytest_gbs.model.settings import Settings
 from pytest_gbs.readers import read
 
 if TYPE_CHECKING:
-    from pytest_gbs.composition.remembered import Remembered
+    from pytest_gbs.composition.document_cache import DocumentCache
     from pytest_gbs.launches.find import Scripts
     from pytest_gbs.model.tree import Tree
     from pytest_gbs.settings.versions import Versions
@@ -56,7 +56,7 @@ class Repository:
         self._named_scripts: set[str] = set()
         self._unlisted: tuple[tuple[str, str], ...] = ()
         self._documents: dict[str, tuple[Document | Unreadable, ...]] = {}
-        self._remembered: Remembered | None = None
+        self._document_cache: DocumentCache | None = None
         self._recognise = recogniser(settings.frameworks)
         self._hints = sorted({*launcher_hints(), *all_hints(settings.frameworks)})
         self._versions: Versions | None = None
@@ -203,13 +203,13 @@ class Repository:
         return len(self.all_paths) == 1
 
     @property
-    def remembered(self) -> Remembered:
+    def document_cache(self) -> DocumentCache:
         """The tree for compositions, which look at the same files again and again."""
-        if self._remembered is None:
-            from pytest_gbs.composition.remembered import Remembered
+        if self._document_cache is None:
+            from pytest_gbs.composition.document_cache import DocumentCache
 
-            self._remembered = Remembered(self.tree, read, self.all_paths)
-        return self._remembered
+            self._document_cache = DocumentCache(self.tree, read, self.all_paths)
+        return self._document_cache
 
     def readable(self, path: str) -> tuple[Document, ...]:
         """Return the documents of the file at `path` that can be read, read once."""

@@ -413,7 +413,7 @@ class _Check:
             return _Known(document, None, table)
         from pytest_gbs.launches.resolve import whole
 
-        found = whole(document, self.repository.remembered, table)
+        found = whole(document, self.repository.document_cache, table)
         if found is None or found.limit is not None:
             return _Known(document, None, table, found.limit if found is not None else None)
         self.parents.update(source for source in found.sources if source != document.source.path)

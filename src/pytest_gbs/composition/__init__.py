@@ -1,23 +1,23 @@
-"""Several configuration files as one, each value still knowing where it came from: Hydra, parents, files given together."""
+"""Several configuration files as one, each value with its place: Hydra trees, parents, files given together, overrides."""
 
 from __future__ import annotations
 
-from pytest_gbs.composition.arguments import Resolvers, with_settings
+from pytest_gbs.composition._interpolations import Resolvers
+from pytest_gbs.composition.arguments import with_settings
+from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.composition.hydra import compose
-from pytest_gbs.composition.parents import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Style, inherit
-from pytest_gbs.composition.remembered import Remembered
-from pytest_gbs.composition.together import Shared, combine
+from pytest_gbs.composition.merge_files import merge_files
+from pytest_gbs.composition.parents import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, ParentStyle, inherit
 
 __all__ = [
     "MMENGINE",
     "NEMO_RL",
     "NEMO_RL_RESOLVERS",
-    "Remembered",
+    "DocumentCache",
+    "ParentStyle",
     "Resolvers",
-    "Shared",
-    "Style",
-    "combine",
     "compose",
     "inherit",
+    "merge_files",
     "with_settings",
 ]

@@ -1,18 +1,19 @@
-"""A Hydra defaults list worked out: which files are merged, in which order, into which packages."""
+"""What a Hydra defaults list means: which files are merged, in which order, into which packages."""
 
 # After hydra/_internal/defaults_list.py of Hydra 1.3; names there in brackets.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pytest_gbs.composition._choices import HYDRA, Choices
-from pytest_gbs.composition._default import Default
-from pytest_gbs.composition._folder import Entry, Folder, Loaded, Stopped
-from pytest_gbs.composition._interpolation import Failed
-from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch, from_data
-from pytest_gbs.composition._resolve import Interpolations
-from pytest_gbs.composition.composed import ComposeProblem, ProblemKind
+from pytest_gbs.composition._defaults_entry import PlacedEntry
+from pytest_gbs.composition._errors import CompositionError, LimitExceeded
+from pytest_gbs.composition._folder import ConfigFile, DefaultsEntry, Folder
+from pytest_gbs.composition._interpolations import Interpolations
+from pytest_gbs.composition._nodes import MISSING, Branch, Leaf, from_data
+from pytest_gbs.composition.composed import ComposeProblem, ProblemKind, Unresolved
 from pytest_gbs.model.limits import DEEPEST_DEFAULTS, MOST_DEFAULTS
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
@@ -21,203 +22,178 @@ from pytest_gbs.model.record import NamedTuple
 class Part(NamedTuple):
     """A file to merge, and the package it goes into."""
 
-    loaded: Loaded
+    file: ConfigFile
     package: str
 
 
 class DefaultsTree:
-    """The tree of all entries under a primary configuration, as Hydra builds it [_create_defaults_tree_impl]."""
+    """The tree of all entries under a primary configuration, as Hydra builds it [_create_defaults_tree_impl].
 
-    def __init__(self, folder: Folder, choices: Choices, budget: Budget) -> None:
+    An entry's children are those of its file's own list; None among them is the file itself, `_self_`.
+    """
+
+    def __init__(self, folder: Folder, choices: Choices) -> None:
         self.folder = folder
         self.choices = choices
-        self.budget = budget
         self.problems: list[ComposeProblem] = []
         self.count = 0
 
     def parts(self, config_name: str, at: Location) -> list[Part]:
         """Return what is to be merged, in order.
 
-        Raises: Stopped: Hydra would stop, and nothing can be composed.
-                TooMuch: the lists go beyond our bounds.
+        Raises: CompositionError: Hydra would stop, and nothing can be composed.
+                LimitExceeded: the lists exceed a limit of gbs.
         """
-        root = Default(Entry(None, config_name, None, False, False, at), None)
-        root.place("", "")
-        self._grow(root, is_root=True, deferred=False)
+        root = PlacedEntry(DefaultsEntry(None, config_name, None, at), None)
+        self._grow(root)
         found: list[Part] = []
         self._collect(root, found)
-        self._check_twice(root, set())
+        self._check_unique(root, set())
         return found
 
-    def _grow(self, node: Default, *, is_root: bool = False, deferred: bool) -> None:
-        """Add the entries below `node`."""
-        self._enter(node)
-        missing = node.name == "???"
-        loaded = None if missing or type(node.name) is not str else self.folder.load(node.config)
-        if loaded is not None:
-            self._set_header(node, loaded)
-        if self.choices.deletes(node):
-            node.deleted = True
+    def _grow(self, entry: PlacedEntry) -> None:
+        """Add the entries below `entry`."""
+        self._check_depth(entry)
+        chosen = type(entry.name) is str and entry.name != MISSING
+        file = self.folder.load(entry.config) if chosen else None
+        if file is not None:
+            entry.set_header(file.package)
+        if self.choices.deletes(entry):
+            entry.deleted = True
             return
-        self.choices.know(node)
-        if node.name is None:
+        self.choices.know(entry)
+        if entry.name is None:
             return
-        if missing:
-            self._report_missing(node)
+        if file is None:
+            entry.deleted = True
+            self._report_absent(entry)
             return
-        if loaded is None:
-            self._report_absent(node, is_root)
-            return
-        children = self._entries(node, loaded, is_root)
-        if children is None:
-            return
-        self._update_overrides(node, children, deferred)
-        node.children = self._expand(node, children, deferred) or None
+        children = self._children(entry, file)
+        self._add_overrides(entry, children)
+        entry.children = self._expand(entry, children) or None
 
-    def _enter(self, node: Default) -> None:
+    def _check_depth(self, entry: PlacedEntry) -> None:
         self.count += 1
         if self.count > MOST_DEFAULTS:
-            raise TooMuch(f"more than {MOST_DEFAULTS} entries of defaults lists")
-        depth, above = 0, node.parent
+            raise LimitExceeded(f"more than {MOST_DEFAULTS} entries of defaults lists")
+        depth, above = 0, entry.parent
         while above is not None:
             depth += 1
-            if type(node.name) is str and type(above.name) is str and above.config == node.config and not above.deleted:
-                raise Stopped(ProblemKind.DEFAULTS, f"the defaults list of {node.config} leads back to itself", node.at)
+            if type(entry.name) is str and type(above.name) is str and above.config == entry.config and not above.deleted:
+                raise CompositionError(ProblemKind.DEFAULTS, f"the defaults list of {entry.config} leads back to itself", entry.at)
             above = above.parent
         if depth > DEEPEST_DEFAULTS:
-            raise TooMuch(f"defaults lists nested deeper than {DEEPEST_DEFAULTS} levels")
+            raise LimitExceeded(f"defaults lists nested deeper than {DEEPEST_DEFAULTS} levels")
 
-    def _set_header(self, node: Default, loaded: Loaded) -> None:
-        """Take the package of the file's header [set_package_header]."""
-        package = loaded.package
-        if package is None or (self.folder.legacy and package == "_group_"):
+    def _report_absent(self, entry: PlacedEntry) -> None:
+        """Note that no option is chosen, or that its file is not there, which only an optional one may lack."""
+        options = self.folder.options(entry.group_path) if entry.group is not None else ""
+        if entry.name == MISSING:
+            kind, message = ProblemKind.DEFAULTS, f"an option for {entry.key} must be given"
+        elif entry.parent is None:
+            message = f"there is no {entry.config}.yaml in {self.folder.folder or 'the root'}"
+            raise CompositionError(ProblemKind.NOT_FOUND, message, entry.at)
+        elif entry.optional or entry.config.startswith(f"{HYDRA}/"):
             return
-        if package != "_global_" and not package.startswith("_global_."):
-            package = f"_global_.{package}"
-        if self.folder.legacy:
-            package = package.replace("_group_", node.group_path.replace("/", ".")).replace("_name_", str(node.name))
-        node.header = package
+        else:
+            kind, message = ProblemKind.NOT_FOUND, f"there is no {entry.config}.yaml"
+        self.problems.append(ComposeProblem(kind, f"{message}; options are {options}" if options else message, entry.at))
 
-    def _report_missing(self, node: Default) -> None:
-        options = ", ".join(self.folder.options(node.group_path)) if node.group is not None else ""
-        message = f"an option for {node.key} must be given" + (f": {options}" if options else "")
-        self.problems.append(ComposeProblem(ProblemKind.DEFAULTS, message, node.at))
-        node.deleted = True
-
-    def _report_absent(self, node: Default, is_root: bool) -> None:
-        """Leave out an entry without file; only an optional one may lack it."""
-        node.deleted = True
-        if is_root:
-            raise Stopped(ProblemKind.NOT_FOUND, f"there is no {node.config}.yaml in {self.folder.folder or 'the root'}", node.at)
-        if not node.optional and not node.config.startswith(f"{HYDRA}/"):
-            options = ", ".join(self.folder.options(node.group_path)) if node.group is not None else ""
-            message = f"there is no {node.config}.yaml" + (f"; options are {options}" if options else "")
-            self.problems.append(ComposeProblem(ProblemKind.NOT_FOUND, message, node.at))
-
-    def _entries(self, node: Default, loaded: Loaded, is_root: bool) -> list[Default | None] | None:
-        """Return the entries of the file's own list with its `_self_` (None), or None where there is no list [_validate_self]."""
-        appended = [Default(entry, node, appended=True) for entry in self.choices.appended] if is_root else []
-        if not loaded.defaults and not appended:
-            return None
-        found: list[Default | None] = []
-        for entry in loaded.defaults:
-            if entry.group is None and entry.value == "_self_":
-                if None in found or entry.package is not None:
-                    raise Stopped(ProblemKind.DEFAULTS, "_self_ stands here twice or with a package", entry.at)
-                found.append(None)
+    def _children(self, entry: PlacedEntry, file: ConfigFile) -> list[PlacedEntry | None]:
+        """Return the entries of the file's own list with its `_self_`; nothing if there is no list [_validate_self]."""
+        appended = [PlacedEntry(each, entry, appended=True) for each in self.choices.appended] if entry.parent is None else []
+        if not file.defaults and not appended:
+            return []
+        found: list[PlacedEntry | None] = []
+        for each in file.defaults:
+            if each.group is not None or each.value != "_self_":
+                found.append(PlacedEntry(each, entry))
+            elif None in found or each.package is not None:
+                raise CompositionError(ProblemKind.DEFAULTS, "_self_ is repeated, or has a package", each.at)
             else:
-                found.append(Default(entry, node))
-        # Without `_self_` a file's own values come last, as in Hydra 1.1 and later for all but the primary, and for it too.
-        if None not in found and (any(child is not None and not child.override for child in found) or not found):
+                found.append(None)
+        # Without `_self_` a file's own values come last.
+        if None not in found and not (found and all(child is not None and child.override for child in found)):
             found.append(None)
         return [*found, *appended]
 
-    def _update_overrides(self, node: Default, children: list[Default | None], deferred: bool) -> None:
-        """Take in the `override` entries, which must come last [_update_overrides]."""
+    def _add_overrides(self, entry: PlacedEntry, children: list[PlacedEntry | None]) -> None:
+        """Note the `override` entries, which must come last [_update_overrides]."""
         seen = False
         for child in children:
             if child is None:
                 continue
-            child.place(node.group_path, node.final_package())
-            legacy = self.folder.legacy and child.group is not None and not child.override and child.group.startswith(f"{HYDRA}/")
-            if seen and not (child.override or child.appended or legacy):
-                raise Stopped(ProblemKind.DEFAULTS, "an override entry stands before this one; overrides come last", child.at)
+            child.place(entry.group_path, entry.final_package())
             if child.override:
+                if entry.deferred:
+                    raise CompositionError(ProblemKind.DEFAULTS, "an override entry below a computed option", child.at)
                 seen = True
-                if deferred:
-                    raise Stopped(ProblemKind.DEFAULTS, "an override entry below an option that is worked out", child.at)
                 self.choices.add(child)
+            elif seen and not child.appended:
+                raise CompositionError(ProblemKind.DEFAULTS, "an override entry precedes this one; overrides come last", child.at)
 
-    def _expand(self, node: Default, children: list[Default | None], deferred: bool) -> list[Default | None]:
+    def _expand(self, entry: PlacedEntry, children: list[PlacedEntry | None]) -> list[PlacedEntry | None]:
         """Return the entries as they will be merged, each with what is below it; from the last to the first, as Hydra goes."""
-        found: list[Default | None] = []
+        found: list[PlacedEntry | None] = []
         for child in reversed(children):
             if child is None:
                 found.append(None)
             elif not child.override:
                 self.choices.choose(child)
-                if isinstance(child.value, list):
-                    found += self._options(node, child, deferred)
-                else:
-                    if not child.interpolates:
-                        self._grow(child, deferred=deferred)
-                    found.append(child)
+                for each in self._options(entry, child) if isinstance(child.value, list) else (child,):
+                    if not each.interpolates:
+                        self._grow(each)
+                    found.append(each)
         known = self._known(children)
         for child in found:
             if child is not None and child.interpolates and child.children is None and not child.deleted:
-                self._work_out(child, known)
-                self._grow(child, deferred=True)
+                self._compute(child, known)
+                self._grow(child)
         return found[::-1]
 
-    def _options(self, node: Default, child: Default, deferred: bool) -> list[Default | None]:
-        """Return an entry for each option of a list, the last first."""
-        found: list[Default | None] = []
+    def _options(self, entry: PlacedEntry, child: PlacedEntry) -> Iterator[PlacedEntry]:
+        """Yield an entry for each option of a list, the last first."""
         for option in reversed(child.value):
             if "${" in option:
-                raise Stopped(ProblemKind.DEFAULTS, "an option of a list can't be worked out", child.at)
-            each = Default(Entry(None, f"{child.group}/{option}", child.package, child.optional, False, child.at), node)
-            each.place(node.group_path, node.final_package())
-            self._grow(each, deferred=deferred)
-            found.append(each)
-        return found
+                raise CompositionError(ProblemKind.DEFAULTS, "an option of a list can't be computed", child.at)
+            each = PlacedEntry(DefaultsEntry(None, f"{child.group}/{option}", child.package, child.at, child.optional), entry)
+            each.place(entry.group_path, entry.final_package())
+            yield each
 
-    def _known(self, children: list[Default | None]) -> dict[str, Any]:
-        entries: list[Any] = []
-        for child in children:
-            if child is not None:
-                entries.append(child.config if child.group is None else {child.key: child.value})
+    def _known(self, children: list[PlacedEntry | None]) -> dict[str, Any]:
+        """Return what an interpolation in a defaults list may refer to: the options chosen so far."""
+        entries = [child.config if child.group is None else {child.key: child.value} for child in children if child is not None]
         return {**self.choices.known, "defaults": entries}
 
-    def _work_out(self, child: Default, known: dict[str, Any]) -> None:
-        """Give `child` the option that its interpolation stands for [resolve_interpolation]."""
-        root = from_data(known, child.at, self.budget)
-        text = child.value if child.group is not None else child.config
-        leaf = Leaf(text, child.at)
+    def _compute(self, entry: PlacedEntry, known: dict[str, Any]) -> None:
+        """Give `entry` the option that its interpolation refers to [resolve_interpolation]."""
+        text = entry.value if entry.group is not None else entry.config
+        root = from_data(known, entry.at, self.folder.budget)
         assert isinstance(root, Branch)
+        leaf = Leaf(text, entry.at)
         leaf.parent = root
-        try:
-            found = Interpolations(root, {}, {}, self.budget).node(leaf)
-        except Failed as error:
-            raise Stopped(ProblemKind.DEFAULTS, f"{text} can't be worked out: {error.message}", child.at) from error
+        found = Interpolations(root, self.folder.budget).resolve(leaf)
         if not isinstance(found, Leaf) or type(found.value) is not str:
-            raise Stopped(ProblemKind.DEFAULTS, f"{text} is no option", child.at)
-        child.value = found.value
+            message = found.message if isinstance(found, Unresolved) else "it is not text"
+            raise CompositionError(ProblemKind.DEFAULTS, f"{text} can't be computed: {message}", entry.at)
+        entry.value = found.value
+        entry.deferred = True
 
-    def _collect(self, node: Default, found: list[Part]) -> None:
-        """Add the files of `node` and of all below it to `found`, in the order of merging."""
-        for child in node.children if node.children is not None else [None]:
+    def _collect(self, entry: PlacedEntry, found: list[Part]) -> None:
+        """Add the files of `entry` and of all below it to `found`, in the order of merging."""
+        for child in entry.children if entry.children is not None else [None]:
             if child is not None:
                 self._collect(child, found)
-            elif not node.deleted and type(node.name) is str and (loaded := self.folder.load(node.config)) is not None:
-                found.append(Part(loaded, node.final_package()))
+            elif not entry.deleted and type(entry.name) is str and (file := self.folder.load(entry.config)) is not None:
+                found.append(Part(file, entry.final_package()))
 
-    def _check_twice(self, node: Default, seen: set[str]) -> None:
-        """Raise Stopped where one group comes twice [ensure_no_duplicates_in_list]."""
-        for child in node.children or ():
+    def _check_unique(self, entry: PlacedEntry, seen: set[str]) -> None:
+        """Raise CompositionError if a group comes twice [ensure_no_duplicates_in_list]."""
+        for child in entry.children or ():
             if child is None or child.deleted:
                 continue
             if child.group is not None and child.name is not None and child.children is None:
                 if child.key in seen:
-                    raise Stopped(ProblemKind.DEFAULTS, f"{child.key} comes twice in the defaults lists", child.at)
+                    raise CompositionError(ProblemKind.DEFAULTS, f"{child.key} comes twice in the defaults lists", child.at)
                 seen.add(child.key)
-            self._check_twice(child, seen)
+            self._check_unique(child, seen)

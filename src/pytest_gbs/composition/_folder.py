@@ -1,170 +1,114 @@
-"""A Hydra configuration folder: its files by group and option, read once each and never from outside the tree."""
+"""A Hydra configuration folder: its files by group and option, none of them outside the tree."""
 
 # After hydra/_internal/config_repository.py, core_plugins/file_config_source.py and plugins/config_source.py of Hydra 1.3.
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, copy
-from pytest_gbs.composition._plant import Refused, plant
+from pytest_gbs.composition._errors import CompositionError
+from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node
 from pytest_gbs.composition.composed import ProblemKind
-from pytest_gbs.composition.remembered import Remembered
+from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.model.command import below
-from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.model.tree import Tree
-
-Reader: TypeAlias = Callable[[Source], tuple[Document | Unreadable, ...]]
 
 _HEADER: Final = 512
 
 
-class Stopped(Exception):
-    """Hydra would stop here; `kind` is one of `ProblemKind`."""
-
-    def __init__(self, kind: str, message: str, at: Location) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.at = at
-
-
-class Entry(NamedTuple):
+class DefaultsEntry(NamedTuple):
     """One entry of a defaults list: `group` is None for a plain file. `value` is an option, a list of them, or None."""
 
     group: str | None
     value: Any
     package: str | None
-    optional: bool
-    override: bool
     at: Location
+    optional: bool = False
+    override: bool = False
 
 
-class Loaded(NamedTuple):
+class ConfigFile(NamedTuple):
     """A file of the folder: its header's package, its values without the defaults list, and that list."""
 
-    path: str
     package: str | None
-    config: Branch | Items
-    defaults: tuple[Entry, ...]
+    values: Branch | Items
+    defaults: tuple[DefaultsEntry, ...]
 
 
 class Folder:
-    """The files below `folder` of `tree`. With `legacy`, Hydra's `version_base` is below 1.2, and `.yml` files count."""
+    """The files below `folder` of a tree, each read at most once."""
 
-    def __init__(self, tree: Tree, read: Reader, folder: str, budget: Budget, legacy: bool = False) -> None:
-        self.tree = tree
-        self.read = read
+    def __init__(self, cache: DocumentCache, folder: str, budget: Budget) -> None:
+        self.cache = cache
         self.folder = folder
         self.budget = budget
-        self.legacy = legacy
         self.sources: list[str] = []
-        self._loaded: dict[str, Loaded | None] = {}
-        self._paths: tuple[str, ...] | None = None
-        self._folders: set[str] = set()
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """All files of the tree, listed once and only if asked for."""
-        if self._paths is None:
-            self._paths = self.tree.paths()
-        return self._paths
-
-    @property
-    def folders(self) -> set[str]:
-        """All folders of the tree that hold files."""
-        if not self._folders:
-            self._folders.add("")
-            for path in self.paths:
-                folder = path.rpartition("/")[0]
-                while folder not in self._folders:
-                    self._folders.add(folder)
-                    folder = folder.rpartition("/")[0]
-        return self._folders
+        self._loaded: dict[str, ConfigFile | None] = {}
 
     def is_group(self, name: str) -> bool:
         """Return whether `name` is a folder of options."""
-        path = below(self.folder, name)
-        if path is None or name.startswith("/"):
-            return False
-        return path in self.folders
+        path = None if name.startswith("/") else below(self.folder, name)
+        return path is not None and self.cache.has_folder(path)
 
-    def options(self, group: str) -> tuple[str, ...]:
-        """Return the options of `group`, sorted."""
+    def options(self, group: str) -> str:
+        """Return the options of `group`, sorted and separated by commas."""
         path = below(self.folder, group)
         prefix = f"{path}/" if path else ""
-        inside = (each[len(prefix) :] for each in self.paths if each.startswith(prefix))
-        return tuple(sorted(name.rpartition(".")[0] for name in inside if "/" not in name and name.endswith(".yaml")))
+        inside = (each[len(prefix) :] for each in self.cache.paths() if each.startswith(prefix))
+        return ", ".join(sorted(name.rpartition(".")[0] for name in inside if "/" not in name and name.endswith(".yaml")))
 
-    def load(self, config: str) -> Loaded | None:
-        """Return the file of `config` (`model/llama`), or None where there is none.
+    def load(self, config: str) -> ConfigFile | None:
+        """Return the file of `config` (`model/llama`), or None if there is none.
 
-        Raises: Stopped: Hydra could not read it.
+        Raises: CompositionError: Hydra could not read it.
         """
         if config not in self._loaded:
-            self._loaded[config] = self._load(config)
+            path = None if config.startswith("/") else below(self.folder, config if config.endswith(".yaml") else f"{config}.yaml")
+            self._loaded[config] = None if path is None else self._load(path)
         return self._loaded[config]
 
-    def _load(self, config: str) -> Loaded | None:
-        name = config if config.endswith((".yaml", ".yml") if self.legacy else ".yaml") else f"{config}.yaml"
-        path = None if config.startswith("/") else below(self.folder, name)
-        source = None if path is None else self.tree.read(path)
-        if source is None or (isinstance(source, Unreadable) and source.source is None and not self._listed(path)):
-            return None
-        assert path is not None
-        whole = Location(path, 0, 0)
+    def _load(self, path: str) -> ConfigFile | None:
+        source = self.cache.read(path)
         if isinstance(source, Unreadable):
-            raise Stopped(ProblemKind.UNREADABLE, source.reason, whole)
+            if source.source is None and not self.cache.has_file(path):
+                return None
+            raise CompositionError(ProblemKind.UNREADABLE, source.reason, Location(path, 0, 0))
         self.sources.append(path)
-        root = read_one(source, self.read, self.budget)
+        root = self.cache.nodes(source, self.budget, Loader.OMEGACONF)
         if isinstance(root, Leaf):
-            raise Stopped(ProblemKind.UNREADABLE, "neither a mapping nor a list", root.at)
-        package = _header(source)
-        entries: tuple[Entry, ...] = ()
-        if isinstance(root, Branch) and "defaults" in root.content:
-            entries = tuple(self._entries(root.content.pop("defaults")))
-        return Loaded(path, package, root, entries)
+            raise CompositionError(ProblemKind.UNREADABLE, "neither a mapping nor a list", root.at)
+        package = _header_package(source)
+        listed = root.content.pop("defaults", None) if isinstance(root, Branch) else None
+        return ConfigFile(package, root, _entries(listed) if listed is not None else ())
 
-    def _listed(self, path: str | None) -> bool:
-        return path is not None and (self.tree.lists(path) if isinstance(self.tree, Remembered) else path in self.paths)
 
-    def _entries(self, node: Node) -> list[Entry]:
-        if not isinstance(node, Items):
-            raise Stopped(ProblemKind.DEFAULTS, "the defaults list is no list", node.at)
-        return [self._entry(item) for item in node.content]
+def split_package(text: str) -> tuple[str, str | None]:
+    """Return what is before the `@` of a group or file, and the package behind it."""
+    name, at, package = text.partition("@")
+    return name, package.partition(":")[0] if at else None
 
-    def _entry(self, item: Node) -> Entry:
-        if isinstance(item, Leaf):
-            if type(item.value) is not str:
-                raise Stopped(ProblemKind.DEFAULTS, f"{item.text} is no entry of a defaults list", item.at)
-            path, package = _split_package(item.value)
-            return Entry(None, path, package, False, False, item.at)
-        if isinstance(item, Items):
-            raise Stopped(ProblemKind.DEFAULTS, "a list is no entry of a defaults list", item.at)
-        content = dict(item.content)
-        optional = False
-        if self.legacy and len(content) > 1 and isinstance(old := content.get("optional"), Leaf):
-            optional = bool(old.value)
-            del content["optional"]
-        if len(content) != 1 or type(key := next(iter(content))) is not str:
-            raise Stopped(ProblemKind.DEFAULTS, "an entry of a defaults list needs one group", item.at)
-        value = content[key]
-        group, package = _split_package(key)
-        words = group.split(" ")
-        keywords = []
-        for word in words[:-1]:
-            if word not in ("optional", "override"):
-                break
-            keywords.append(word)
-        if not words[-1]:
-            raise Stopped(ProblemKind.DEFAULTS, "an entry of a defaults list needs a group", item.at)
-        found = _option(value)
-        return Entry(words[-1], found, package, optional or "optional" in keywords, "override" in keywords, value.at)
+
+def _entries(listed: Node) -> tuple[DefaultsEntry, ...]:
+    if not isinstance(listed, Items):
+        raise CompositionError(ProblemKind.DEFAULTS, "the defaults list is not a list", listed.at)
+    return tuple(map(_entry, listed.content))
+
+
+def _entry(item: Node) -> DefaultsEntry:
+    if isinstance(item, Leaf) and type(item.value) is str:
+        path, package = split_package(item.value)
+        return DefaultsEntry(None, path, package, item.at)
+    if not isinstance(item, Branch) or len(item.content) != 1 or type(key := next(iter(item.content))) is not str:
+        raise CompositionError(ProblemKind.DEFAULTS, "an entry of a defaults list is a file, or a group with an option", item.at)
+    value = item.content[key]
+    name, package = split_package(key)
+    *keywords, group = name.split(" ")
+    if not group:
+        raise CompositionError(ProblemKind.DEFAULTS, "an entry of a defaults list needs a group", item.at)
+    return DefaultsEntry(group, _option(value), package, value.at, "optional" in keywords, "override" in keywords)
 
 
 def _option(node: Node) -> Any:
@@ -173,56 +117,17 @@ def _option(node: Node) -> Any:
         return node.value
     if isinstance(node, Items) and all(isinstance(item, Leaf) and type(item.value) is str for item in node.content):
         return [item.value for item in node.content if isinstance(item, Leaf)]
-    raise Stopped(ProblemKind.DEFAULTS, "an option must be text or a list of texts", node.at)
+    raise CompositionError(ProblemKind.DEFAULTS, "an option must be text or a list of texts", node.at)
 
 
-def read_one(source: Source, read: Reader, budget: Budget, loader: str = Loader.OMEGACONF) -> Node:
-    """Return the tree of the one document in `source`.
-
-    Raises: Stopped: it holds another number of documents, or can't be read.
-    """
-    documents = read(source)
-    for document in documents:
-        if isinstance(document, Unreadable):
-            place = document.offset or 0
-            raise Stopped(ProblemKind.UNREADABLE, document.reason, Location(source.path, place, place))
-    if len(documents) > 1:
-        raise Stopped(ProblemKind.UNREADABLE, "more than one document", Location(source.path, 0, 0))
-    if not documents:
-        return Branch(Location(source.path, 0, 0))
-    document = documents[0]
-    assert isinstance(document, Document)
-    kept = getattr(read, "__self__", None)
-    known = kept.planted(document, loader) if isinstance(kept, Remembered) else None
-    if known is not None:
-        return copy(known, budget)
-    try:
-        planted = plant(document, budget, loader)
-    except Refused as refused:
-        raise Stopped(ProblemKind.UNREADABLE, refused.message, refused.at) from refused
-    if isinstance(kept, Remembered) and kept.keeps(document, loader):
-        kept.plant(document, loader, planted)
-        return copy(planted, budget)
-    return planted
-
-
-def _split_package(text: str) -> tuple[str, str | None]:
-    name, at, package = text.partition("@")
-    return name, package.partition(":")[0] if at else None
-
-
-def _header(source: Source) -> str | None:
+def _header_package(source: Source) -> str | None:
     """Return the package that the header of a file names: `# @package _global_`."""
     found: dict[str, str] = {}
-    for raw in source.text[:_HEADER].splitlines():
-        line = raw.strip()
-        if not line:
-            continue
-        if not re.match(r"\s*#\s*@", line):
+    for line in filter(None, map(str.strip, source.text[:_HEADER].splitlines())):
+        if not re.match(r"#\s*@", line):
             break
-        words = line.lstrip("#").strip().split()
+        words = line.lstrip("#").split()
         if len(words) != 2:
-            start = source.text.find(raw)
-            raise Stopped(ProblemKind.UNREADABLE, "a header needs a key and a value", Location(source.path, start, start + len(raw)))
+            raise CompositionError(ProblemKind.UNREADABLE, "a header needs a key and a value", Location(source.path, 0, 0))
         found[words[0][1:]] = words[1]
     return found.get("package")

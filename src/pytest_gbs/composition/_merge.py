@@ -4,53 +4,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
-from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, TooMuch, copy, path_of
-from pytest_gbs.model.limits import DEEPEST_COMPOSED
-from pytest_gbs.model.location import Location
-
-Dereference: TypeAlias = Callable[[Leaf], Node | None]
-
-
-class Clash(Exception):
-    """Two things that can't be merged, and where the second stands."""
-
-    def __init__(self, message: str, at: Location) -> None:
-        super().__init__(message)
-        self.message = message
-        self.at = at
-
-
-class NotInStruct(Clash):
-    """A key that is not there, in a configuration that takes no new ones."""
+from pytest_gbs.composition._errors import CompositionError
+from pytest_gbs.composition._interpolations import Interpolations
+from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, check_depth, copy, path_of
+from pytest_gbs.composition.composed import ProblemKind, Unresolved
 
 
 class Merger:
-    """Merging with one budget; `dereference` returns what an interpolation in the target stands for now, where that can be told.
+    """Merges into the tree under `root`, whose interpolations of mappings become copies of these first.
 
     With `takes`, the nodes of what is merged become part of the target; otherwise copies of them do.
     """
 
-    __slots__ = ("budget", "dereference", "takes")
+    __slots__ = ("budget", "root", "takes")
 
-    def __init__(self, budget: Budget, dereference: Dereference, takes: bool = False) -> None:
+    def __init__(self, root: Branch, budget: Budget, takes: bool = False) -> None:
+        self.root = root
         self.budget = budget
-        self.dereference = dereference
         self.takes = takes
 
     def merge(self, into: Branch, source: Branch, struct: bool = False) -> None:
         """Add `source` to `into`: mappings key by key, all else replaced; `???` replaces nothing.
 
-        Raises: Clash: a mapping meets a sequence.
-                NotInStruct: there is a new key, and `struct` forbids it.
+        Raises: CompositionError: a mapping meets a sequence; or there is a new key, and `struct` forbids it.
         """
         for key, theirs in source.content.items():
             ours = into.content.get(key)
             if ours is None:
                 if struct:
-                    raise NotInStruct(f"there is no key {key}", theirs.at)
+                    raise CompositionError(ProblemKind.MERGE, f"there is no key {key}", theirs.at)
                 into.put(key, self._own(theirs))
                 continue
             if isinstance(ours, Leaf) and ours.interpolates:
@@ -66,28 +48,26 @@ class Merger:
     def merge_container(self, ours: Branch | Items, theirs: Branch | Items, struct: bool = False) -> None:
         """Merge `theirs` into `ours`; a sequence is replaced.
 
-        Raises: Clash: one is a mapping, the other a sequence.
+        Raises: CompositionError: as `merge` does.
         """
         if isinstance(ours, Branch) and isinstance(theirs, Branch):
             self.merge(ours, theirs, struct)
         elif isinstance(ours, Items) and isinstance(theirs, Items):
             ours.content = []
-            ours.overrode = (ours.at, *ours.overrode)
             ours.at = theirs.at
             for item in theirs.content:
                 ours.add(self._own(item))
         else:
-            raise Clash("a mapping can't be merged with a list", theirs.at)
+            raise CompositionError(ProblemKind.MERGE, "a mapping can't be merged with a list", theirs.at)
 
     def _own(self, node: Node) -> Node:
         return node if self.takes else copy(node, self.budget)
 
     def _expanded(self, into: Branch, key: object, leaf: Leaf) -> Node:
-        """Return what stands at `key` once an interpolation of a mapping or a list has become a copy of it."""
-        target = self.dereference(leaf)
-        if target is None or isinstance(target, Leaf):
+        """Return what `key` has once an interpolation of a mapping or a list has become a copy of it."""
+        target = Interpolations(self.root, self.budget).resolve(leaf)
+        if isinstance(target, Leaf | Unresolved):
             return leaf
-        if len(path_of(into)) > DEEPEST_COMPOSED:
-            raise TooMuch(f"nested deeper than {DEEPEST_COMPOSED} levels")
+        check_depth(len(path_of(into)))
         into.put(key, copy(target, self.budget))
         return into.content[key]

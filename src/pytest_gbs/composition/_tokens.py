@@ -1,10 +1,10 @@
-"""The words that values are made of, alike in Hydra's overrides and in the arguments of OmegaConf's resolvers."""
+"""The tokens of values, alike in Hydra's overrides and in the arguments of OmegaConf's resolvers, and how lists and mappings are read."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
+from typing import Any, ClassVar, Final
 
 from pytest_gbs.model.record import NamedTuple
 
@@ -39,15 +39,109 @@ HYDRA: Final = (
 )
 OMEGACONF: Final = (("${", r"\$\{[ \t]*"), *_SHARED, ("'", "'"), ('"', '"'))
 
-# What the plain texts of a primitive are made of.
+# Tokens that a value without quotes is made of.
 PRIMITIVE: Final = frozenset(("id", "null", "int", "float", "bool", "char", "colon", "esc", "ws"))
 
 
+class GrammarError(Exception):
+    """A text that OmegaConf or Hydra does not parse."""
+
+
+class UnsupportedSyntax(Exception):
+    """A text that OmegaConf or Hydra parses, and gbs does not."""
+
+
 class Token(NamedTuple):
-    """A word: its kind and its text."""
+    """One token: its kind and its text."""
 
     kind: str
     text: str
+
+
+class TokenReader:
+    """Reads a text token by token; `place` is where the next one starts. Lists and mappings are alike in all grammars."""
+
+    grammar: ClassVar[tuple[tuple[str, str], ...]]
+    deepest: ClassVar[int]
+
+    def __init__(self, text: str) -> None:
+        self.string = text
+        self.place = 0
+        self.depth = 0
+
+    def element(self) -> Any:
+        """Return the value that starts here."""
+        raise NotImplementedError
+
+    def item(self) -> Any:
+        """Return the value that starts here as an item of a list."""
+        return self.element()
+
+    def peek(self) -> Token | None:
+        """Return the token that starts here: the longest, the first of equally long ones; None if no token does."""
+        best, stop = "", self.place
+        for kind, pattern in _patterns(self.grammar):
+            match = pattern.match(self.string, self.place)
+            if match is not None and match.end() > stop:
+                best, stop = kind, match.end()
+        return Token(best, self.string[self.place : stop]) if best else None
+
+    def take(self, kind: str) -> bool:
+        """Return whether a token of `kind` starts here, and move past it."""
+        token = self.peek()
+        if token is None or token.kind != kind:
+            return False
+        self.place += len(token.text)
+        return True
+
+    def expect(self, kind: str) -> None:
+        """Move past a token of `kind`, which must start here."""
+        if not self.take(kind):
+            raise GrammarError(f"expected '{kind}' at character {self.place}")
+
+    def enter(self) -> None:
+        """Count one more level of nesting."""
+        self.depth += 1
+        if self.depth > self.deepest:
+            raise GrammarError(f"nested deeper than {self.deepest} levels")
+
+    def elements(self, close: str) -> list[Any]:
+        """Return the elements up to the token `close`, separated by commas."""
+        self.enter()
+        found: list[Any] = []
+        closed = self.take(close)
+        while not closed:
+            found.append(self.item())
+            closed = self.take(close)
+            if not closed:
+                self.expect("comma")
+        self.depth -= 1
+        return found
+
+    def pairs(self) -> dict[Any, Any]:
+        """Return the mapping whose brace was opened."""
+        self.enter()
+        found: dict[Any, Any] = {}
+        closed = self.take("}")
+        while not closed:
+            key = scalar(self.tokens(PRIMITIVE - {"colon"}))
+            self.expect("colon")
+            found[key] = self.element()
+            closed = self.take("}")
+            if not closed:
+                self.expect("comma")
+        self.depth -= 1
+        return found
+
+    def tokens(self, kinds: frozenset[str]) -> list[Token]:
+        """Return the tokens of these kinds that follow, at least one."""
+        found = []
+        while (token := self.peek()) is not None and token.kind in kinds:
+            found.append(token)
+            self.place += len(token.text)
+        if not found:
+            raise GrammarError(f"expected a value at character {self.place}")
+        return found
 
 
 @cache
@@ -55,31 +149,23 @@ def _patterns(grammar: tuple[tuple[str, str], ...]) -> tuple[tuple[str, re.Patte
     return tuple((kind, re.compile(pattern)) for kind, pattern in grammar)
 
 
-def next_token(text: str, place: int, grammar: tuple[tuple[str, str], ...]) -> Token | None:
-    """Return the token of `grammar` that starts at `place`, or None where none does."""
-    best, stop = "", place
-    for kind, pattern in _patterns(grammar):
-        match = pattern.match(text, place)
-        if match is not None and match.end() > stop:
-            best, stop = kind, match.end()
-    return Token(best, text[place:stop]) if best else None
-
-
-def typed(token: Token) -> int | float | bool | str | None:
-    """Return the value of a primitive that is this one token.
-
-    Raises: ValueError: a number has more digits than Python converts.
-    """
-    kind, text = token
-    if kind == "int":
-        return int(text)
-    if kind == "float":
-        return float(text)
+def scalar(tokens: list[Token]) -> int | float | bool | str | None:
+    """Return the value of a scalar without quotes: a number, a boolean or null if it is one token, else text."""
+    if len(tokens) > 1:
+        return "".join(map(unescaped, tokens))
+    kind, text = tokens[0]
+    try:
+        if kind == "int":
+            return int(text)
+        if kind == "float":
+            return float(text)
+    except ValueError as error:
+        raise GrammarError("a number is too long") from error
     if kind == "bool":
         return text.lower() == "true"
-    if kind == "null":
-        return None
-    return unescaped(token)
+    if kind == "ws":
+        raise GrammarError("a value of blanks alone")
+    return None if kind == "null" else unescaped(tokens[0])
 
 
 def unescaped(token: Token) -> str:

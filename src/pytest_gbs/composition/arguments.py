@@ -1,16 +1,19 @@
-"""A recipe with the settings of a command line in it, or those settings alone, each value still knowing where it stands."""
+"""A recipe with the settings of a command line in it, or those settings alone, each value with its place."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from pytest_gbs.composition._nodes import Branch, Budget, Leaf, TooMuch
-from pytest_gbs.composition._override_grammar import NotAnOverride, parse_override
-from pytest_gbs.composition._plant import Refused, check_text, plant
-from pytest_gbs.composition._present import present
-from pytest_gbs.composition._resolve import Resolver
+from pytest_gbs.composition._errors import CompositionError, LimitExceeded
+from pytest_gbs.composition._from_document import from_document
+from pytest_gbs.composition._interpolation_grammar import check_text
+from pytest_gbs.composition._interpolations import Interpolations, Resolvers
+from pytest_gbs.composition._nodes import Branch, Budget, Leaf
+from pytest_gbs.composition._override_grammar import parse_override
+from pytest_gbs.composition._to_document import to_document
+from pytest_gbs.composition._tokens import GrammarError, UnsupportedSyntax
 from pytest_gbs.composition.composed import Composed
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Arguments, Loader
@@ -26,28 +29,33 @@ _LONGEST: Final = 18
 # What a setting is set to whose value is broken.
 UNREADABLE: Final = "$(unreadable)"
 
-Resolvers: TypeAlias = Mapping[str, Resolver]
-
 
 def with_settings(
-    document: Document | None, path: str, settings: Iterable[CommandSetting], style: str, loader: str, *, resolvers: Resolvers | None = None
+    document: Document | None,
+    path: str,
+    settings: Iterable[CommandSetting],
+    style: str,
+    loader: str,
+    *,
+    resolvers: Resolvers | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Composed | None:
-    """Return `document`, or nothing, with `settings` in it as the file at `path`; None where it can't be read as a mapping.
+    """Return `document`, or nothing, with `settings` in it as the file at `path`; None if it can't be read as a mapping.
 
-    `style` is how the program takes settings, one of `Arguments`. A value that nobody can know is text that no number is.
-    `resolvers` are those that the program registers with OmegaConf.
+    `style` is how the program takes settings, one of `Arguments`. A value that can't be known is text that no number is.
+    `resolvers` and `environment` are those of `Interpolations`.
     """
     budget = Budget()
     try:
-        root = plant(document, budget, loader) if document is not None else Branch(Location(path, 0, 0, ()))
+        root = from_document(document, budget, loader) if document is not None else Branch(Location(path, 0, 0, ()))
         if not isinstance(root, Branch):
             return None
         for setting in settings:
             _put(root, setting, style, loader)
-    except (Refused, TooMuch):
+    except (CompositionError, LimitExceeded):
         return None
-    known = (resolvers or {}) if loader == Loader.OMEGACONF else None
-    return present(root, path, [], [path], environment={}, resolvers=known)
+    interpolations = Interpolations(root, Budget(), resolvers, environment) if loader == Loader.OMEGACONF else None
+    return to_document(root, path, (), (path,), interpolations)
 
 
 def _put(root: Branch, setting: CommandSetting, style: str, loader: str) -> None:
@@ -66,8 +74,8 @@ def _put(root: Branch, setting: CommandSetting, style: str, loader: str) -> None
 def _is_readable(leaf: Leaf) -> bool:
     """Return whether OmegaConf can parse the text of a setting; if not, this setting is unknown and the others are as they were."""
     try:
-        check_text(leaf)
-    except Refused:
+        check_text(leaf.value)
+    except GrammarError:
         return False
     return True
 
@@ -87,17 +95,14 @@ def _value(setting: CommandSetting, style: str, loader: str) -> object:
     if style == Arguments.HYDRA:
         return _hydra_value(text)
     value = resolve(Scalar(0, len(text), text, plain=True), loader_of("yaml", loader))
-    # `0x8` and `1:30` are numbers to YAML and none to a parser of arguments.
+    # `0x8` and `1:30` are numbers to YAML, but not to a parser of arguments.
     return text if style == Arguments.FLAGS and type(value) in (int, float) else value
 
 
 def _hydra_value(text: str) -> Any:
-    """Return the value of an override in Hydra's grammar; text where it is none, or several."""
+    """Return the value of an override in Hydra's grammar; the text itself if it is not a scalar, or several values."""
     try:
         value = parse_override(f"value={text}").value
-    except NotAnOverride:
+    except (GrammarError, UnsupportedSyntax):
         return text
     return value if isinstance(value, bool | int | float | str) or value is None else text
-
-
-__all__ = ["with_settings"]

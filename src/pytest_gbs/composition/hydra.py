@@ -5,135 +5,101 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from pytest_gbs.composition._apply import Rejected, apply
-from pytest_gbs.composition._choices import HYDRA, Choices, Given
+from pytest_gbs.composition._choices import HYDRA, Choices, PlacedOverride
 from pytest_gbs.composition._defaults import DefaultsTree, Part
-from pytest_gbs.composition._folder import Folder, Reader, Stopped
-from pytest_gbs.composition._interpolation import Failed
-from pytest_gbs.composition._merge import Clash, Merger
-from pytest_gbs.composition._nodes import Branch, Budget, Leaf, Node, TooMuch, place_of
-from pytest_gbs.composition._override_grammar import NotAnOverride, Parsed, Sweep, parse_override
-from pytest_gbs.composition._present import present, without_values
-from pytest_gbs.composition._resolve import Interpolations, Resolver, split_key
+from pytest_gbs.composition._errors import CompositionError, LimitExceeded
+from pytest_gbs.composition._folder import Folder
+from pytest_gbs.composition._interpolations import Interpolations, split_key
+from pytest_gbs.composition._merge import Merger
+from pytest_gbs.composition._nodes import Branch, Budget, Node
+from pytest_gbs.composition._override_grammar import parse_override
+from pytest_gbs.composition._overrides import apply_override
+from pytest_gbs.composition._to_document import to_document, without_values
+from pytest_gbs.composition._tokens import GrammarError, UnsupportedSyntax
 from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
+from pytest_gbs.composition.document_cache import DocumentCache
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.tree import Tree
 
 
 def compose(
-    tree: Tree,
-    read: Reader,
+    cache: DocumentCache,
     config_dir: str,
     config_name: str,
-    overrides: Sequence[Override | str] = (),
+    overrides: Sequence[Override] = (),
     *,
     environment: Mapping[str, str] | None = None,
-    resolvers: Mapping[str, Resolver] | None = None,
-    legacy: bool = False,
     whole: bool = False,
 ) -> Composed:
-    """Return the configuration that Hydra composes from `config_name` in folder `config_dir` of `tree`, with `overrides`.
+    """Return the configuration that Hydra 1.2 and later composes from `config_name` in folder `config_dir`, with `overrides`.
 
-    `read` reads a file's text as documents. `environment` is what is known of the environment variables; the others are
-    unknown, not unset. `resolvers` are functions of numbers that the program registers. `legacy` is Hydra's version_base below
-    1.2. With `whole`, a configuration with problems is not written out: it has no values. Hydra's own settings (`hydra.*`,
-    `hydra/*`) are left out, as Hydra leaves them out of what the program gets.
+    `environment` is that of `Interpolations`. With `whole`, a configuration with problems has no values. Hydra's own settings
+    (`hydra.*`, `hydra/*`) are left out, as Hydra leaves them out of what the program gets.
     """
     budget = Budget()
-    folder = Folder(tree, read, config_dir.strip("/"), budget, legacy)
+    folder = Folder(cache, config_dir.strip("/"), budget)
     problems: list[ComposeProblem] = []
-    groups, values = _read(overrides, folder, problems)
     root = Branch(Location(config_dir, 0, 0, ()))
+    groups, values = _parsed(overrides, folder, problems)
     try:
-        parts = _parts(folder, config_name, groups, budget, problems)
-        times = Counter(id(part.loaded) for part in parts)
-        for part in parts:
-            _merge(root, part, merger_of(root, budget, takes=times[id(part.loaded)] == 1), problems)
-        for given in values:
-            _apply(root, given, budget, problems)
-    except TooMuch as error:
+        _merge_parts(root, _parts(folder, config_name, groups, problems), budget, problems)
+        for each in values:
+            try:
+                apply_override(root, each.parsed, each.at, budget)
+            except CompositionError as error:
+                problems.append(ComposeProblem(ProblemKind.OVERRIDE, error.problem.message, each.at))
+    except LimitExceeded as error:
         problems.append(ComposeProblem(ProblemKind.LIMIT, str(error), root.at))
-    except Stopped as stopped:
-        problems.append(ComposeProblem(stopped.kind, stopped.message, stopped.at))
+    except CompositionError as error:
+        problems.append(error.problem)
     root.content.pop(HYDRA, None)
     path = folder.sources[0] if folder.sources else config_dir
     if whole and problems:
         return without_values(path, problems, folder.sources)
-    return present(root, path, problems, folder.sources, environment=environment or {}, resolvers=resolvers or {})
+    return to_document(root, path, problems, folder.sources, Interpolations(root, Budget(), None, environment))
 
 
-def _read(
-    overrides: Sequence[Override | str], folder: Folder, problems: list[ComposeProblem]
-) -> tuple[tuple[Given, ...], tuple[Given, ...]]:
-    """Return the overrides that choose options and those that set values, without those that Hydra's own settings take."""
-    groups: list[Given] = []
-    values: list[Given] = []
-    for each in overrides:
-        override = each if isinstance(each, Override) else Override(each)
-        at = place_of(override)
-        parsed = _parsed(override.text, at, problems)
-        if parsed is None or parsed.key == HYDRA or parsed.key.startswith((f"{HYDRA}.", f"{HYDRA}/")):
+def _parsed(
+    overrides: Sequence[Override], folder: Folder, problems: list[ComposeProblem]
+) -> tuple[list[PlacedOverride], list[PlacedOverride]]:
+    """Return the overrides that choose options and those that set values, without those of Hydra's own settings."""
+    groups: list[PlacedOverride] = []
+    values: list[PlacedOverride] = []
+    for text, at in overrides:
+        try:
+            parsed = parse_override(text)
+        except (GrammarError, UnsupportedSyntax) as error:
+            reads = "gbs does not read" if isinstance(error, UnsupportedSyntax) else "Hydra can't parse"
+            problems.append(ComposeProblem(ProblemKind.OVERRIDE, f"{reads} {text[:80]!r}: {error}", at))
+            continue
+        if parsed.key == HYDRA or parsed.key.startswith((f"{HYDRA}.", f"{HYDRA}/")):
             continue
         chooses = not isinstance(parsed.value, dict) and folder.is_group(parsed.key)
-        (groups if chooses else values).append(Given(parsed, at))
-    return tuple(groups), tuple(values)
+        (groups if chooses else values).append(PlacedOverride(parsed, at))
+    return groups, values
 
 
-def _parsed(text: str, at: Location, problems: list[ComposeProblem]) -> Parsed | None:
-    try:
-        parsed = parse_override(text)
-    except NotAnOverride as error:
-        problems.append(ComposeProblem(ProblemKind.OVERRIDE, f"Hydra can't parse {text[:80]!r}: {error}", at))
-        return None
-    if isinstance(parsed.value, Sweep):
-        problems.append(ComposeProblem(ProblemKind.OVERRIDE, f"{text[:80]!r} is several runs, and needs --multirun", at))
-        return None
-    return parsed
-
-
-def _parts(folder: Folder, name: str, groups: tuple[Given, ...], budget: Budget, problems: list[ComposeProblem]) -> list[Part]:
+def _parts(folder: Folder, name: str, groups: Sequence[PlacedOverride], problems: list[ComposeProblem]) -> list[Part]:
     choices = Choices(groups)
-    grown = DefaultsTree(folder, choices, budget)
+    defaults = DefaultsTree(folder, choices)
     try:
-        return grown.parts(name, Location(folder.folder, 0, 0))
+        return defaults.parts(name, Location(folder.folder, 0, 0))
     finally:
-        problems += [*choices.problems, *grown.problems, *choices.unused()]
+        problems += [*choices.problems, *defaults.problems, *choices.unused()]
 
 
-def merger_of(root: Branch, budget: Budget, takes: bool = False) -> Merger:
-    """Return what merges into `root`, interpolations of mappings in it followed as OmegaConf does; `takes` as `Merger` has it."""
-
-    def dereference(leaf: Leaf) -> Node | None:
-        try:
-            return Interpolations(root, {}, {}, budget).node(leaf)
-        except Failed:
-            return None
-
-    return Merger(budget, dereference, takes)
-
-
-def _merge(root: Branch, part: Part, merger: Merger, problems: list[ComposeProblem]) -> None:
-    """Merge one file into `root`, within its package."""
-    config = part.loaded.config
-    source: Node = config
-    if part.package:
-        for step in reversed(split_key(part.package)):
-            outer = Branch(config.at)
+def _merge_parts(root: Branch, parts: Sequence[Part], budget: Budget, problems: list[ComposeProblem]) -> None:
+    """Merge each file into `root`, within its package."""
+    times = Counter(id(part.file) for part in parts)
+    for part in parts:
+        source: Node = part.file.values
+        at = source.at
+        for step in reversed(split_key(part.package)) if part.package else ():
+            outer = Branch(at)
             outer.content[step] = source
             source = outer
-    try:
-        if not isinstance(source, Branch):
-            raise Clash("a list can't be merged with a mapping", source.at)
-        merger.merge(root, source)
-    except Clash as clash:
-        problems.append(ComposeProblem(ProblemKind.MERGE, clash.message, clash.at))
-
-
-def _apply(root: Branch, given: Given, budget: Budget, problems: list[ComposeProblem]) -> None:
-    try:
-        apply(root, given.parsed, given.at, merger_of(root, budget), Interpolations(root, {}, {}, budget))
-    except Rejected as rejected:
-        problems.append(ComposeProblem(ProblemKind.OVERRIDE, str(rejected), given.at))
-
-
-__all__ = ["compose", "merger_of"]
+        try:
+            if not isinstance(source, Branch):
+                raise CompositionError(ProblemKind.MERGE, "a list can't be merged with a mapping", at)
+            Merger(root, budget, takes=times[id(part.file)] == 1).merge(root, source)
+        except CompositionError as error:
+            problems.append(error.problem)

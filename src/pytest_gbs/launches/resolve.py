@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final
 
-from pytest_gbs.composition import MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, Remembered, Resolvers, combine, compose, inherit, with_settings
+from pytest_gbs.composition import (
+    MMENGINE,
+    NEMO_RL,
+    NEMO_RL_RESOLVERS,
+    DocumentCache,
+    Resolvers,
+    compose,
+    inherit,
+    merge_files,
+    with_settings,
+)
 from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.launches.find import FoundLaunch
@@ -83,7 +93,7 @@ class Whole(NamedTuple):
     limit: ComposeProblem | None = None
 
 
-def whole(document: Document, tree: Remembered, framework: Framework | None = None) -> Whole | None:
+def whole(document: Document, tree: DocumentCache, framework: Framework | None = None) -> Whole | None:
     """Return `document` with its parents, the files of its defaults list, and its interpolations; None where it has none of them.
 
     Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
@@ -104,7 +114,7 @@ def whole(document: Document, tree: Remembered, framework: Framework | None = No
         limit = next((problem for problem in composed.problems if problem.kind == ProblemKind.LIMIT), None)
         return Whole(document, None, (), limit) if limit is not None else None
     made_up = composed.document._replace(source=document.source, number=document.number, comments=document.comments)
-    return Whole(made_up, _places(composed), composed.sources)
+    return Whole(made_up, composed.places, composed.sources)
 
 
 def _interpolates(document: Document, framework: Framework) -> bool:
@@ -169,23 +179,23 @@ def _looked_at(framework: Framework) -> frozenset[KeyPath]:
     return frozenset((*rows, *(condition.key for condition in conditions), *(text.key for text in framework.texts)))
 
 
-def _composed(document: Document, tree: Remembered, framework: Framework | None) -> Composed | None:
+def _composed(document: Document, tree: DocumentCache, framework: Framework | None) -> Composed | None:
     path = document.source.path
     if ("_base_",) in document.keyed:
-        return inherit(tree, tree.documents, path, style=MMENGINE, whole=True)
+        return inherit(tree, path, MMENGINE)
     defaults = document.get("defaults")
     if defaults is None:
         return None
     if _names_files(defaults):
-        return inherit(tree, tree.documents, path, style=NEMO_RL, resolvers=NEMO_RL_RESOLVERS, whole=True)
+        return inherit(tree, path, NEMO_RL, resolvers=NEMO_RL_RESOLVERS)
     # A Hydra file that is nothing to any table by itself is a part of a tree, or one that only its launches make whole.
     if framework is None or not isinstance(defaults, Sequence):
         return None
     folder, _, name = path.rpartition("/")
-    return compose(tree, tree.documents, folder, name.rpartition(".")[0], whole=True)
+    return compose(tree, folder, name.rpartition(".")[0], whole=True)
 
 
-def _lacks_parents(document: Document, tree: Remembered) -> bool:
+def _lacks_parents(document: Document, tree: DocumentCache) -> bool:
     """Return whether one of the parents is not there that `document` names."""
     named = document.get("_base_") or document.get("defaults")
     if named is None or not _names_files(named):
@@ -212,7 +222,7 @@ class LaunchResolver:
 
     def __init__(
         self,
-        tree: Remembered,
+        tree: DocumentCache,
         documents: Callable[[str], tuple[Document, ...]],
         recognise: Callable[[Document, str], Framework | None] = recognise,
     ) -> None:
@@ -236,12 +246,12 @@ class LaunchResolver:
         """Return what a program runs that reads its files as one configuration; None where it stops, or one of them is missing."""
         if found.missing or not found.recipes:
             return None
-        composed = combine(self._tree, self._tree.documents, [path for path, _ in found.recipes])
+        composed = merge_files(self._tree, [path for path, _ in found.recipes])
         framework = self._recognise(composed.document, "") if not composed.problems else None
         if framework is None or framework.companion:
             return None
         path = composed.sources[0]
-        return ResolvedLaunch(found, path, composed.document, framework, places=_places(composed), sources=composed.sources)
+        return ResolvedLaunch(found, path, composed.document, framework, places=composed.places, sources=composed.sources)
 
     def _file(self, found: FoundLaunch, path: str, word: Word) -> ResolvedLaunch | None:
         for document in self._documents(path):
@@ -277,7 +287,7 @@ class LaunchResolver:
         framework = tables[0]._replace(rows=tuple(row._replace(default=None) for row in tables[0].rows))
         given = list(settings(found.start.program[1:], framework.arguments))
         composed = with_settings(None, path, given, framework.arguments, framework.loader)
-        return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=_places(composed)) if composed else None
+        return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
 
     def _hydra(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """Return what a Hydra program composes, its folder and file as `@hydra.main` or the command line names them."""
@@ -287,13 +297,13 @@ class LaunchResolver:
         if where is None:
             return None
         overrides = [_override(word) for word in _hydra_words(found)]
-        composed = compose(self._tree, self._tree.documents, where[0], where[1], overrides)
+        composed = compose(self._tree, where[0], where[1], overrides)
         if not composed.sources:
             return None
         framework = self._recognise(composed.document, "")
         if framework is None:
             return None
-        return ResolvedLaunch(found, composed.sources[0], composed.document, framework, places=_places(composed), sources=composed.sources)
+        return ResolvedLaunch(found, composed.sources[0], composed.document, framework, places=composed.places, sources=composed.sources)
 
     def _main(self, program: str, words: tuple[Word, ...]) -> tuple[str, str] | None:
         """Return folder and name of a Hydra program's primary configuration."""
@@ -326,7 +336,7 @@ class LaunchResolver:
             if framework is not None and framework.loader != Loader.PYYAML:
                 composed = with_settings(None, path, given, framework.arguments, framework.loader)
             if composed is not None and framework is not None and _same(framework.arguments, style):
-                return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=_places(composed))
+                return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places)
         return None
 
     def _imports(self, found: FoundLaunch, framework: Framework) -> bool:
@@ -389,7 +399,7 @@ def _with_settings(named: tuple[FoundLaunch, str, Word], document: Document, fra
     if composed is None:
         return ResolvedLaunch(found, path, document, framework, places=parts.places if parts else None, sources=sources)
     made_up = composed.document._replace(number=document.number)
-    places = {at_key: locate(at, document, parts.places if parts else None) for at_key, at in _places(composed).items()}
+    places = {at_key: locate(at, document, parts.places if parts else None) for at_key, at in composed.places.items()}
     return ResolvedLaunch(found, path, made_up, framework, places=places, sources=sources)
 
 
@@ -404,10 +414,6 @@ def _put_in(document: Document, given: list[CommandSetting]) -> Document:
 
 def _matters(setting: CommandSetting) -> bool:
     return setting.path != ("config",)
-
-
-def _places(composed: Composed) -> dict[KeyPath, Location]:
-    return {path: value.at for path, value in composed.values.items()}
 
 
 # Words in the name of a program that runs a model and trains none, and parts of words of one that trains all the same.

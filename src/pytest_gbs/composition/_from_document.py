@@ -1,46 +1,40 @@
-"""A document as a tree of nodes, its scalars as OmegaConf loads them."""
+"""A document as a tree of nodes, its scalars as the framework's loader reads them."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any, Final
 
-from pytest_gbs.composition._grammar import NotAnInterpolation, parse_text
-from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, TooMuch
+from pytest_gbs.composition._errors import CompositionError
+from pytest_gbs.composition._interpolation_grammar import check_text
+from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, check_depth
+from pytest_gbs.composition._tokens import GrammarError
+from pytest_gbs.composition.composed import ProblemKind
 from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence
 from pytest_gbs.model.document import Node as Written
 from pytest_gbs.model.framework import Loader
-from pytest_gbs.model.limits import DEEPEST_COMPOSED, LONGEST_NUMBER
+from pytest_gbs.model.limits import LONGEST_NUMBER
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.readers.scalar import JSON, Value, resolve
 
 _YAML: Final = "tag:yaml.org,2002:"
 _SCALARS: Final = frozenset(f"{_YAML}{kind}" for kind in ("null", "bool", "int", "float", "str"))
-# The values of plain scalars, keys above all, that are remembered.
+# The values of plain scalars, keys above all, that are cached.
 _MOST_VALUES: Final = 4_096
 
 
-class Refused(Exception):
-    """OmegaConf would not load this, and where."""
-
-    def __init__(self, message: str, at: Location) -> None:
-        super().__init__(message)
-        self.message = message
-        self.at = at
-
-
-def plant(document: Document, budget: Budget, loader: str = Loader.OMEGACONF) -> Node:
+def from_document(document: Document, budget: Budget, loader: str = Loader.OMEGACONF) -> Node:
     """Return the tree of `document` as `loader` has it; an empty one is an empty mapping.
 
-    Raises: Refused: OmegaConf would not load it.
-            TooMuch: aliases make it too deep or too large.
+    Raises: CompositionError: the loader stops at it.
+            LimitExceeded: aliases make it too deep or too large.
     """
     if document.root is None:
         return Branch(Location(document.source.path, 0, 0, ()))
-    return _Planter(document, budget, loader).node(document.root, (), 0)
+    return _Reader(document, budget, loader).node(document.root, (), 0)
 
 
-class _Planter:
+class _Reader:
     __slots__ = ("budget", "file", "interpolates", "loader")
 
     def __init__(self, document: Document, budget: Budget, loader: str) -> None:
@@ -52,94 +46,97 @@ class _Planter:
     def node(self, written: Written, path: KeyPath, depth: int) -> Node:
         at = Location(self.file, written.start, written.stop, path)
         self.budget.spend()
-        if depth > DEEPEST_COMPOSED:
-            raise TooMuch(f"nested deeper than {DEEPEST_COMPOSED} levels")
+        check_depth(depth)
         if type(written) is Alias:
             if written.target is None:
-                raise Refused(f"alias *{written.name} stands within what it names", at)
-            planted = self.node(written.target, path, depth + 1)
-            planted.at = at
-            return planted
+                raise self.unreadable(f"alias *{written.name} is not defined before, or contains itself", written)
+            node = self.node(written.target, path, depth + 1)
+            node.at = at
+            return node
         if type(written) is Scalar:
             return self.leaf(written, at)
         assert type(written) is Mapping or type(written) is Sequence
         if written.tag is not None and written.tag not in ("!", f"{_YAML}map", f"{_YAML}seq"):
-            raise Refused(f"the loader has no constructor for {written.tag}", at)
-        if type(written) is Sequence:
-            items = Items(at)
-            for number, item in enumerate(written.items):
-                items.add(self.node(item, (*path, number), depth + 1))
-            return items
-        assert type(written) is Mapping
-        return self.branch(written, at, path, depth)
+            raise self.unreadable(f"the loader has no constructor for {written.tag}", written)
+        if type(written) is Mapping:
+            return self.branch(written, at, path, depth)
+        assert type(written) is Sequence
+        items = Items(at)
+        for number, item in enumerate(written.items):
+            items.add(self.node(item, (*path, number), depth + 1))
+        return items
+
+    def unreadable(self, message: str, written: Written) -> CompositionError:
+        return CompositionError(ProblemKind.UNREADABLE, message, Location(self.file, written.start, written.stop))
 
     def leaf(self, scalar: Scalar, at: Location) -> Leaf:
         if scalar.tag is not None and scalar.tag != "!" and scalar.tag not in _SCALARS:
-            raise Refused(f"the loader has no constructor for {scalar.tag}", at)
+            raise self.unreadable(f"the loader has no constructor for {scalar.tag}", scalar)
         leaf = Leaf(self.value(scalar), at, scalar.text)
         if self.interpolates and "${" in scalar.text:
             self.budget.parse(scalar.text)
-            check_text(leaf)
+            try:
+                check_text(leaf.value)
+            except GrammarError as error:
+                raise self.unreadable(str(error), scalar) from error
         return leaf
 
     def value(self, scalar: Scalar) -> Value:
-        """Return what `scalar` means; that of the plain ones, which a file repeats, is remembered."""
+        """Return what `scalar` means; those of plain ones, which a file repeats, are cached."""
         if scalar.plain and scalar.tag is None and len(scalar.text) <= LONGEST_NUMBER:
             return _plain(scalar.text, self.loader)
         return resolve(scalar, self.loader)
 
     def branch(self, mapping: Mapping, at: Location, path: KeyPath, depth: int) -> Branch:
         if self.interpolates:
-            self.check_keys(mapping, path)
+            self.check_keys(mapping)
         branch = Branch(at)
         for key, value in self.flatten(mapping, depth):
             name = self.key(key)
-            node = self.node(value, (*path, str(name)), depth + 1)
-            node.parent = branch
-            branch.content[name] = node
+            branch.put(name, self.node(value, (*path, str(name)), depth + 1))
         return branch
 
-    def check_keys(self, mapping: Mapping, path: KeyPath) -> None:
-        """Raise Refused where a key of text stands twice: OmegaConf's loader looks, PyYAML's does not."""
+    def check_keys(self, mapping: Mapping) -> None:
+        """Raise CompositionError if a text key is repeated: OmegaConf's loader stops at that, PyYAML's does not."""
         if len({key.text for key, _ in mapping.entries if type(key) is Scalar}) == len(mapping.entries):
             return  # no two are alike, whatever they mean
         seen: set[str] = set()
         for key, _ in mapping.entries:
             if type(key) is Scalar and not _is_merge(key) and type(self.value(key)) is str:
                 if key.text in seen:
-                    raise Refused(f"key {key.text} stands here twice", Location(self.file, key.start, key.stop, path))
+                    raise self.unreadable(f"key {key.text} is repeated", key)
                 seen.add(key.text)
 
     def key(self, written: Written) -> Any:
         node = written.target if type(written) is Alias else written
         name = self.value(node) if type(node) is Scalar else None
         if name is None:
-            raise Refused("a key is no text and no number", Location(self.file, written.start, written.stop))
+            raise self.unreadable("a key is neither text nor a number", written)
         return name
 
     def flatten(self, mapping: Mapping, depth: int) -> list[tuple[Written, Written]]:
         """Return the entries of `mapping` with those of its merge keys first, as `flatten_mapping` of PyYAML orders them."""
+        check_depth(depth - 1)
         merged: list[tuple[Written, Written]] = []
         own = []
         for entry in mapping.entries:
-            if _is_merge(entry[0]):
-                if depth > DEEPEST_COMPOSED:
-                    raise TooMuch(f"merge keys nested deeper than {DEEPEST_COMPOSED} levels")
-                for parent in reversed(self.parents(entry[1])):
-                    more = self.flatten(parent, depth + 1)
-                    self.budget.spend(len(more))
-                    merged += more
-            else:
+            if not _is_merge(entry[0]):
                 own.append(entry)
+                continue
+            for parent in reversed(self.parents(entry[1])):
+                more = self.flatten(parent, depth + 1)
+                self.budget.spend(len(more))
+                merged += more
         return merged + own
 
     def parents(self, value: Written) -> list[Mapping]:
+        """Return the mappings that a merge key names."""
         node = value.target if type(value) is Alias else value
         found = []
         for each in node.items if type(node) is Sequence else (node,):
             parent = each.target if type(each) is Alias else each
             if type(parent) is not Mapping:
-                raise Refused("a merge key needs a mapping or a list of mappings", Location(self.file, value.start, value.stop))
+                raise self.unreadable("a merge key needs a mapping or a list of mappings", value)
             found.append(parent)
         return found
 
@@ -148,15 +145,6 @@ class _Planter:
 def _plain(text: str, loader: str) -> Value:
     """Return what plain `text` means to `loader`."""
     return resolve(Scalar(0, len(text), text, plain=True), loader)
-
-
-def check_text(leaf: Leaf) -> None:
-    """Raise Refused where `leaf` looks like an interpolation and is none."""
-    if leaf.interpolates:
-        try:
-            parse_text(leaf.value)
-        except NotAnInterpolation as error:
-            raise Refused(f"OmegaConf can't parse {leaf.value[:80]!r}: {error}", leaf.at) from error
 
 
 def _is_merge(key: Written) -> bool:

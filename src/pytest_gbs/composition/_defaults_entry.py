@@ -6,21 +6,21 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pytest_gbs.composition._folder import Entry
-from pytest_gbs.composition._nodes import TooMuch
+from pytest_gbs.composition._errors import LimitExceeded
+from pytest_gbs.composition._folder import DefaultsEntry
 
 _LONGEST_PACKAGE: Final = 200
 
 
-class Default:
+class PlacedEntry:
     """An entry of a defaults list at its place in the tree [ConfigDefault, GroupDefault]."""
 
     __slots__ = (
-        "appended", "at", "children", "deleted", "group", "header", "optional", "override", "package", "parent", "parent_group",
+        "appended", "at", "children", "deferred", "deleted", "group", "header", "optional", "override", "package", "parent", "parent_group",
         "parent_package", "value",
     )  # fmt: skip
 
-    def __init__(self, entry: Entry, parent: Default | None, appended: bool = False) -> None:
+    def __init__(self, entry: DefaultsEntry, parent: PlacedEntry | None, appended: bool = False) -> None:
         self.group = entry.group
         self.value = entry.value
         self.package = "" if entry.package == "_here_" else entry.package
@@ -31,16 +31,22 @@ class Default:
         self.appended = appended
         self.header: str | None = None
         self.deleted = False
-        self.children: list[Default | None] | None = None  # None among them is `_self_`
+        self.deferred: bool = parent is not None and parent.deferred  # below an option that is computed
+        self.children: list[PlacedEntry | None] | None = None  # None among them is `_self_`
         self.parent_group = ""
         self.parent_package = ""
 
     def place(self, group: str, package: str) -> None:
-        """Say what group and package the list stands in [update_parent]."""
+        """Set the group and the package of the list that contains this entry [update_parent]."""
         self.parent_group = group
         self.parent_package = package
         if self.package is not None and "_group_" in self.package:
             self.package = f"_global_.{self.package.replace('_group_', self.group_path.replace('/', '.'))}"
+
+    def set_header(self, package: str | None) -> None:
+        """Note the package of the file's header, which counts from the root [set_package_header]."""
+        if package is not None:
+            self.header = package if package == "_global_" or package.startswith("_global_.") else f"_global_.{package}"
 
     @property
     def relative_group(self) -> str:
@@ -59,7 +65,7 @@ class Default:
 
     @property
     def name(self) -> Any:
-        """The option, or the last part of a plain file's path; None where nothing is chosen [get_name]."""
+        """The option, or the last part of a plain file's path; None if nothing is chosen [get_name]."""
         return self.value if self.group is not None else str(self.value).rpartition("/")[2]
 
     @property
@@ -79,7 +85,7 @@ class Default:
             package = self.relative_group.replace("/", ".")
         whole = ".".join(part for part in (self.parent_package, package) if part)
         if len(whole) > _LONGEST_PACKAGE:
-            raise TooMuch("a package of hundreds of characters")
+            raise LimitExceeded("a package of hundreds of characters")
         place = whole.rfind("_global_")
         return whole if place < 0 else whole[place + len("_global_") + 1 :]
 
@@ -92,6 +98,6 @@ class Default:
 
     @property
     def interpolates(self) -> bool:
-        """Tell whether the option is to be worked out from the others."""
+        """True if the option is computed from the others."""
         text = self.value if self.group is not None else self.config
         return type(text) is str and "${" in text

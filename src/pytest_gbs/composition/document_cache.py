@@ -1,0 +1,107 @@
+"""A tree that many compositions look into: listed once, each file read and parsed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from pytest_gbs.composition._errors import CompositionError
+from pytest_gbs.composition._from_document import from_document
+from pytest_gbs.composition._nodes import Branch, Budget, Node, copy
+from pytest_gbs.composition.composed import ProblemKind
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.tree import Tree
+
+Reader: TypeAlias = Callable[[Source], tuple[Document | Unreadable, ...]]
+
+# A repository's configurations; beyond that, files are read again.
+_MOST: Final = 2_000
+
+
+class DocumentCache:
+    """A tree of files with the documents that `read` finds in them, and the trees of nodes that composition copies."""
+
+    def __init__(self, tree: Tree, read: Reader, paths: tuple[str, ...] | None = None) -> None:
+        self._tree = tree
+        self._read = read
+        self._paths = paths
+        self._files: frozenset[str] | None = None
+        self._folders: set[str] = set()
+        self._sources: dict[str, Source | Unreadable] = {}
+        self._documents: dict[str, tuple[Source, tuple[Document | Unreadable, ...]]] = {}
+        self._nodes: dict[tuple[int, str], tuple[Document, Node | None]] = {}
+
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of all files."""
+        if self._paths is None:
+            self._paths = self._tree.paths()
+        return self._paths
+
+    def has_file(self, path: str) -> bool:
+        """Return whether there is a file at `path`."""
+        if self._files is None:
+            self._files = frozenset(self.paths())
+        return path in self._files
+
+    def has_folder(self, path: str) -> bool:
+        """Return whether there are files below `path`."""
+        if not self._folders:
+            self._folders.add("")
+            for each in self.paths():
+                folder = each.rpartition("/")[0]
+                while folder not in self._folders:
+                    self._folders.add(folder)
+                    folder = folder.rpartition("/")[0]
+        return path in self._folders
+
+    def read(self, path: str) -> Source | Unreadable:
+        """Return the text of the file at `path`, or why it can't be read."""
+        found = self._sources.get(path)
+        if found is None:
+            found = self._tree.read(path)
+            if len(self._sources) < _MOST:
+                self._sources[path] = found
+        return found
+
+    def nodes(self, source: Source, budget: Budget, loader: str) -> Node:
+        """Return the tree of the one document in `source`, as `loader` has it; it may be changed.
+
+        Raises: CompositionError: there is another number of documents, or one can't be read.
+        """
+        documents = self._of(source)
+        for document in documents:
+            if isinstance(document, Unreadable):
+                place = document.offset or 0
+                raise CompositionError(ProblemKind.UNREADABLE, document.reason, Location(source.path, place, place))
+        whole = Location(source.path, 0, 0)
+        if len(documents) > 1:
+            raise CompositionError(ProblemKind.UNREADABLE, "more than one document", whole)
+        if not documents:
+            return Branch(whole)
+        assert isinstance(documents[0], Document)
+        return self._of_document(documents[0], budget, loader)
+
+    def _of(self, source: Source) -> tuple[Document | Unreadable, ...]:
+        """Return the documents of `source`."""
+        known = self._documents.get(source.path)
+        if known is not None and known[0] is source:
+            return known[1]
+        found = self._read(source)
+        if len(self._documents) < _MOST:
+            self._documents[source.path] = source, found
+        return found
+
+    def _of_document(self, document: Document, budget: Budget, loader: str) -> Node:
+        """Return the tree of `document`: a copy of one that is kept if it is asked for again."""
+        key = id(document), loader
+        asked, kept = self._nodes.get(key, (None, None))
+        if asked is document and kept is not None:
+            return copy(kept, budget)
+        found = from_document(document, budget, loader)
+        if asked is document:
+            self._nodes[key] = document, found
+            return copy(found, budget)
+        if len(self._nodes) < _MOST:
+            self._nodes[key] = document, None
+        return found
