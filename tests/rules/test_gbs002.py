@@ -43,10 +43,10 @@ def test_two_values_are_an_error_that_says_which_counts() -> None:
     assert (related.at.start, shown(file.document, related.at), related.label) == (29, "4", "dropped")
 
 
-def test_the_same_value_twice_is_a_warning() -> None:
+def test_the_same_value_twice_is_a_note() -> None:
     found = only(list(check(view("per_device_train_batch_size: 4\nper_device_train_batch_size: 4\n"))))
     assert found.message == "per_device_train_batch_size is set twice, as 4 both times; PyYAML keeps the last one without a warning"
-    assert found.severity == Severity.WARNING
+    assert found.severity == Severity.INFO
 
 
 def test_a_loader_that_refuses_makes_it_an_error() -> None:

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from pytest_gbs.checking.rulebook import Rulebook
+from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.model.document import CONFIGURATIONS
-from pytest_gbs.model.launch import Kind
+from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Role, Verdict
@@ -167,6 +167,19 @@ def without_what_launches_decide(told: Outcomes, launched: Iterable[Launched], r
             for code, outcomes in told.items()
         }
     )
+
+
+def without_what_all_launches_override(told: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
+    """Return the outcomes of a recipe without what its framework would refuse there, if no launch of the recipe runs into it."""
+    launches = [each.outcomes for each in launched if each.run.launch is not None and each.run.launch.kind not in JUDGES_NOTHING]
+    if not launches:
+        return told
+
+    def stays(code: str, outcome: Outcome) -> bool:
+        enforced = isinstance(outcome, Finding) and rules.by_code[code].needs in OF_TABLE
+        return not enforced or any(not isinstance(each, Verified) for outcomes in launches for each in outcomes.get(code, ()))
+
+    return without_empty({code: [each for each in outcomes if stays(code, each)] for code, outcomes in told.items()})
 
 
 def needs_other_hardware(told: Outcomes, rules: Rulebook) -> bool:

@@ -278,13 +278,15 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) 
     asked = _Asked()
     partial = any(run.launch and run.launch.start and run.launch.start.together for run in runs)
     own = asked.of(rules.of(Scope.FILE), view) if view is not None else {}
-    launched: list[Launched] = []
+    started: list[Launched] = []
     for run in runs:
         told = finalise.of_run(merged(asked.of(_concerning(rules, run, partial), run), _of_values_given(asked, rules, run)), run, rules)
         if run.launch is None or run.launch.start is None:
             own = merged(own, told)
         else:
-            launched.append(Launched(run, finalise.without_those_of(own, told)))
+            started.append(Launched(run, told))
+    own = finalise.without_what_all_launches_override(own, started, rules)
+    launched = [each._replace(outcomes=finalise.without_those_of(own, each.outcomes)) for each in started]
     if len(runs) > 1:
         own, launched = _compared(asked.of(rules.of(Scope.RECIPE), runs), own, launched)
     judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()

@@ -18,7 +18,7 @@ from pytest_gbs.checking.runs import Context, RecipeJudgement, build_runs, claim
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import MISSING
-from pytest_gbs.frameworks.reading import read_sizes
+from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
 from pytest_gbs.launches.programs import command_words, read_launcher_file
 from pytest_gbs.model.document import TAKES_IN, Document
@@ -416,6 +416,8 @@ class _Check:
         found = whole(document, self.repository.document_cache, table)
         if found is None or found.limit is not None:
             return _Known(document, None, table, found.limit if found is not None else None)
+        if found.unseen:
+            return _Known(document, None, of_a_part(table) if table is not None else None)
         self.parents.update(source for source in found.sources if source != document.source.path)
         return _Known(found.document, found.places, self.repository.recognise(found.document))
 

@@ -59,6 +59,12 @@ def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
     return sizes
 
 
+def of_a_part(framework: Framework) -> Framework:
+    """Return a table for a document of which a part can't be seen: a key that is not there may be in that part, so nothing follows."""
+    rows = tuple(row._replace(default=None) for row in framework.rows)
+    return framework._replace(rows=rows, requirements=(), switches=())
+
+
 def misread(document: Document, framework: Framework) -> Iterator[Misread]:
     """Yield each value for a size in `document` that `framework` would stop at, or that would leave it without a step."""
     seen = set()

@@ -20,6 +20,7 @@ from pytest_gbs.composition import (
 )
 from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.reading import of_a_part
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.model.command import Word, below
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
@@ -84,23 +85,25 @@ def really(size: Size, document: Document, places: dict[KeyPath, Location] | Non
 class Whole(NamedTuple):
     """A recipe with what it takes in from other files: a document that is made up, and where its values really stand.
 
-    With a `limit` it is the recipe by itself: what it takes in is more than is read.
+    With a `limit` it is the recipe by itself: what it takes in is more than is read. With `unseen` it is the recipe by itself too: a
+    file that it takes in is not in the tree.
     """
 
     document: Document
     places: dict[KeyPath, Location] | None
     sources: tuple[str, ...]
     limit: ComposeProblem | None = None
+    unseen: bool = False
 
 
 def whole(document: Document, tree: DocumentCache, framework: Framework | None = None) -> Whole | None:
     """Return `document` with its parents, the files of its defaults list, and its interpolations; None where it has none of them.
 
     Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
-    where some file can't be found or must be chosen by whoever launches: then nobody knows the whole.
+    where a file must be chosen by the command that launches.
     """
     if _lacks_parents(document, tree):
-        return None
+        return Whole(document, None, (), unseen=True)
     composed = _composed(document, tree, framework)
     if composed is None and framework is not None and _interpolates(document, framework):
         followed = _followed(document, framework)
@@ -112,7 +115,8 @@ def whole(document: Document, tree: DocumentCache, framework: Framework | None =
         return None
     if composed.problems:
         limit = next((problem for problem in composed.problems if problem.kind == ProblemKind.LIMIT), None)
-        return Whole(document, None, (), limit) if limit is not None else None
+        unseen = any(problem.kind == ProblemKind.NOT_FOUND for problem in composed.problems)
+        return Whole(document, None, (), limit, unseen) if limit is not None or unseen else None
     made_up = composed.document._replace(source=document.source, number=document.number, comments=document.comments)
     return Whole(made_up, composed.places, composed.sources)
 
@@ -258,7 +262,8 @@ class LaunchResolver:
             base, program = document, _program_name(found)
             framework = self._recognise(document, program)
             parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, framework)
-            if parts is not None and parts.limit is not None:
+            if parts is not None and (parts.limit is not None or parts.unseen):
+                framework = of_a_part(framework) if framework is not None and parts.unseen else framework
                 parts = None
             if parts is not None:
                 base, framework = parts.document, self._recognise(parts.document, program)
@@ -284,7 +289,7 @@ class LaunchResolver:
         if not tables or len({table.name for table in tables}) > 1:
             return None
         path = found.launch.at.source
-        framework = tables[0]._replace(rows=tuple(row._replace(default=None) for row in tables[0].rows))
+        framework = of_a_part(tables[0])
         given = list(settings(found.start.program[1:], framework.arguments))
         composed = with_settings(None, path, given, framework.arguments, framework.loader)
         return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
@@ -303,6 +308,8 @@ class LaunchResolver:
         framework = self._recognise(composed.document, "")
         if framework is None:
             return None
+        if any(problem.kind == ProblemKind.NOT_FOUND for problem in composed.problems):
+            framework = of_a_part(framework)
         return ResolvedLaunch(found, composed.sources[0], composed.document, framework, places=composed.places, sources=composed.sources)
 
     def _main(self, program: str, words: tuple[Word, ...]) -> tuple[str, str] | None:
@@ -321,8 +328,13 @@ class LaunchResolver:
         folder = below(program.rpartition("/")[0], given.get("config_path", "."))
         return (folder, given["config_name"].removesuffix(".yaml")) if folder is not None and "config_name" in given else None
 
+    def _lacks_configuration(self, found: FoundLaunch) -> bool:
+        """Return whether the program of a launch composes a configuration that is not in the tree."""
+        where = self._main(found.program, found.start.program) if found.program is not None else None
+        return where is not None and isinstance(self._tree.read("/".join(filter(None, where)) + ".yaml"), Unreadable)
+
     def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
-        if found.missing:
+        if found.missing or self._lacks_configuration(found):
             return None
         path = found.launch.at.source
         for style in _STYLES:

@@ -12,7 +12,7 @@ How to fix it: delete the line that is not meant. Look at the value that the fin
 that a comment, a paper or a launch script relies on.
 
 It stays silent for keys that are not a size of the batch, such as the steps between two saves. If both values are the same the
-finding is a warning, because nothing is lost yet.
+finding is a note, because nothing is lost yet.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _finding(file: FileView, duplicate: Duplicate) -> Finding:
         says = f"{key} is set twice"
     else:
         says = f"{key} is set twice, as {dropped}" + (" both times" if same else f" and as {kept}")
-    severity = Severity.WARNING if same and not _stops(file) else Severity.ERROR
+    severity = Severity.INFO if same and not _stops(file) else Severity.ERROR
     related = (Related(_place(document, first, duplicate.first), "dropped"),)
     at = _place(document, second, duplicate.second)
     return Finding(CODE, f"{says}; {_consequence(file)}", severity, at, "kept", related)

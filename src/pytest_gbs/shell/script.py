@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Directive, Invocation, Part, Script, Stop
@@ -51,7 +50,7 @@ def _parsed(source: Source) -> tuple[ShellText, Node, tuple[Directive, ...], tup
 def masked(path: str, text: str, start: int, stop: int, placeholders: bool = False) -> Parts:
     """Return the text of a file between two offsets, holes where a template will be filled in.
 
-    With `placeholders` also for words such as `<NUM_GPUS>`, as documents have them.
+    With `placeholders` also for those that documents alone have: `{steps}`, `--nproc_per_node=<N>`.
 
     Raises: Exhausted: there are too many.
     """
@@ -71,11 +70,10 @@ def masked(path: str, text: str, start: int, stop: int, placeholders: bool = Fal
     return tuple(found)
 
 
-_template = lazy_pattern(r"(?<!\$)\{\{[^{}\n]{0,200}\}\}|\{%[^%\n]{0,200}%\}")
-
-
-@cache
-def _placeholder() -> re.Pattern[str]:
-    return re.compile(
-        r"(?<!\$)\{\{[^{}\n]{0,200}\}\}|\{%[^%\n]{0,200}%\}|(?<![<&])<[A-Za-z][\w ./:|-]{0,60}>(?!>)|(?<![$\\{])\{[A-Za-z_]\w{0,40}\}(?!\})"
-    )
+# What engines fill in (`{{ x }}`), and what people do: `{batch size; 4, say}` and `<your path>`, which no shell command has by chance.
+_FILLED_IN: Final = r"(?<!\$)\{\{[^{}\n]{0,200}\}\}|\{%[^%\n]{0,200}%\}"
+_IN_WORDS: Final = r"(?<![$\\{\w])\{[A-Za-z][\w-]{0,40}(?:(?: [\w-]{1,40}){1,9}(?:;[^{}\n]{0,80})?|;[^{}\n]{1,80})\}"
+_template = lazy_pattern(rf"{_FILLED_IN}|{_IN_WORDS}|(?<=[\s=\"'])<[A-Za-z](?:[\w ./:|-]{{0,60}}[\w./:|-])?>(?=[\s\"'])")
+_placeholder = lazy_pattern(
+    rf"{_FILLED_IN}|{_IN_WORDS}|(?<![<&])<[A-Za-z][\w ./:|-]{{0,60}}>(?!>)|(?<![$\\{{])\{{[A-Za-z_]\w{{0,40}}\}}(?!\}})"
+)

@@ -64,12 +64,18 @@ def owns(document: Document) -> bool:
 
 
 def read(document: Document) -> LauncherFile:
-    """Return the processes that the file starts, and what in it contradicts itself."""
+    """Return the processes that the file starts, and what in it contradicts itself; nothing of a file for another service.
+
+    SageMaker starts one process for each GPU of its machines, whatever these keys say (ACC commands/launch.py, sagemaker_launcher).
+    """
+    kind = str(_value(document, ("distributed_type",)))
+    if _value(document, ("compute_environment",)) == "AMAZON_SAGEMAKER":
+        return LauncherFile(document.source.path, "accelerate", (), distributed=True, kind=kind)
     file = _File(document, _value(document, ("distributed_type",)), _processes(document), _machines(document), _mesh(document))
     distributed = file.kind not in ("NO", False)
     quantities = tuple(_quantities(file, distributed))
     problems = tuple(_problems(file, distributed))
-    return LauncherFile(document.source.path, "accelerate", quantities, distributed, problems, str(file.kind))
+    return LauncherFile(document.source.path, "accelerate", quantities, distributed, problems, kind)
 
 
 def _value(document: Document, path: KeyPath) -> object:

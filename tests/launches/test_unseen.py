@@ -1,0 +1,97 @@
+"""What can't be seen is not wrong: parents that are not there, configurations of elsewhere, values that every launch replaces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .building import batches, checked, codes, recipe
+
+NEMO_RL = """\
+defaults: {parent}
+policy:
+  train_micro_batch_size: 2
+cluster:
+  num_nodes: 1
+  gpus_per_node: 8
+grpo:
+  num_prompts_per_step: 32
+"""
+HYDRA = """\
+hydra:
+  searchpath: [file:///opt/configs]
+defaults: [base, _self_]
+trainer: {devices: 8, num_nodes: 1}
+model: {micro_batch_size: 2}
+"""
+PROGRAM = """\
+import hydra
+
+@hydra.main(config_path="conf", config_name="{name}")
+def main(cfg): ...
+"""
+
+
+def test_a_parent_that_is_not_there_may_have_all(tmp_path: Path) -> None:
+    files = {"a/grpo.yaml": NEMO_RL.format(parent="../../elsewhere/base.yaml"), "b/grpo.yaml": NEMO_RL.format(parent="gone.yaml")}
+    assert codes(checked(tmp_path, files)) == []
+
+
+def test_the_search_path_of_hydra_is_not_here(tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"conf/nemo.yaml": HYDRA})) == []
+
+
+def test_the_same_file_without_parents_lacks_its_batch(tmp_path: Path) -> None:
+    text = "".join(line for line in HYDRA.splitlines(keepends=True) if line.startswith(("trainer", "model")))
+    assert codes(checked(tmp_path, {"conf/nemo.yaml": text})) == ["GBS209"]
+
+
+def test_overrides_of_a_configuration_that_is_not_there_are_not_judged(tmp_path: Path) -> None:
+    command = "torchrun --nproc_per_node 8 train.py model.micro_batch_size=3 trainer.devices=8 model.optim.lr=1\n"
+    report = checked(tmp_path, {"train.py": PROGRAM.format(name="gone"), "run.sh": command})
+    assert (codes(report), batches(report)) == ([], [])
+
+
+BASE = "trainer: {devices: 8, num_nodes: 1}\nmodel: {global_batch_size: 12, micro_batch_size: 1}\n"
+
+
+@pytest.mark.parametrize(("batch", "expected"), [(16, []), (20, ["GBS202", "GBS202"])])
+def test_a_batch_that_every_launch_replaces_is_not_wrong(batch: int, expected: list[str], tmp_path: Path) -> None:
+    command = f"torchrun --nproc_per_node 8 train.py model.global_batch_size={batch}\n"
+    report = checked(tmp_path, {"conf/base.yaml": BASE, "train.py": PROGRAM.format(name="base"), "run.sh": command})
+    assert codes(report) == expected
+
+
+def test_a_batch_that_one_launch_keeps_is(tmp_path: Path) -> None:
+    commands = "torchrun --nproc_per_node 8 train.py model.global_batch_size=16\ntorchrun --nproc_per_node 8 train.py\n"
+    report = checked(tmp_path, {"conf/base.yaml": BASE, "train.py": PROGRAM.format(name="base"), "run.sh": commands})
+    assert codes(report) == ["GBS202"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--output_dir <Specify path> --gradient_accumulation_steps 8", 256),
+        ("--output_dir <dir> --gradient_accumulation_steps 8", 256),
+        ("--gradient_accumulation_steps {number of steps; 8, say}", None),
+        ("--gradient_accumulation_steps ...", None),
+        ("--gradient_accumulation_steps \u2039steps\u203a", None),
+        ("--gradient_accumulation_steps $STEPS", None),
+        ("--gradient_accumulation_steps 8 <in >out", 256),
+    ],
+)
+def test_a_placeholder_is_unknown_and_swallows_nothing(words: str, expected: int | None, tmp_path: Path) -> None:
+    command = f"torchrun --nproc_per_node 8 train.py --config sft.yaml {words}\n"
+    assert batches(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": command})) == [expected]
+
+
+def test_a_placeholder_at_the_end_of_a_line_does_not_lose_the_launch(tmp_path: Path) -> None:
+    command = "torchrun --nproc_per_node 8 --master_addr <address> \\\n  train.py --config sft.yaml --output_dir <dir>\n"
+    assert batches(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": command})) == [128]
+
+
+def test_an_accelerate_file_for_sagemaker_is_not_judged(tmp_path: Path) -> None:
+    text = "compute_environment: {}\ndistributed_type: MULTI_GPU\nnum_machines: 2\nnum_processes: 1\nmixed_precision: bf16\n"
+    assert codes(checked(tmp_path / "a", {"acc.yaml": text.format("AMAZON_SAGEMAKER")})) == []
+    assert codes(checked(tmp_path / "b", {"acc.yaml": text.format("LOCAL_MACHINE")})) == ["GBS302"]
