@@ -65,7 +65,7 @@ def test_a_recipe_with_braces_is_not_a_template(more: str, tmp_path: Path) -> No
 def test_a_merge_conflict_is_one_finding(tmp_path: Path) -> None:
     text = RECIPE + "<<<<<<< HEAD\nmax_steps: 10\n=======\nmax_steps: 20\n>>>>>>> other\n"
     (found,) = check_example(Example((("sft.yaml", text),)), tmp_path).findings()
-    assert (found.code, found.message) == ("GBS001", "a merge conflict marker stands here")
+    assert (found.code, found.message) == ("GBS001", "merge conflict marker in line 4")
     assert text[found.at.start :].startswith("<<<<<<<")
 
 

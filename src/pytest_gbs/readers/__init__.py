@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from pytest_gbs.files.decode import decode
@@ -27,9 +26,6 @@ def read(source: Source) -> tuple[Document | Unreadable, ...]:
         return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
     if is_helm(source.text):
         return (unreadable(source, 0, "a template of Helm")._replace(matters=False),)
-    conflict = _conflict(source.text)
-    if conflict is not None:
-        return (unreadable(source, conflict, "a merge conflict marker stands here"),)
     path = source.path.lower()
     if path.endswith(".json"):
         from pytest_gbs.readers.json_reader import read_json
@@ -51,9 +47,3 @@ def read(source: Source) -> tuple[Document | Unreadable, ...]:
 def _lines(text: str) -> int:
     """Return how many lines `text` has."""
     return text.count("\n") + text.count("\r") - text.count("\r\n") + 1
-
-
-def _conflict(text: str) -> int | None:
-    """Return where the first marker of a merge conflict stands that git left in `text`, None if it has none."""
-    found = re.search(r"(?m)^<{7} \S", text) if "\n>>>>>>> " in text and "\n=======" in text else None
-    return found.start() if found else None
