@@ -22,7 +22,6 @@ NO_LIMITS_ON_FILES = {
     "arithmetic/admissible.py": {"MOST_GPUS"},
     "model/digits.py": {"_MOST"},
     "model/guard.py": {"_LONGEST"},
-    "model/identity.py": {"_MOST"},
     "frameworks/reading.py": {"LONGEST"},
     "frameworks/repairs.py": {"_LARGEST"},
     "claims/grammars/__init__.py": {"_MOST"},

@@ -15,7 +15,6 @@ from pytest_gbs.launches.find import Scripts
 from pytest_gbs.launches.resolve import LaunchResolver, ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock, Document
-from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.launch import JUDGES_NOTHING, Unread
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
@@ -30,6 +29,7 @@ class LaunchIndex(NamedTuple):
     scripts: Scripts
     of_recipe: dict[str, tuple[ResolvedLaunch, ...]]
     alone: dict[str, tuple[ResolvedLaunch, ...]]
+    recipes: dict[str, dict[str, None]]  # that each script launches, each once and in order
 
     def shown_by(self, document: Document, repository: Repository) -> tuple[ResolvedLaunch, ...]:
         """Return the launches of a recipe that its own comments show."""
@@ -73,7 +73,7 @@ class LaunchIndex(NamedTuple):
 
     def recipes_of(self, script: str) -> Iterator[str]:
         """Yield the paths of the recipes that the script at `script` launches."""
-        yield from _recipes_by_script(self.of_recipe).get(script, ())
+        yield from self.recipes.get(script, ())
 
     def document(self, script: str, source: Source) -> Document:
         """Return the script as a document of nothing but comments, for suppressions."""
@@ -95,26 +95,10 @@ class LaunchIndex(NamedTuple):
         return tuple(d for d in found if d.force == Force.STATES and not d.weak and d.name in _DECLARED)
 
 
-@by_identity
-def _recipes_by_script(of_recipe: dict[str, tuple[ResolvedLaunch, ...]]) -> dict[str, dict[str, None]]:
-    """Return the recipes that each script launches, by its path, each once and in order."""
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for path, launches in of_recipe.items():
-        for resolved in launches:
-            found[resolved.found.launch.at.source][path] = None
-    return dict(found)
-
-
 def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[CommentBlock, ...]:
     """Return those of `comments` that end at most two characters before offset `start`: a line break and a sign."""
-    by_stop = _by_stop(comments)
-    first = bisect_left(by_stop, start - 2, key=attrgetter("stop"))
-    return tuple(by_stop[first : bisect_right(by_stop, start, key=attrgetter("stop"))])
-
-
-@by_identity
-def _by_stop(comments: tuple[CommentBlock, ...]) -> list[CommentBlock]:
-    return sorted(comments, key=attrgetter("stop"))
+    stop = attrgetter("stop")
+    return comments[bisect_left(comments, start - 2, key=stop) : bisect_right(comments, start, key=stop)]
 
 
 def index_launches(repository: Repository, *, always: bool = False) -> LaunchIndex | None:
@@ -134,7 +118,11 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
             resolved = guard.attempt(path, partial(resolver.resolve, found), None)
             if resolved is not None:
                 (alone if resolved.alone else of_recipe)[resolved.recipe].append(resolved)
-    return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()})
+    recipes: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for recipe, starts in of_recipe.items():
+        for start in starts:
+            recipes[start.found.launch.at.source][recipe] = None
+    return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes))
 
 
 __all__ = ["LaunchIndex", "index_launches"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.rule import Needs, Rule, Scope
 
 # What a rule may need of a table rather than of a run.
@@ -23,7 +23,7 @@ class Rulebook:
         self._scopes: defaultdict[str, tuple[Rule, ...]] = defaultdict(tuple)
         for rule in self.all:
             self._scopes[rule.scope] += (rule,)
-        self.about = by_identity(self._about)
+        self.about = lru_cache(self._about)
 
     def of(self, scope: str) -> tuple[Rule, ...]:
         """Return the rules of one scope."""

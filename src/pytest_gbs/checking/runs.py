@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_gbs.arithmetic.solver import symbolic
@@ -20,12 +21,11 @@ from pytest_gbs.files.globs import matches_any
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.declaration import Declaration, Force
-from pytest_gbs.model.document import CONFIGURATIONS, CommentBlock, Document
+from pytest_gbs.model.document import CONFIGURATIONS, Document
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
-from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind, Launch
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Outcome
@@ -89,7 +89,7 @@ def _with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...
     return run._replace(claims=tuple(judged(run, declaration, worlds) for declaration, worlds in claimed))
 
 
-@by_identity
+@lru_cache
 def _counting_tokens(framework: Framework) -> Framework:
     """Return the table with the tokens of an optimizer step: sequences of at most the sequence length, each sample one or two."""
     several = framework.sequences_per_sample
@@ -244,15 +244,9 @@ def _is_left_open(at: Location | None, resolved: ResolvedLaunch) -> bool:
     script = resolved.found.script
     if at is None or at.source != script.path:
         return False
-    stops = _asking(script.comments)
-    number = bisect_right(stops, at.start)
-    return number > 0 and at.start - stops[number - 1] <= _BEHIND
-
-
-@by_identity
-def _asking(comments: tuple[CommentBlock, ...]) -> list[int]:
-    """Return where the comments end that ask for other numbers, ascending."""
-    return sorted(block.stop for block in comments if any(word in block.text.lower() for word in _ASKS))
+    stop = attrgetter("stop")
+    first, last = bisect_left(script.comments, at.start - _BEHIND, key=stop), bisect_right(script.comments, at.start, key=stop)
+    return any(word in block.text.lower() for block in script.comments[first:last] for word in _ASKS)
 
 
 def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from pytest_gbs.composition import (
@@ -25,7 +25,6 @@ from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.model.command import Word, below
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
-from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Size, Unknown
@@ -162,13 +161,13 @@ def _reference() -> re.Pattern[str]:
     return re.compile(r"\$\{([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\}")
 
 
-@by_identity
+@lru_cache
 def _above(framework: Framework) -> frozenset[KeyPath]:
     """Return the keys of the mappings that hold what a table looks at."""
     return frozenset(key[:depth] for key in _looked_at(framework) for depth in range(1, len(key)))
 
 
-@by_identity
+@lru_cache
 def _looked_at(framework: Framework) -> frozenset[KeyPath]:
     """Return the keys whose values a table looks at."""
     conditions = [

@@ -250,7 +250,7 @@ class Stop(NamedTuple):
 
 
 class Script(NamedTuple):
-    """What a file runs: its commands in order, the options of `sbatch` that it states, its comments, the files it writes.
+    """What a file runs: its commands in order, the options of `sbatch` that it states, its comments in order, the files it writes.
 
     `stopped` is the first part that was not read, so that there may be more commands; None if all was read. `doubtful` are the
     places whose syntax is broken, `unsourced` the paths at which it looks for files to source that could not be had, and where.

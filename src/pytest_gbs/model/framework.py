@@ -287,6 +287,10 @@ class Framework(NamedTuple):
     removals: tuple[Removal, ...] = ()
     eras: tuple[Era, ...] = ()
 
+    def __hash__(self) -> int:
+        # Much is remembered of a table, and a hash of all its rows would cost more than most of that.
+        return hash(self.title)
+
 
 class Era(NamedTuple):
     """What a framework was before version `until` of its package."""

@@ -18,7 +18,7 @@ which differ by a letter too easily: one slip is allowed from six letters on, tw
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from pytest_gbs.arithmetic.near_miss import nearest, slips
@@ -26,7 +26,6 @@ from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.model.document import Document, Mapping, Scalar
 from pytest_gbs.model.fileview import INTERVALS, FileView
 from pytest_gbs.model.framework import Framework, Row
-from pytest_gbs.model.identity import by_identity
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.model.quantity import Name
@@ -52,13 +51,13 @@ def check(file: FileView) -> Iterator[Outcome]:
                 yield _finding(file.document, framework, key, rows[meant])
 
 
-@by_identity
+@lru_cache
 def _known(framework: Framework) -> frozenset[KeyPath]:
     """Return the keys of a table."""
     return frozenset(row.key for row in framework.rows)
 
 
-@by_identity
+@lru_cache
 def _factors(framework: Framework) -> tuple[Row, ...]:
     """Return the rows of a table whose sizes are factors of a batch."""
     return tuple(row for row in framework.rows if row.name not in _NO_FACTORS)
