@@ -13,11 +13,11 @@ from pytest_gbs.claims.worlds import Nearby
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
 from pytest_gbs.files.worktree import listing
-from pytest_gbs.frameworks._own import all_hints, recogniser
+from pytest_gbs.frameworks._own import all_called, all_hints, recogniser
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
 from pytest_gbs.model.assumption import Assuming, Assumption
-from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES, SCRIPTS, Document
+from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES, PROGRAMS, SCRIPTS, Document
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 COMMANDS: Final = (*SCRIPTS, ".md", ".mk")
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
+_TEST_CODE: Final = ("/tests/", "/test/", "/test_")
 
 
 class Repository:
@@ -51,6 +52,7 @@ class Repository:
         self._paths: tuple[str, ...] | None = None
         self._launcher_files: dict[str, tuple[LauncherFile, str] | None] = {}
         self._nearby: dict[str, Nearby] = {}
+        self._readable: tuple[str, ...] | None = None
         self._all: tuple[str, ...] | None = None
         self._scripts: Scripts | None = None
         self._named_scripts: set[str] = set()
@@ -59,6 +61,7 @@ class Repository:
         self._document_cache: DocumentCache | None = None
         self._recognise = recogniser(settings.frameworks)
         self._hints = sorted({*launcher_hints(), *all_hints(settings.frameworks)})
+        self._called = all_called(settings.frameworks)
         self._versions: Versions | None = None
 
     def recognise(self, document: Document, program: str = "") -> Framework | None:
@@ -109,6 +112,13 @@ class Repository:
             self._paths = tuple(path for path in self.all_paths if path.endswith(CONFIGURATIONS))
         return self._paths
 
+    @property
+    def readable_paths(self) -> tuple[str, ...]:
+        """All files of the tree that may hold a recipe, sorted: configurations, Python programs and notebooks."""
+        if self._readable is None:
+            self._readable = tuple(path for path in self.all_paths if path.endswith((*CONFIGURATIONS, *PROGRAMS)))
+        return self._readable
+
     def targets(self, targets: Sequence[str]) -> dict[str, bool]:
         """Return the files to report on, in path order, and whether each was named itself.
 
@@ -132,14 +142,14 @@ class Repository:
     def _below(self, target: str) -> list[str] | None:
         """Return the files below folder `target`, or None where it is a file itself."""
         if target in ("", "."):
-            return [path for path in self.paths if not self._left_out(path, "")]
+            return [path for path in self.readable_paths if not self._left_out(path, "")]
         if self._is_file(target):
             return None
         prefix = target.rstrip("/") + "/"
-        inside = self._range(prefix)
+        inside = _range(self.readable_paths, prefix)
         if inside or target.endswith("/"):
             return [path for path in inside if not self._left_out(path, prefix)]
-        if not target.endswith(CONFIGURATIONS) and not _is_there(self.tree.read(target)):
+        if not target.endswith((*CONFIGURATIONS, *PROGRAMS)) and not _is_there(self.tree.read(target)):
             raise UsageError(f"no file or folder {target}, or no configuration file in it")
         return None
 
@@ -155,21 +165,17 @@ class Repository:
 
     def _is_file(self, target: str) -> bool:
         """Return whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
-        source = self.tree.read(target) if target.endswith(CONFIGURATIONS) else None
+        source = self.tree.read(target) if target.endswith((*CONFIGURATIONS, *PROGRAMS)) else None
         if isinstance(source, Source):
             self._ahead[target] = source
         return isinstance(source, Source)
-
-    def _range(self, prefix: str) -> list[str]:
-        start = bisect_left(self.paths, prefix)
-        stop = bisect_left(self.paths, prefix[:-1] + chr(ord(prefix[-1]) + 1)) if prefix else len(self.paths)
-        return list(self.paths[start:stop])
 
     def _left_out(self, path: str, below: str) -> bool:
         """Return whether the settings exclude the file, or it is test data that nobody pointed at."""
         if matches_any(path, self.settings.exclude):
             return True
-        return any(folder in f"/{path}" and folder not in f"/{below}" for folder in _TEST_DATA)
+        folders = _TEST_DATA if not path.endswith(PROGRAMS) else _TEST_CODE
+        return any(folder in f"/{path}" and folder not in f"/{below}" for folder in folders)
 
     def documents(self, path: str, named: bool) -> tuple[Source | None, tuple[Document | Unreadable, ...]]:
         """Return the documents of the file at `path`; none, without parsing, where its text has no key of any table."""
@@ -177,10 +183,16 @@ class Repository:
         self._awaited.discard(path)
         if isinstance(source, Unreadable):
             return None, (source,)
-        if not named and not self._hinted(source.text):
+        if not named and not (self._may_call(source.text) if path.endswith(PROGRAMS) else self._hinted(source.text)):
             self._launcher_files.setdefault(path, None)
             return source, ()
-        return source, self._documents.get(path) or read(source)
+        found = self._documents.get(path) or read(source)
+        return source, self._recipes(found) if path.endswith(PROGRAMS) else found
+
+    def _recipes(self, found: tuple[Document | Unreadable, ...]) -> tuple[Document | Unreadable, ...]:
+        """Return what some table reads of the calls in a program, counted from 1."""
+        recipes = [each for each in found if isinstance(each, Unreadable) or self.recognise(each) is not None]
+        return tuple(each if isinstance(each, Unreadable) else each._replace(number=number) for number, each in enumerate(recipes, 1))
 
     def _hinted(self, text: str) -> bool:
         """Return whether `text` holds a word that some table reads. What was found last is looked for first: recipes are alike."""
@@ -196,6 +208,10 @@ class Repository:
 
         shown = outline(source)
         return self._recognise(shown, "") is not None or any((hint,) in shown.keyed for hint in launcher_hints())
+
+    def _may_call(self, text: str) -> bool:
+        """Return whether `text`, a Python program, names a class that some table reads, and a batch size."""
+        return ("batch" in text or "accum" in text) and any(word in text for word in self._called)
 
     @property
     def alone(self) -> bool:
@@ -235,7 +251,7 @@ class Repository:
         folder = path.rpartition("/")[0]
         below: list[str] = []
         while folder not in self._nearby:
-            near = (path for path in self._range(f"{folder}/" if folder else "") if _is_near(path, folder))
+            near = (path for path in _range(self.paths, f"{folder}/" if folder else "") if _is_near(path, folder))
             found = [f for path in near if (f := self._launcher_file(path)) and f[0].distributed]
             if found or not folder:
                 self._nearby[folder] = _agreement(found)
@@ -263,6 +279,13 @@ class Repository:
                 if file is not None:
                     self.remember(path, file, source)
                     return
+
+
+def _range(paths: tuple[str, ...], prefix: str) -> list[str]:
+    """Return those of the sorted `paths` that start with `prefix`."""
+    start = bisect_left(paths, prefix)
+    stop = bisect_left(paths, prefix[:-1] + chr(ord(prefix[-1]) + 1)) if prefix else len(paths)
+    return list(paths[start:stop])
 
 
 @cache

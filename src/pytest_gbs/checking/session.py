@@ -21,7 +21,7 @@ from pytest_gbs.files.regular import MISSING
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
 from pytest_gbs.launches.programs import command_words, read_launcher_file
-from pytest_gbs.model.document import TAKES_IN, Document
+from pytest_gbs.model.document import PROGRAMS, PYTHON, TAKES_IN, Document
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Loader
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -344,7 +344,7 @@ class _Check:
 
     def _file(self, path: str, named: bool) -> Iterator[FileResult]:
         source, documents = self.repository.documents(path, named)
-        if not documents:
+        if not documents and (named or not path.endswith(PROGRAMS)):
             yield FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), source)
         statements, characters = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS
         for document in documents:
@@ -423,7 +423,7 @@ class _Check:
 
     def _launcher_or_neither(self, document: Document, named: bool) -> FileResult:
         path = document.source.path
-        file = read_launcher_file(document)
+        file = read_launcher_file(document) if document.syntax != PYTHON else None
         if file is None:
             return FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), document.source)
         if any(problem.unless for problem in file.problems) and not self.repository.alone:

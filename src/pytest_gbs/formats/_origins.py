@@ -22,6 +22,7 @@ _REASONS: Final = {
     Reason.ELASTIC: "changes with the number of GPUs",
     Reason.RESERVED: "some GPUs may serve instead of train",
     Reason.VERSION: "depends on the version",
+    Reason.COMPUTED: "computed when the program runs",
     Reason.NOT_WHOLE: "the division leaves a remainder",
 }
 _MOST_STAGES: Final = 6

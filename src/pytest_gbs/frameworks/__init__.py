@@ -51,6 +51,11 @@ def hints() -> tuple[str, ...]:
     return _known().how.hints
 
 
+def called() -> tuple[str, ...]:
+    """Return words of which at least one occurs in the text of every Python program that sets a batch size."""
+    return _known().how.called
+
+
 def recognise(document: Document, program: str = "") -> Framework | None:
     """Return the table that `document` is a recipe of, or None where it is not a recipe that any table knows.
 

@@ -177,6 +177,8 @@ def _recognition(raw: Raw, named: _Named) -> Recognition:
         header=raw.get("header", False),
         syntax=raw.get("syntax", ""),
         files=tuple(raw.get("files", ())),
+        calls=words(raw.get("calls", ())),
+        imports=raw.get("imports", ""),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from pytest_gbs.files.globs import matches_any
-from pytest_gbs.frameworks import hints, recognise
+from pytest_gbs.frameworks import called, hints, recognise
 from pytest_gbs.frameworks._recognition import Recogniser, build
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
@@ -34,6 +34,11 @@ def recogniser(extra: tuple[Framework, ...]) -> Recognise:
 def all_hints(extra: tuple[Framework, ...]) -> tuple[str, ...]:
     """Return words of which at least one occurs in the text of every recipe, those of the tables `extra` too."""
     return (*hints(), *build(("", number, table) for number, table in enumerate(extra)).hints) if extra else hints()
+
+
+def all_called(extra: tuple[Framework, ...]) -> tuple[str, ...]:
+    """Return words of which at least one occurs in every Python program with a recipe, those of the tables `extra` too."""
+    return (*called(), *build(("", number, table) for number, table in enumerate(extra)).called) if extra else called()
 
 
 def _has_file(table: Framework, path: str) -> bool:

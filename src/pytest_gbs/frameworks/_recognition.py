@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
-from pytest_gbs.model.document import Document
+from pytest_gbs.model.document import DICTIONARY, MODULE, PYTHON, Document
 from pytest_gbs.model.framework import Condition, Framework
 from pytest_gbs.model.limits import MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath
@@ -31,6 +31,8 @@ class TableEntry(NamedTuple):
     weight: int
     header: bool
     syntax: str
+    calls: tuple[str, ...]
+    imports: str
     when: tuple[Condition, ...]
 
     def admits(self, seen: int) -> bool:
@@ -53,11 +55,15 @@ class TableEntry(NamedTuple):
 
 
 class Index(NamedTuple):
-    """All keys that say anything, in the order of their bits, the entry of each table, and words for text that may hold one."""
+    """All keys that say anything, in the order of their bits, the entry of each table, and words for text that may hold one.
+
+    In the text of a program one of the words in `called` occurs.
+    """
 
     keys: tuple[KeyPath, ...]
     entries: tuple[TableEntry, ...]
     hints: tuple[str, ...]
+    called: tuple[str, ...] = ()
 
 
 class Recogniser:
@@ -77,6 +83,8 @@ class Recogniser:
 
         Where `program` is the path of the program that reads it, its words count as nearer than those of the document's own path.
         """
+        if document.syntax == PYTHON:
+            return self._of_program(document)
         bits = self._bits
         seen = 0
         for key in document.keyed.keys() & bits.keys():
@@ -93,13 +101,26 @@ class Recogniser:
             entries.sort(key=lambda entry: entry.nearness(words), reverse=True)
         return self._load(entries[0]) if entries else None
 
+    def _of_program(self, document: Document) -> Framework | None:
+        """Return the table of what a Python program calls; a dictionary and a module must have the keys of the table too."""
+        root, _, last = document.called.partition(".")
+        name = f"{root}.{last.rpartition('.')[2]}" if last else root
+        entries = [entry for entry in self._entries if name in entry.calls and (not entry.imports or entry.imports in document.imports)]
+        seen = sum(self._bits[key] for key in document.keyed.keys() & self._bits.keys()) if entries else 0
+        if name in (DICTIONARY, MODULE):
+            entries = [entry for entry in entries if entry.doors & seen and entry.admits(seen) and entry.suits(document)]
+        found = max(entries, key=lambda entry: (bool(entry.imports), (entry.marks & seen).bit_count(), entry.weight), default=None)
+        return self._load(found) if found is not None else None
+
     def _admitted(self, seen: int, doors: int) -> tuple[TableEntry, ...]:
         """Return the entries that a document with the keys `seen`, some of them `doors`, may belong to; recipes of one folder are alike."""
         found = self._alike.get(seen)
         if found is None:
             if len(self._alike) >= _MOST_ALIKE:
                 self._alike.clear()
-            found = self._alike[seen] = tuple(entry for entry in self._entries if entry.doors & doors and entry.admits(seen))
+            found = self._alike[seen] = tuple(
+                entry for entry in self._entries if entry.doors & doors and not entry.imports and entry.admits(seen)
+            )
         return found
 
 
@@ -107,6 +128,7 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
     """Return the index of tables, each with the name of its file and its number there."""
     bits: dict[KeyPath, int] = {}
     hints: set[str] = set()
+    called: set[str] = set()
 
     def mask(keys: tuple[KeyPath, ...]) -> int:
         together = 0
@@ -118,11 +140,14 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
     for name, number, table in named:
         how = table.recognition
         all_of, one_of = mask(how.all_of), tuple(mask(group) for group in how.one_of)
-        hints.update([str(how.all_of[0][-1])] if how.all_of else [str(key[-1]) for key in how.one_of[0]])
+        doors = [str(how.all_of[0][-1])] if how.all_of else [str(key[-1]) for key in how.one_of[0]]
+        hints.update(doors)
+        for call in how.calls:
+            called.update(doors if call in (DICTIONARY, MODULE) else [call.rpartition(".")[2]])
         masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
-        rest = (how.paths, how.weight, how.header, how.syntax, how.when)
-        entries.append(TableEntry(name, number, table.title, table.loader, *masks, *rest))
-    return Index(tuple(bits), tuple(entries), tuple(sorted(hints)))
+        rest = (how.header, how.syntax, how.calls, how.imports, how.when)
+        entries.append(TableEntry(name, number, table.title, table.loader, *masks, how.paths, how.weight, *rest))
+    return Index(tuple(bits), tuple(entries), tuple(sorted(hints)), tuple(sorted(called)))
 
 
 def _named_above(document: Document, entries: list[TableEntry]) -> list[str]:

@@ -54,13 +54,13 @@ def restored(value: Any) -> Any:
 
 def stored_index(index: Index) -> Any:
     """Return how tables are recognised, as `stored` does it; what is plain already stays so, since every start restores all of it."""
-    return index.keys, tuple((*entry[:-1], stored(entry.when)) for entry in index.entries), index.hints
+    return index.keys, tuple((*entry[:-1], stored(entry.when)) for entry in index.entries), index.hints, index.called
 
 
 def restored_index(value: Any) -> Index:
     """Return what `stored_index` made `value` of."""
-    keys, entries, hints = value
-    return Index(keys, tuple(TableEntry._make((*plain, restored(when))) for *plain, when in entries), hints)
+    keys, entries, hints, called = value
+    return Index(keys, tuple(TableEntry._make((*plain, restored(when))) for *plain, when in entries), hints, called)
 
 
 def _hook(name: str) -> Any:

@@ -289,6 +289,26 @@ def count_the_devices(document: Document, sizes: dict[str, Size]) -> dict[str, S
     return {Name.WORLD_SIZE: training, Name.NUM_NODES: nodes}
 
 
+def raise_to_whole_groups(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return the micro batch that unsloth makes of one that does not hold whole groups: `num_generations`.
+
+    Earlier versions ask that the micro batch is a multiple of the group (unsloth rl_replacements.py, grpo_trainer_fix_batch_size), later
+    ones that it is one with the accumulation and the processes (models/rl.py, check_num_generations). Where they differ the size is
+    unknown. A notebook is one process.
+    """
+    micro, group = sizes.get(Name.MICRO_BATCH_SIZE), sizes.get(Name.NUM_GENERATIONS)
+    accumulation, world = sizes.get(Name.GRADIENT_ACCUMULATION_STEPS), sizes.get(Name.WORLD_SIZE)
+    if not (isinstance(micro, Quantity) and isinstance(group, Quantity)) or micro.value % group.value == 0:
+        return {}
+    if any(document.get(key) is not None for key in ("steps_per_generation", "generation_batch_size")):
+        return {}
+    processes = 1 if document.source.path.endswith(".ipynb") else world.value if isinstance(world, Quantity) else 0
+    whole = isinstance(accumulation, Quantity) and micro.value * accumulation.value * processes % group.value == 0
+    if whole or not isinstance(accumulation, Quantity):
+        return {Name.MICRO_BATCH_SIZE: Unknown(Name.MICRO_BATCH_SIZE, Reason.VERSION if processes else Reason.MISSING, micro.at)}
+    return {Name.MICRO_BATCH_SIZE: group._replace(name=Name.MICRO_BATCH_SIZE, unit=micro.unit, because=(group,))}
+
+
 HOOKS: Final = {
     each.__name__: each
     for each in (
@@ -305,5 +325,6 @@ HOOKS: Final = {
         clamp_to_the_processes,
         leave_out_generation,
         count_the_devices,
+        raise_to_whole_groups,
     )
 }

@@ -51,8 +51,10 @@ def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
         size = None if entry is None else _size(row, entry[1], document, framework)
         if size is not None:
             sizes[row.name] = size
-        elif row.default is not None:
+        elif row.default is not None and document.rest is None:
             absent.append(row)
+        elif document.rest is not None:
+            sizes[row.name] = Unknown(row.name, Reason.COMPUTED, document.rest)
     late = [row for row in absent if not _take_default(row, sizes)]
     for row in late:  # a default that is another size's default, in whichever order the rows stand
         _take_default(row, sizes)
@@ -199,7 +201,7 @@ def _reason(found: str, value: object) -> str:
     if found == Treatment.SCHEDULE:
         return Reason.SCHEDULE
     if found == Treatment.TEMPLATE:
-        return Reason.INTERPOLATED if "$" in str(value) else Reason.PLACEHOLDER
+        return Reason.COMPUTED if value == "" else Reason.INTERPOLATED if "$" in str(value) else Reason.PLACEHOLDER
     return Reason.NOT_AN_INTEGER
 
 

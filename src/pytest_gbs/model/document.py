@@ -11,6 +11,14 @@ from pytest_gbs.model.record import NamedTuple
 
 CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 """What the name of a configuration file ends with."""
+PROGRAMS: Final = (".py", ".ipynb")
+"""What the name of a Python program ends with."""
+PYTHON: Final = "python"
+"""The syntax of Python programs."""
+DICTIONARY: Final = "dict"
+"""What `Document.called` is where a dictionary of a program is read."""
+MODULE: Final = "module"
+"""What `Document.called` is where the names of a Python module are read."""
 SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")
 """What the name of a shell script ends with."""
 MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
@@ -99,9 +107,12 @@ class Duplicate(NamedTuple):
 class Document(NamedTuple):
     """One document of a file.
 
-    `number` counts documents of the file from 1. `syntax` is `yaml`, `json` or `toml`. `keyed` maps the key path of
+    `number` counts documents of the file from 1. `syntax` is `yaml`, `json`, `toml` or `python`. `keyed` maps the key path of
     every entry reached through mappings alone to (key node, value node), after merge keys, the last of repeated keys winning,
     as the loaders have it.
+
+    In a Python program `called` is the class whose call this is, as imported (`trl.SFTConfig`), `imports` are the modules that the
+    program imports, and further keys come from `rest` if that is set: `**options`.
     """
 
     source: Source
@@ -111,6 +122,9 @@ class Document(NamedTuple):
     keyed: dict[KeyPath, tuple[Node, Node]]
     comments: tuple[CommentBlock, ...]
     duplicates: tuple[Duplicate, ...]
+    called: str = ""
+    imports: frozenset[str] = frozenset()
+    rest: Location | None = None
 
     def get(self, *path: str | int) -> Node | None:
         """Return the value at key path `path`, aliases followed, or None where there is none."""

@@ -184,6 +184,10 @@ class Recognition(NamedTuple):
     With `header`, programs that the comments above the first key name (`full_finetune_distributed.py`) are nearer than the path.
     `syntax` is the one that its files have (`json`), "" where any will do. `files` are globs, one of which the file's path must
     match; only the tables of a user's own settings have them.
+
+    In Python programs a recipe is a call of one of `calls`: the module and the class (`trl.SFTConfig`), `dict` for a dictionary and
+    `module` for the names of a module, which must have the keys as well. A table with `imports` is that of programs alone
+    which import that module, and wins over those without.
     """
 
     all_of: tuple[KeyPath, ...] = ()
@@ -196,6 +200,8 @@ class Recognition(NamedTuple):
     header: bool = False
     syntax: str = ""
     files: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    imports: str = ""
 
 
 class Removal(NamedTuple):

@@ -53,6 +53,10 @@ MOST_EXPANDED: Final = 10_000  # values that one interpolation takes in; the val
 LONGEST_OVERRIDE: Final = 20_000  # characters of a Hydra override; a longer one is not understood
 DEEPEST_OVERRIDE: Final = 50  # brackets within each other in a Hydra override; a deeper one is not understood
 
+# Python programs and notebooks
+MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at; the value of a later one is unknown
+DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown
+
 # Settings, and the tool's own files
 MOST_SETTINGS_BYTES: Final = 200_000  # bytes of a settings file; a larger one is a usage error
 MOST_OWN_FRAMEWORKS: Final = 100  # frameworks that settings describe or name files of; more are a usage error

@@ -109,6 +109,7 @@ class Reason:
     ELASTIC: Final = "elastic"
     RESERVED: Final = "reserved"
     VERSION: Final = "version"
+    COMPUTED: Final = "computed"  # by a Python program when it runs
     NOT_WHOLE: Final = "not-whole"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_gbs.files.decode import decode
-from pytest_gbs.model.document import Document
+from pytest_gbs.model.document import PROGRAMS, Document
 from pytest_gbs.model.limits import MOST_LINES
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, is_helm, unreadable
@@ -19,8 +19,8 @@ _DEEPSPEED: Final = ("zero_optimization", "train_micro_batch_size_per_gpu", "tra
 def read(source: Source) -> tuple[Document | Unreadable, ...]:
     """Return the documents of `source` in order, and last, where reading failed, why.
 
-    The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is not JSON), `.toml` TOML, everything else
-    YAML.
+    The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is not JSON), `.toml` TOML, `.py` and `.ipynb`
+    a program, everything else YAML.
     """
     if _lines(source.text) > MOST_LINES:
         return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
@@ -39,6 +39,10 @@ def read(source: Source) -> tuple[Document | Unreadable, ...]:
         from pytest_gbs.readers.toml_reader import read_toml
 
         return read_toml(source)
+    if path.endswith(PROGRAMS):
+        from pytest_gbs.readers.python import read_python
+
+        return read_python(source)
     from pytest_gbs.readers.yaml_reader import read_yaml
 
     return read_yaml(source)

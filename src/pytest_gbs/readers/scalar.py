@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, TypeAlias
 
-from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.document import PYTHON, Document, Scalar
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import LONGEST_NUMBER
 from pytest_gbs.model.location import KeyPath
@@ -17,6 +17,8 @@ Value: TypeAlias = int | float | bool | str | None
 # The loaders of every JSON and every TOML document, whatever the framework reads YAML with.
 JSON: Final = "json"
 TOML: Final = "toml"
+# The tag of a value that a program computes when it runs.
+COMPUTED: Final = "!computed"
 
 _TAG: Final = "tag:yaml.org,2002:"
 _BOOLEANS: Final = {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}
@@ -35,7 +37,9 @@ _TOML_WORDS: Final = {"true": True, "false": False}
 
 
 def loader_of(syntax: str, usual: str) -> str:
-    """Return which loader reads the scalars of a document: JSON's own for JSON, TOML's for TOML, else the framework's usual one."""
+    """Which loader reads the scalars of a document: JSON's own for JSON and Python, TOML's for TOML, else the framework's usual one."""
+    if syntax == PYTHON:
+        return JSON
     return syntax if syntax in (JSON, TOML) else usual
 
 

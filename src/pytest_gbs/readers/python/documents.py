@@ -1,0 +1,255 @@
+"""The recipes in a program as documents: each call that sets a batch size, each dictionary, and the module's own names."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from functools import cache
+
+from pytest_gbs.model.document import DICTIONARY, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_NODES
+from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.readers.index import follow
+from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
+from pytest_gbs.readers.python.program import Program
+from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
+from pytest_gbs.readers.python.values import Evaluator, Items, Known, Made, Table, Value
+from pytest_gbs.readers.scalar import COMPUTED
+
+
+def read_documents(program: Program) -> Iterator[Document]:
+    """Yield the documents of `program` in the order of its text, at most `MOST_DOCUMENTS` of them."""
+    scopes = read_scopes(program.tree)
+    evaluator = Evaluator(program, scopes)
+    found = [*_calls(scopes, evaluator), *_dictionaries(program, scopes, evaluator)]
+    module = _module(program, scopes, evaluator)
+    imports = frozenset(name.partition(".")[0] for name in (*scopes.imported.values(), *scopes.stars))
+    comments = _Comments(program)
+    found.sort(key=lambda each: each[2].start)
+    alone = len(found) == 1
+    for number, (called, node, table) in enumerate([*module, *found][:MOST_DOCUMENTS], 1):
+        root = _mapping(table, 0, [MOST_NODES])
+        keyed = follow(root, MOST_NODES)
+        rest = None if table.rest is None else Location(program.source.path, table.rest.start, table.rest.stop)
+        blocks = comments.of_module(root) if called == MODULE else comments.of_call(node, keyed, alone)
+        yield Document(program.source, number, PYTHON, root, keyed, blocks, (), called, imports, rest)
+
+
+@cache
+def _batch() -> re.Pattern[str]:
+    return re.compile(r"batch|accum", re.IGNORECASE)
+
+
+def _sets_batch(table: Table) -> bool:
+    return any(_batch().search(name) for name in table.entries)
+
+
+def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST, Table]]:
+    """Yield each call of an imported class, or of one that this file makes from it, that names a batch size."""
+    for call, scope in scopes.calls:
+        definition = evaluator.definition(call.func, scope)
+        name = _imported(evaluator, scopes, call.func, definition)
+        if not name or not name.rpartition(".")[2][:1].isupper():
+            continue
+        table = evaluator.keywords(call, scope)
+        for each in evaluator.ancestry(definition) if definition is not None else ():
+            for field in scopes.inner[each].names.values() if _batch().search(" ".join(scopes.inner[each].names)) else ():
+                _add_field(table, field[0].node, each, evaluator)
+        table = _with_attributes(table, call, scope, scopes, evaluator)
+        if _sets_batch(table):
+            yield name, call, table
+
+
+def _imported(evaluator: Evaluator, scopes: Scopes, func: ast.expr, definition: ast.ClassDef | None) -> str:
+    """The name under which the class that is called was imported, or the class that it is made from; "" where there is none."""
+    if definition is None:
+        name = evaluator.qualified(func)
+        return name if "." in name and not name.startswith(".") else ""
+    for each in evaluator.ancestry(definition):
+        for base in each.bases:
+            if evaluator.definition(base, scopes.module) is None:
+                name = evaluator.qualified(base)
+                if "." in name and not name.startswith("."):
+                    return name
+    return ""
+
+
+def _add_field(table: Table, node: ast.AST, definition: ast.ClassDef, evaluator: Evaluator) -> None:
+    """Add to `table` the default that a class of this file gives a field, where the call does not set it."""
+    target = node.target if isinstance(node, ast.AnnAssign) else None
+    if isinstance(target, ast.Name) and target.id not in table.entries:
+        value = evaluator.field(definition, target.id)
+        if value is not None:
+            table.entries[target.id] = evaluator.program.span(target), value
+
+
+def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes, evaluator: Evaluator) -> Table:
+    """`table` with the attributes that are set on what the call made: `args.gradient_accumulation_steps = 4`."""
+    names = [name for name, bindings in scope.names.items() if any(each.value is call for each in bindings)]
+    for name in names:
+        for statement, target, where, branch in scopes.changes.get(name, ()):
+            if not isinstance(target, ast.Attribute) or statement.lineno < call.lineno:
+                continue
+            straight = where is scope and not branch and isinstance(statement, ast.Assign) and len(scope.names[name]) == 1
+            start = evaluator.program.span(target)
+            lost = evaluator._lost(target)
+            table.entries[target.attr] = (
+                start,
+                evaluator.value(statement.value, where) if straight and statement.value is not None else lost,
+            )
+    return table
+
+
+def _dictionaries(program: Program, scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST, Table]]:
+    """Yield each dictionary that is written out and holds a batch size, outermost ones alone."""
+    inside: set[ast.AST] = set()
+    for node in ast.walk(program.tree):  # breadth first: an outer dictionary comes before those in it
+        if not isinstance(node, ast.Dict) or node in inside:
+            continue
+        if any(isinstance(key, ast.Constant) and isinstance(key.value, str) and _batch().search(key.value) for key in node.keys):
+            inside.update(ast.walk(node))
+            table = evaluator.value(node, scopes.module)
+            if isinstance(table, Table):
+                yield DICTIONARY, node, table
+
+
+def _module(program: Program, scopes: Scopes, evaluator: Evaluator) -> list[tuple[str, ast.AST, Table]]:
+    """The names that the module itself binds, as a configuration that is a Python file has them."""
+    names = scopes.module.names
+    if not _batch().search(" ".join(names)):
+        return []
+    table = Table({}, 0, len(program.source.text))
+    for name, bindings in names.items():
+        last = bindings[-1]
+        if isinstance(last.node, (ast.Assign, ast.AnnAssign)) and last.value is not None and last.item < 0:
+            target = last.node.targets[0] if isinstance(last.node, ast.Assign) else last.node.target
+            settled = len(bindings) == 1 and not last.branch
+            value = evaluator.value(last.value, scopes.module) if settled else evaluator._lost(target)
+            table.entries[name] = program.span(target), value
+    return [(MODULE, program.tree, table)] if table.entries else []
+
+
+def _mapping(table: Table, depth: int, left: list[int]) -> Mapping:
+    entries = []
+    for name, ((start, stop), value) in table.entries.items():
+        left[0] -= 1
+        if left[0] > 0 and depth < DEEPEST_DOCUMENT:
+            entries.append((Scalar(start, stop, name, False), _node(value, depth + 1, left)))
+    return Mapping(table.start, table.stop, tuple(entries))
+
+
+def _node(value: Value, depth: int, left: list[int]) -> Node:
+    """`value` as a node of a document; what the text does not fix is a scalar with the tag `COMPUTED`."""
+    left[0] -= 1
+    if left[0] < 0 or depth >= DEEPEST_DOCUMENT:
+        return Scalar(value.start, value.stop, "", False, COMPUTED)
+    if isinstance(value, Table):
+        return _mapping(value, depth, left)
+    if isinstance(value, Made):
+        return _mapping(value.arguments, depth, left)
+    if isinstance(value, Items):
+        return Sequence(value.start, value.stop, tuple(_node(each, depth + 1, left) for each in value.items))
+    if not isinstance(value, Known):
+        return Scalar(value.start, value.stop, "", False, COMPUTED)
+    return _scalar(value)
+
+
+def _scalar(known: Known) -> Scalar:
+    if isinstance(known.value, str):
+        return Scalar(known.start, known.stop, known.value, False)
+    words = {True: "true", False: "false", None: "null"}
+    text = words[known.value] if known.value is None or isinstance(known.value, bool) else repr(known.value)
+    return Scalar(known.start, known.stop, text, True)
+
+
+class _Comments:
+    """The comments of a program, each with its line, and whether it has the line to itself."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.found: dict[int, tuple[int, str, bool]] | None = None
+
+    def _read(self) -> dict[int, tuple[int, str, bool]]:
+        if self.found is None:
+            self.found = {}
+            try:
+                for token in tokenize.generate_tokens(io.StringIO(self.program.text).readline):
+                    if token.type == tokenize.COMMENT:
+                        line, column = token.start
+                        self.found[line] = self.program.lines.starts[line - 1] + column, token.string, not token.line[:column].strip()
+            except (tokenize.TokenError, SyntaxError):
+                pass  # what stands before the end of the text is read all the same
+        return self.found
+
+    def of_call(self, node: ast.AST, keyed: dict[KeyPath, tuple[Node, Node]], alone: bool) -> tuple[CommentBlock, ...]:
+        """The comments within a call, behind what gives its values, right above it, and at the top of a file with one recipe."""
+        assert isinstance(node, ast.expr)
+        comments = self._read()
+        if not comments:
+            return ()
+        keys = self._keys(keyed)
+        first, last = node.lineno, node.end_lineno or node.lineno
+        lines = {line for line in comments if first <= line <= last} | (keys.keys() & comments.keys())
+        blocks = [self._block([line], *self._owner(line, keys)) for line in sorted(lines)]
+        above = self._above(first)
+        if above:
+            blocks.insert(0, self._block(above, None, HEADER))
+        top = self._above(self._first_code()) if alone else []
+        if top and top != above:
+            blocks.insert(0, self._block(top, None, HEADER))
+        return tuple(blocks)
+
+    def of_module(self, root: Mapping) -> tuple[CommentBlock, ...]:
+        """All comments outside of functions, those behind a name its own."""
+        keys = self._keys({(key.text,): (key, value) for key, value in root.entries if isinstance(key, Scalar)}, values=False)
+        return tuple(self._block([line], *self._owner(line, keys)) for line in sorted(self._read()))
+
+    def _keys(self, keyed: dict[KeyPath, tuple[Node, Node]], values: bool = True) -> dict[int, KeyPath]:
+        """The last key on each line of the program, where keys or the text of their values are."""
+        found: dict[int, KeyPath] = {}
+        for path, (key, value) in keyed.items():
+            for node in (key, value)[: 1 + values]:
+                if not isinstance(node, Mapping):
+                    found[self._line(node.start)] = path
+        return found
+
+    def _line(self, place: int) -> int:
+        """The line of the program that holds a place of the file."""
+        places = self.program.places
+        number = max(0, bisect_right(places, place, key=lambda each: each[1]) - 1)
+        return self.program.lines.line_of(places[number][0] + place - places[number][1])
+
+    def _owner(self, line: int, keys: dict[int, KeyPath]) -> tuple[KeyPath | None, str]:
+        if not self._read()[line][2]:
+            return keys.get(line), TRAILING
+        below = sorted(keys)
+        number = bisect_left(below, line)
+        return (keys[below[number]] if number < len(below) else None), ABOVE
+
+    def _above(self, line: int) -> list[int]:
+        """The lines of the comment that ends right above `line`."""
+        comments = self._read()
+        first = line
+        while first - 1 in comments and comments[first - 1][2]:
+            first -= 1
+        return list(range(first, line))
+
+    def _first_code(self) -> int:
+        body = self.program.tree.body
+        return body[0].lineno if body else 1
+
+    def _block(self, lines: list[int], owner: KeyPath | None, placement: str) -> CommentBlock:
+        texts: list[str] = []
+        pieces: list[tuple[int, int]] = []
+        length = 0
+        for line in lines:
+            offset, raw, _ = self._read()[line]
+            text = raw.lstrip("#").lstrip()
+            pieces.append((length, self.program.place(offset + len(raw) - len(text))))
+            texts.append(text.rstrip())
+            length += len(texts[-1]) + 1
+        return CommentBlock("\n".join(texts), tuple(pieces), owner, placement)

@@ -1,0 +1,166 @@
+"""The text of a Python program as the file has it: a module, or the code cells of a notebook, one after the other."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from bisect import bisect_right
+from functools import cache
+from typing import Final
+
+from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.location import Lines, Source, Unreadable
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.json_reader import read_json
+from pytest_gbs.readers.refusal import unreadable
+
+NOTEBOOK: Final = ".ipynb"
+_NOT_CODE: Final = ("outputs", "metadata", "attachments")
+
+
+class Program(NamedTuple):
+    """A program that parses: `text` is its code, and `places` says where each part of it is in the file.
+
+    `places` are pairs (offset in `text`, offset in the file), ascending; between two of them both count alike.
+    """
+
+    source: Source
+    text: str
+    tree: ast.Module
+    lines: Lines
+    places: tuple[tuple[int, int], ...]
+
+    def place(self, offset: int) -> int:
+        """The offset in the file of the character at `offset` of the text."""
+        base, origin = self.places[max(0, bisect_right(self.places, (offset, len(self.source.text))) - 1)]
+        return origin + offset - base
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset in the text of a position of `ast`: `line` counts from 1, `column` in bytes of UTF-8 from 0."""
+        start = self.lines.starts[line - 1]
+        text = self.lines.line(line)
+        return start + (column if text.isascii() else len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")))
+
+    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
+        """The offsets in the file of the first character of `node` and of the one behind it."""
+        start = self.offset(node.lineno, node.col_offset)
+        stop = self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return self.place(start), self.place(max(start, stop - 1)) + 1
+
+
+def read_program(source: Source) -> Program | Unreadable:
+    """The program in `source`, or why there is none: this Python's own parser refuses it. Nothing is run or imported.
+
+    A program may be for another version of Python, so that this matters only to somebody who named the file.
+    """
+    if not source.path.endswith(NOTEBOOK):
+        tree = _parse(source.text)
+        if isinstance(tree, ast.Module):
+            return Program(source, source.text, tree, Lines(source.text), ((0, 0),))
+        return unreadable(source, *tree)._replace(matters=False)
+    document = read_json(source, without=_NOT_CODE)[0]
+    if isinstance(document, Unreadable):
+        return document._replace(matters=False)
+    text, places = _cells(source, document)
+    tree = _parse(text)
+    if isinstance(tree, ast.Module):
+        return Program(source, text, tree, Lines(text), places)
+    return unreadable(source, 0, f"Python can't parse its code: {tree[1]}")._replace(matters=False)
+
+
+def _parse(text: str) -> ast.Module | tuple[int, str]:
+    """The tree of `text`, or where parsing stops and why."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        lines = Lines(text)
+        line = min(max(error.lineno or 1, 1), len(lines.starts))
+        return lines.starts[line - 1], f"Python: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return 0, f"Python: {type(error).__name__}"
+
+
+def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The code of all cells that parse, and where each part is in the file."""
+    parts: list[str] = []
+    places: list[tuple[int, int]] = []
+    length = 0
+    for cell in _code_cells(notebook.root):
+        lines = [line for line in cell if isinstance(line, Scalar)]
+        text = _without_magic("".join(line.text for line in lines))
+        if not isinstance(_parse(text), ast.Module):
+            continue
+        at = length
+        for line in lines:
+            places.extend(_unescaped(source.text, line, at))
+            at += len(line.text)
+        parts.append(text + "\n")
+        length += len(text) + 1
+    return "".join(parts), tuple(places) or ((0, 0),)
+
+
+def _code_cells(root: Node | None) -> list[tuple[Node, ...]]:
+    """The source lines of each code cell; notebooks before version 4 have worksheets and `input`."""
+    found: list[tuple[Node, ...]] = []
+    for sheet in _items(_get(root, "worksheets")) or (root,):
+        for cell in _items(_get(sheet, "cells")):
+            kind = _get(cell, "cell_type")
+            code = _get(cell, "source") or _get(cell, "input")
+            if isinstance(kind, Scalar) and kind.text == "code" and code is not None:
+                found.append(_items(code) or (code,))
+    return found
+
+
+def _get(node: Node | None, key: str) -> Node | None:
+    entries = node.entries if isinstance(node, Mapping) else ()
+    return next((value for name, value in entries if isinstance(name, Scalar) and name.text == key), None)
+
+
+def _items(node: Node | None) -> tuple[Node, ...]:
+    return node.items if isinstance(node, Sequence) else ()
+
+
+def _without_magic(text: str) -> str:
+    """`text` with the lines that are not Python (`!pip install`, `%cd`, `name?`) blanked, each character in its place."""
+    if text.lstrip().startswith("%%"):
+        return _blank(text)
+    lines = text.split("\n")
+    goes_on = False
+    for number, line in enumerate(lines):
+        if goes_on or _magic().match(line):
+            lines[number] = _blank(line) if goes_on else _in_its_place(line)
+            goes_on = line.rstrip().endswith("\\")
+    return "\n".join(lines)
+
+
+def _in_its_place(line: str) -> str:
+    """A statement that does nothing, as long as `line`, so that the block around it still has one; blanks where that is too short."""
+    code = line.lstrip()
+    return line[: len(line) - len(code)] + ("pass".ljust(len(code)) if len(code) >= len("pass") else _blank(code))
+
+
+def _blank(text: str) -> str:
+    return "".join(sign if sign in "\r\n" else " " for sign in text)
+
+
+@cache
+def _magic() -> re.Pattern[str]:
+    return re.compile(r"\s*(?:[!%?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[!%]\w)")
+
+
+@cache
+def _escape() -> re.Pattern[str]:
+    return re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)")
+
+
+def _unescaped(text: str, line: Scalar, at: int) -> list[tuple[int, int]]:
+    """Where the characters of one string of JSON are in the file: `at` is the offset of the first in the code."""
+    places = [(at, line.start + 1)]
+    escapes = 0
+    for match in _escape().finditer(text, line.start + 1, line.stop - 1):
+        escapes += len(match.group()) - 1
+        places.append((at + match.end() - line.start - 1 - escapes, match.end()))
+    return places

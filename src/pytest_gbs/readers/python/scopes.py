@@ -1,0 +1,165 @@
+"""The names of a program by scope: what each is bound to, and whether only sometimes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from pytest_gbs.model.record import NamedTuple
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BRANCHES: Final = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.ExceptHandler, ast.Match)
+
+
+class Binding(NamedTuple):
+    """What binds a name at `node`: the expression `value`, or None where no single expression gives it (a loop, `+=`, `with`).
+
+    `item` is the position in a tuple that is unpacked, -1 where nothing is. `parameter` is the function of which it is one.
+    """
+
+    node: ast.AST
+    value: ast.expr | None
+    item: int = -1
+    parameter: Function | None = None
+    branch: bool = False
+
+
+class Scope:
+    """One module, function or class: its `names`, and the scope around it."""
+
+    def __init__(self, node: ast.AST, parent: Scope | None) -> None:
+        self.node, self.parent = node, parent
+        self.names: dict[str, list[Binding]] = {}
+        self.outer: set[str] = set()  # declared global or nonlocal
+
+    def bind(self, name: str, binding: Binding) -> None:
+        """Add a binding of `name`, to the module where it is declared global."""
+        scope = self
+        while name in scope.outer and scope.parent is not None:
+            scope = scope.parent
+        scope.names.setdefault(name, []).append(binding)
+
+    def find(self, name: str) -> tuple[Scope, list[Binding]] | None:
+        """The scope that binds `name` as seen from here, with its bindings; a function does not see the class around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names and (scope is self or not isinstance(scope.node, ast.ClassDef)):
+                return scope, scope.names[name]
+            scope = scope.parent
+        return None
+
+
+class Scopes(NamedTuple):
+    """All that a program binds and calls: `calls` each with its scope, `changes` the attributes and items that are set later."""
+
+    module: Scope
+    imported: dict[str, str]
+    stars: tuple[str, ...]
+    calls: tuple[tuple[ast.Call, Scope], ...]
+    inner: dict[ast.AST, Scope]
+    changes: dict[str, list[tuple[ast.Assign | ast.AugAssign | ast.AnnAssign, ast.expr, Scope, bool]]]
+
+
+def read_scopes(tree: ast.Module) -> Scopes:
+    """What `tree` binds; walked with a list instead of recursion, so that depth costs nothing."""
+    module = Scope(tree, None)
+    scopes = Scopes(module, {}, (), (), {}, {})
+    calls: list[tuple[ast.Call, Scope]] = []
+    stars: list[str] = []
+    pending: list[tuple[ast.AST, Scope, bool]] = [(each, module, False) for each in reversed(tree.body)]
+    while pending:
+        node, scope, branch = pending.pop()
+        if isinstance(node, ast.Call):
+            calls.append((node, scope))
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            stars.extend(_bind_import(node, scope, scopes.imported))
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            scope.outer.update(node.names)
+        else:
+            for name, binding in _bindings(node, branch):
+                scope.bind(name, binding)
+            for target, change in _changes(node):
+                scopes.changes.setdefault(target, []).append((*change, scope, branch))  # type: ignore[arg-type]
+        inner, below = scope, branch or (isinstance(node, _BRANCHES) and not _is_main(node))
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            inner, below = Scope(node, scope), False
+            scopes.inner[node] = inner
+            for name, binding in _parameters(node):
+                inner.bind(name, binding)
+        pending.extend((child, inner, below) for child in reversed(list(ast.iter_child_nodes(node))))
+    return scopes._replace(calls=tuple(calls), stars=tuple(stars))
+
+
+def _is_main(node: ast.AST) -> bool:
+    """Whether `node` is `if __name__ == "__main__":`, which holds when the file is run."""
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Compare)
+        and isinstance(node.test.left, ast.Name)
+        and node.test.left.id == "__name__"
+    )
+
+
+def _bind_import(node: ast.Import | ast.ImportFrom, scope: Scope, imported: dict[str, str]) -> Iterator[str]:
+    """Note the qualified name of what an import binds; yield the modules of which everything is taken."""
+    for alias in node.names:
+        name = alias.asname or alias.name.partition(".")[0]
+        if isinstance(node, ast.Import):
+            whole = alias.name if alias.asname else name
+        elif alias.name == "*":
+            if node.module and not node.level:
+                yield node.module
+            continue
+        else:
+            whole = "." * node.level + f"{node.module or ''}.{alias.name}"
+        imported[name] = whole
+        scope.bind(name, Binding(node, None))
+
+
+def _bindings(node: ast.AST, branch: bool) -> Iterator[tuple[str, Binding]]:
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from _targets(node, target, node.value, branch)
+    elif (isinstance(node, ast.AnnAssign) and node.value is not None) or isinstance(node, ast.NamedExpr):
+        yield from _targets(node, node.target, node.value, branch)
+    elif isinstance(node, (ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension)):
+        yield from _targets(node, node.target, None, branch)
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield from _targets(node, node.optional_vars, None, branch)
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)) and node.name:
+        yield node.name, Binding(node, None, branch=branch)
+
+
+def _targets(node: ast.AST, target: ast.expr, value: ast.expr | None, branch: bool) -> Iterator[tuple[str, Binding]]:
+    if isinstance(target, ast.Name):
+        yield target.id, Binding(node, value, branch=branch)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for number, each in enumerate(target.elts):
+            if isinstance(each, ast.Name):
+                starred = any(isinstance(other, ast.Starred) for other in target.elts[:number])
+                yield each.id, Binding(node, None if starred else value, number, branch=branch)
+            else:
+                yield from _targets(node, each.value if isinstance(each, ast.Starred) else each, None, branch)
+
+
+def _changes(node: ast.AST) -> Iterator[tuple[str, tuple[ast.AST, ast.expr]]]:
+    """Yield the names of which `node` sets an attribute or an item."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
+    for target in targets:
+        if isinstance(target, (ast.Attribute, ast.Subscript)) and isinstance(target.value, ast.Name):
+            yield target.value.id, (node, target)
+
+
+def _parameters(node: ast.AST) -> Iterator[tuple[str, Binding]]:
+    if isinstance(node, ast.ClassDef):
+        return
+    arguments = node.args  # type: ignore[attr-defined]
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = [*[None] * (len(plain) - len(arguments.defaults)), *arguments.defaults, *arguments.kw_defaults]
+    function = node if isinstance(node, _FUNCTIONS) else None
+    for argument, default in zip((*plain, *arguments.kwonlyargs), defaults, strict=False):
+        yield argument.arg, Binding(argument, default, parameter=function, branch=function is None)
+    for argument in filter(None, (arguments.vararg, arguments.kwarg)):
+        yield argument.arg, Binding(argument, None)

@@ -1,0 +1,503 @@
+"""What an expression of a program is, as far as its text fixes that; everything else is lost, with the place where."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION, LARGEST_PRODUCT, MOST_EVALUATED
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.program import NOTEBOOK, Program
+from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
+
+Constant: TypeAlias = int | float | str | bool | None
+
+
+class Known(NamedTuple):
+    """A constant, and the text that gives it: the literal itself where a name stands for one."""
+
+    value: Constant
+    start: int
+    stop: int
+
+
+class Table(NamedTuple):
+    """Keys with their values, each key at its place; where `rest` is set, further keys come from there."""
+
+    entries: dict[str, tuple[tuple[int, int], Value]]
+    start: int
+    stop: int
+    rest: Lost | None = None
+
+
+class Items(NamedTuple):
+    """The values of a list or a tuple."""
+
+    items: tuple[Value, ...]
+    start: int
+    stop: int
+
+
+class Made(NamedTuple):
+    """What the call of a class gives: its name as imported (`trl.SFTConfig`), its arguments, and the class if this file defines it."""
+
+    name: str
+    arguments: Table
+    definition: ast.ClassDef | None
+    start: int
+    stop: int
+
+
+class Lost(NamedTuple):
+    """What the text does not fix; the span is the expression that runs into it."""
+
+    start: int
+    stop: int
+
+
+Value: TypeAlias = Known | Table | Items | Made | Lost
+
+NAMESPACE: Final = "argparse.Namespace"
+_PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
+_RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
+_FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
+_CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
+_ARITHMETIC: Final[dict[type[ast.operator], Callable[[int | float, int | float], int | float]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Is: operator.eq,
+    ast.IsNot: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+class Evaluator:
+    """The values of one program's expressions; it looks at no more of them than a bound allows."""
+
+    def __init__(self, program: Program, scopes: Scopes) -> None:
+        self.program, self.scopes = program, scopes
+        self.left = MOST_EVALUATED
+        self.depth = 0
+        self.options: dict[str, ast.Call] | None = None
+
+    def value(self, node: ast.expr, scope: Scope) -> Value:
+        """What `node` is in `scope`."""
+        self.left -= 1
+        if self.left < 0 or self.depth >= DEEPEST_EXPRESSION:
+            return self._lost(node)
+        self.depth += 1
+        try:
+            reads = getattr(self, f"_{type(node).__name__.lower()}", None)
+            return reads(node, scope) if reads is not None else self._lost(node)
+        finally:
+            self.depth -= 1
+
+    def _lost(self, node: ast.expr) -> Lost:
+        return Lost(*self.program.span(node))
+
+    def _constant(self, node: ast.Constant, _: Scope) -> Value:
+        known = node.value is None or isinstance(node.value, (int, float, str))
+        return Known(node.value, *self.program.span(node)) if known else self._lost(node)  # type: ignore[arg-type]
+
+    def _tuple(self, node: ast.Tuple | ast.List, scope: Scope) -> Value:
+        return Items(tuple(self.value(each, scope) for each in node.elts), *self.program.span(node))
+
+    _list = _tuple
+
+    def _dict(self, node: ast.Dict, scope: Scope) -> Value:
+        table = Table({}, *self.program.span(node))
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is None:
+                table = self._spread(table, self.value(value, scope))
+            elif isinstance(key, ast.Constant) and isinstance(key.value, str):
+                table.entries[key.value] = self.program.span(key), self.value(value, scope)
+            else:
+                table = table._replace(rest=self._lost(key))
+        return table
+
+    def _spread(self, table: Table, more: Value) -> Table:
+        """`table` with the entries of `**more`; what they are where that is not known."""
+        if isinstance(more, Table):
+            table.entries.update(more.entries)
+            return table._replace(rest=table.rest or more.rest)
+        return table._replace(rest=Lost(more.start, more.stop))
+
+    def keywords(self, call: ast.Call, scope: Scope) -> Table:
+        """The arguments of a call that have names."""
+        table = Table({}, *self.program.span(call))
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                table = self._spread(table, self.value(keyword.value, scope))
+            else:
+                start, _ = self.program.span(keyword)
+                table.entries[keyword.arg] = (start, start + len(keyword.arg)), self.value(keyword.value, scope)
+        return table
+
+    def _unaryop(self, node: ast.UnaryOp, scope: Scope) -> Value:
+        inner = self.value(node.operand, scope)
+        if isinstance(inner, Known) and isinstance(node.op, ast.Not):
+            return inner._replace(value=not inner.value)
+        if isinstance(inner, Known) and isinstance(node.op, ast.USub) and isinstance(inner.value, (int, float)):
+            return Known(-inner.value, *self.program.span(node))
+        return self._lost(node)
+
+    def _binop(self, node: ast.BinOp, scope: Scope) -> Value:
+        left, right = self.value(node.left, scope), self.value(node.right, scope)
+        computes = _ARITHMETIC.get(type(node.op))
+        if computes is None or not isinstance(left, Known) or not isinstance(right, Known):
+            return self._lost(node)
+        if not isinstance(left.value, (int, float)) or not isinstance(right.value, (int, float)):
+            return self._lost(node)
+        try:
+            result = computes(left.value, right.value)
+        except (ArithmeticError, ValueError):
+            return self._lost(node)
+        return Known(result, *self.program.span(node)) if abs(result) <= LARGEST_PRODUCT else self._lost(node)
+
+    def _boolop(self, node: ast.BoolOp, scope: Scope) -> Value:
+        for each in node.values:
+            found = self.value(each, scope)
+            if not isinstance(found, Known):
+                return self._lost(node)
+            if bool(found.value) == isinstance(node.op, ast.Or):
+                return found
+        return found
+
+    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
+        compares = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
+        left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
+        if compares is None or not isinstance(left, Known) or not isinstance(right, Known):
+            return self._lost(node)
+        try:
+            return Known(compares(left.value, right.value), *self.program.span(node))
+        except TypeError:
+            return self._lost(node)
+
+    def _ifexp(self, node: ast.IfExp, scope: Scope) -> Value:
+        test = self.value(node.test, scope)
+        if isinstance(test, Known):
+            return self.value(node.body if test.value else node.orelse, scope)
+        return self._agreed((self.value(node.body, scope), self.value(node.orelse, scope)), node)
+
+    def _agreed(self, found: tuple[Value, ...], node: ast.expr) -> Value:
+        """The one constant that all of `found` are."""
+        first = found[0]
+        same = all(isinstance(each, Known) and isinstance(first, Known) and each.value == first.value for each in found)
+        return first if same else self._lost(node)
+
+    def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
+        base, key = self.value(node.value, scope), self.value(node.slice, scope)
+        if isinstance(key, Known) and isinstance(key.value, str) and isinstance(base, Table):
+            return self._entry(base, key.value, node)
+        if (
+            isinstance(key, Known)
+            and type(key.value) is int
+            and isinstance(base, Items)
+            and -len(base.items) <= key.value < len(base.items)
+        ):
+            return base.items[key.value]
+        parsed = isinstance(base, Made) and base.name == NAMESPACE and isinstance(key, Known) and key.value == 0
+        return base if parsed else self._lost(node)
+
+    def _entry(self, table: Table, key: str, node: ast.expr) -> Value:
+        found = table.entries.get(key)
+        return found[1] if found is not None and table.rest is None else self._lost(node)
+
+    def _name(self, node: ast.Name, scope: Scope) -> Value:
+        found = scope.find(node.id)
+        if found is None:
+            return self._lost(node)
+        where, bindings = found
+        chosen = self._chosen(bindings, node) if where is scope else None
+        if chosen is not None:
+            result = self._bound(chosen, where, node)
+        elif len(bindings) == 1:
+            result = self._bound(bindings[0], where, node)
+        else:
+            result = self._agreed(tuple(self._bound(each, where, node) for each in bindings[:20]), node)
+        return self._with_items(result, node, where) if isinstance(result, Table) else result
+
+    def _chosen(self, bindings: list[Binding], node: ast.Name) -> Binding | None:
+        """The last binding before `node` where all of them follow each other; cells of a notebook may run in any order."""
+        if self.program.source.path.endswith(NOTEBOOK) or any(each.branch for each in bindings):
+            return None
+        before = [each for each in bindings if getattr(each.node, "end_lineno", 0) < node.lineno]
+        return before[-1] if before else None
+
+    def _with_items(self, table: Table, node: ast.Name, scope: Scope) -> Table:
+        """`table` with the items that are set after it was made; open where they can't be told."""
+        changes = [change for change in self.scopes.changes.get(node.id, ()) if isinstance(change[1], ast.Subscript)]
+        if not changes and not self._is_changed(node.id):
+            return table
+        entries = dict(table.entries)
+        rest: Lost | None = self._lost(node) if self._is_changed(node.id) else None
+        for statement, target, where, branch in changes:
+            key = target.slice if isinstance(target, ast.Subscript) else None
+            straight = where is scope and not branch and statement.lineno < node.lineno and isinstance(statement, ast.Assign)
+            if straight and isinstance(key, ast.Constant) and isinstance(key.value, str) and statement.value is not None:
+                entries[key.value] = self.program.span(target), self.value(statement.value, where)
+            elif isinstance(key, ast.Constant) and isinstance(key.value, str):
+                entries[key.value] = self.program.span(target), self._lost(target)
+            else:
+                rest = self._lost(target)
+        return table._replace(entries=entries, rest=table.rest or rest)
+
+    def _is_changed(self, name: str) -> bool:
+        """Whether a method is called that changes the dictionary `name`."""
+        return any(
+            isinstance(call.func, ast.Attribute)
+            and call.func.attr in _CHANGING
+            and isinstance(call.func.value, ast.Name)
+            and call.func.value.id == name
+            for call, _ in self.scopes.calls
+        )
+
+    def _bound(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
+        if binding.parameter is not None:
+            return self._parameter(binding, scope, node)
+        if binding.value is None:
+            return self._lost(node)
+        if binding.item < 0:
+            return self.value(binding.value, scope)
+        whole = self.value(binding.value, scope)
+        if isinstance(whole, Items) and binding.item < len(whole.items):
+            return whole.items[binding.item]
+        parsed = isinstance(whole, Made) and whole.name == NAMESPACE and binding.item == 0
+        return whole if parsed else self._lost(node)
+
+    def _parameter(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
+        """What a parameter is: its default if a command line runs the function, else what all calls in the file give."""
+        function = binding.parameter
+        assert function is not None and isinstance(binding.node, ast.arg)
+        option = self._decorated(function, binding.node.arg)
+        if option is not None:
+            return option
+        around = scope.parent
+        if around is None or around.names.get(function.name, [None])[0] is None or len(around.names[function.name]) > 1:
+            return self._lost(node)
+        calls = [(call, where) for call, where in self.scopes.calls if isinstance(call.func, ast.Name) and call.func.id == function.name]
+        runs = self._is_run(function.name)
+        if runs and not calls:
+            return self.value(binding.value, around) if binding.value is not None else self._lost(node)
+        if runs or not calls or len(calls) > 20:
+            return self._lost(node)
+        return self._agreed_value([self._argument(call, where, binding, function, around) for call, where in calls], node)
+
+    def _agreed_value(self, found: list[Value], node: ast.expr) -> Value:
+        return found[0] if len(found) == 1 else self._agreed(tuple(found), node)
+
+    def _is_run(self, name: str) -> bool:
+        """Whether the function `name` is handed to a library that makes a command line of it."""
+        return any(
+            self.qualified(call.func) in _RUNS and any(isinstance(each, ast.Name) and each.id == name for each in call.args)
+            for call, _ in self.scopes.calls
+        )
+
+    def _argument(self, call: ast.Call, where: Scope, binding: Binding, function: ast.AST, around: Scope) -> Value:
+        """What `call` gives for one parameter of `function`."""
+        assert isinstance(binding.node, ast.arg) and isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                return self._lost(keyword.value)
+            if keyword.arg == binding.node.arg:
+                return self.value(keyword.value, where)
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        number = names.index(binding.node.arg) if binding.node.arg in names else len(names)
+        if any(isinstance(each, ast.Starred) for each in call.args[: number + 1]):
+            return self._lost(call)
+        if number < len(call.args):
+            return self.value(call.args[number], where)
+        return self.value(binding.value, around) if binding.value is not None else self._lost(call)
+
+    def _decorated(self, function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str) -> Value | None:
+        """The default that an option of click gives a parameter, None if none of its decorators does."""
+        for decorator in function.decorator_list:
+            if (
+                isinstance(decorator, ast.Call)
+                and self.qualified(decorator.func).endswith(".option")
+                and parameter in _destinations(decorator)
+            ):
+                table = self.keywords(decorator, self.scopes.module)
+                return self._entry(table, "default", decorator)
+        return None
+
+    def qualified(self, node: ast.expr) -> str:
+        """The dotted name of what is called, as imported (`trl.SFTConfig`); "" where it is not a plain name."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        bound = self.scopes.module.names.get(node.id)
+        first = self.scopes.imported.get(node.id)
+        if first is None and bound is None and len(self.scopes.stars) == 1:
+            first = f"{self.scopes.stars[0]}.{node.id}"
+        return ".".join([first or node.id, *reversed(parts)])
+
+    def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        base = self.value(node.value, scope)
+        if isinstance(base, Lost) and isinstance(node.value, ast.Name):
+            definition = self.definition(node.value, scope)
+            base = Made(node.value.id, Table({}, *base), definition, *base) if definition is not None else base
+        if not isinstance(base, Made):
+            return self._lost(node)
+        changed = self._changed(node, scope)
+        if changed is not None:
+            return changed
+        if node.attr in base.arguments.entries:
+            return base.arguments.entries[node.attr][1]
+        if base.arguments.rest is not None:
+            return self._lost(node)
+        if base.name == NAMESPACE:
+            return self._option(node)
+        found = self.field(base.definition, node.attr) if base.definition is not None else None
+        return found if found is not None else self._lost(node)
+
+    def _changed(self, node: ast.Attribute, scope: Scope) -> Value | None:
+        """What an attribute was set to before, None where it never is."""
+        if not isinstance(node.value, ast.Name):
+            return None
+        sets = [
+            each for each in self.scopes.changes.get(node.value.id, ()) if isinstance(each[1], ast.Attribute) and each[1].attr == node.attr
+        ]
+        if not sets:
+            return None
+        statement, _, where, branch = sets[-1]
+        straight = len(sets) == 1 and where is scope and not branch and statement.lineno < node.lineno
+        if straight and isinstance(statement, ast.Assign):
+            return self.value(statement.value, where)
+        return self._lost(node)
+
+    def definition(self, node: ast.expr, scope: Scope) -> ast.ClassDef | None:
+        """The class of this file that `node` names, None where it names something else."""
+        found = scope.find(node.id) if isinstance(node, ast.Name) else None
+        bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        return bound if isinstance(bound, ast.ClassDef) else None
+
+    def field(self, definition: ast.ClassDef, name: str) -> Value | None:
+        """The default of a field of a class of this file, its bases in this file included; None where it has none."""
+        for each in self.ancestry(definition):
+            inner = self.scopes.inner[each]
+            bindings = inner.names.get(name, [])
+            if len(bindings) == 1 and bindings[0].value is not None and bindings[0].item < 0:
+                return self._default(bindings[0].value, inner)
+            if bindings:
+                return self._lost(bindings[-1].value) if bindings[-1].value is not None else Lost(0, 0)
+        return None
+
+    def ancestry(self, definition: ast.ClassDef) -> list[ast.ClassDef]:
+        """`definition` and the classes of this file that it is made from, nearest first."""
+        found = [definition]
+        for each in found:
+            bases = [self.definition(base, self.scopes.module) for base in each.bases]
+            found.extend(base for base in bases if base is not None and base not in found and len(found) < DEEPEST_EXPRESSION)
+        return found
+
+    def _default(self, node: ast.expr, scope: Scope) -> Value:
+        """What a field is by default: `field(default=4)` is 4."""
+        if not isinstance(node, ast.Call) or self.qualified(node.func) not in _FIELDS:
+            return self.value(node, scope)
+        found = self.keywords(node, scope).entries.get("default")
+        if found is not None:
+            return found[1]
+        return self.value(node.args[0], scope) if node.args else self._lost(node)
+
+    def _option(self, node: ast.Attribute) -> Value:
+        """The default of an option of argparse."""
+        if self.options is None:
+            self.options = {}
+            for call, _ in self.scopes.calls:
+                if isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument":
+                    for name in _destinations(call):
+                        self.options.setdefault(name, call)
+        option = self.options.get(node.attr)
+        if option is None:
+            return self._lost(node)
+        return self._entry(self.keywords(option, self.scopes.module), "default", node)
+
+    def _call(self, node: ast.Call, scope: Scope) -> Value:
+        name = self.qualified(node.func)
+        last = node.func.attr if isinstance(node.func, ast.Attribute) else name.rpartition(".")[2]
+        if name == "dict" and not node.args:
+            return self.keywords(node, scope)
+        if name in ("int", "float", "max", "min", "round", "str") and node.args and not node.keywords:
+            return self._builtin(name, node, scope)
+        if last in ("parse_args", "parse_known_args"):
+            return Made(NAMESPACE, Table({}, *self.program.span(node)), None, *self.program.span(node))
+        if last in _PARSES and isinstance(node.func, ast.Attribute):
+            return self._parsed(node.func.value, scope)
+        if name in _RUNS and node.args:
+            made = self._made(node.args[0], scope, None)
+            return made if made is not None else self._lost(node)
+        if isinstance(node.func, ast.Attribute) and last == "get" and node.args:
+            base, key = self.value(node.func.value, scope), self.value(node.args[0], scope)
+            known = isinstance(base, Table) and isinstance(key, Known) and isinstance(key.value, str)
+            return self._entry(base, key.value, node) if known else self._lost(node)  # type: ignore[arg-type,union-attr]
+        made = self._made(node.func, scope, node)
+        return made if made is not None else self._lost(node)
+
+    def _builtin(self, name: str, node: ast.Call, scope: Scope) -> Value:
+        found = [self.value(each, scope) for each in node.args[:20]]
+        numbers = [each.value for each in found if isinstance(each, Known) and isinstance(each.value, (int, float, str))]
+        if len(numbers) != len(node.args):
+            return self._lost(node)
+        try:
+            result = {"int": int, "float": float, "max": max, "min": min, "round": round, "str": str}[name](*numbers)  # type: ignore[operator]
+        except (TypeError, ValueError, ArithmeticError):
+            return self._lost(node)
+        return Known(result, *self.program.span(node))
+
+    def _made(self, func: ast.expr, scope: Scope, call: ast.Call | None) -> Made | None:
+        """What a call of the class that `func` names gives, None where it does not name a class."""
+        definition = self.definition(func, scope)
+        name = self.qualified(func)
+        if definition is None and not name.rpartition(".")[2][:1].isupper():
+            return None
+        node = call if call is not None else func
+        arguments = self.keywords(call, scope) if call is not None else Table({}, *self.program.span(node))
+        return Made(name, arguments, definition, *self.program.span(node))
+
+    def _parsed(self, parser: ast.expr, scope: Scope) -> Value:
+        """What `HfArgumentParser((A, B)).parse_args_into_dataclasses()` gives: one value of each class, with its defaults."""
+        made = self._origin(parser, scope)
+        classes = made.args[0] if made is not None and made.args else None
+        if made is None or classes is None:
+            classes = next((each.value for each in made.keywords if each.arg == "dataclass_types"), None) if made is not None else None
+        if classes is None:
+            return self._lost(parser)
+        several = classes.elts if isinstance(classes, (ast.Tuple, ast.List)) else [classes]
+        found = [self._made(each, scope, None) or self._lost(each) for each in several]
+        return Items(tuple(found), *self.program.span(parser))
+
+    def _origin(self, node: ast.expr, scope: Scope) -> ast.Call | None:
+        """The call that made what `node` names."""
+        if isinstance(node, ast.Call):
+            return node
+        found = scope.find(node.id) if isinstance(node, ast.Name) else None
+        value = found[1][0].value if found is not None and len(found[1]) == 1 else None
+        return value if isinstance(value, ast.Call) else None
+
+
+def _destinations(call: ast.Call) -> list[str]:
+    """The names under which `add_argument("--batch-size")` or `click.option("--batch-size")` keeps its value."""
+    for keyword in call.keywords:
+        if keyword.arg == "dest" and isinstance(keyword.value, ast.Constant):
+            return [str(keyword.value.value)]
+    names = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    plain = [name for name in names if not name.startswith("-")]
+    long = [name for name in names if name.startswith("--")]
+    return [name.lstrip("-").replace("-", "_") for name in (plain or long or names)[:1]]

@@ -1,0 +1,157 @@
+"""What a Python program says of a batch, read without running it; what it does not fix is unknown."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.document import DICTIONARY, Document, Scalar
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
+from pytest_gbs.readers.scalar import COMPUTED
+
+CALL = "TrainingArguments(per_device_train_batch_size="
+IMPORT = "from transformers import TrainingArguments\n"
+PARSER = "import argparse\np = argparse.ArgumentParser()\n"
+MICRO = "per_device_train_batch_size"
+
+
+def documents(text: str, path: str = "train.py") -> list[Document]:
+    found = read(Source(path, text))
+    assert all(isinstance(each, Document) for each in found)
+    return [each for each in found if isinstance(each, Document)]
+
+
+def micro(text: str) -> str | None:
+    """The micro batch of the one call of TrainingArguments in `text`; None where the text does not fix it."""
+    (call,) = (each for each in documents(IMPORT + text) if each.called == "transformers.TrainingArguments")
+    node = call.get(MICRO)
+    assert isinstance(node, Scalar)
+    return None if node.tag == COMPUTED else node.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("def main(n):\n    TrainingArguments(per_device_train_batch_size=n)\n", id="a parameter that no call gives"),
+        pytest.param("if x:\n    n = 4\nelse:\n    n = 8\nTrainingArguments(per_device_train_batch_size=n)\n", id="a condition"),
+        pytest.param("for n in (1, 2):\n    TrainingArguments(per_device_train_batch_size=n)\n", id="a loop"),
+        pytest.param("n = 4\nn += 4\nTrainingArguments(per_device_train_batch_size=n)\n", id="changed in place"),
+        pytest.param("import os\nTrainingArguments(per_device_train_batch_size=int(os.environ['N']))\n", id="the environment"),
+        pytest.param("import torch\nTrainingArguments(per_device_train_batch_size=64 // torch.cuda.device_count())\n", id="the machine"),
+        pytest.param("n = n\nTrainingArguments(per_device_train_batch_size=n)\n", id="a name that is itself"),
+        pytest.param("TrainingArguments(per_device_train_batch_size=8 // 0)\n", id="a division by zero"),
+        pytest.param("TrainingArguments(per_device_train_batch_size=9 ** 9 ** 9)\n", id="a power"),
+        pytest.param("def f(n):\n    TrainingArguments(per_device_train_batch_size=n)\nf(1)\nf(2)\n", id="calls that differ"),
+        pytest.param("o = {'n': 4}\no.update(p)\nTrainingArguments(per_device_train_batch_size=o['n'])\n", id="a dictionary that changes"),
+        pytest.param(PARSER + "p.add_argument('--n')\n" + CALL + "p.parse_args().n)\n", id="no default"),
+        pytest.param("t = " + CALL + "4)\nif x:\n    t.per_device_train_batch_size = 8\n", id="set under a condition"),
+    ],
+)  # fmt: skip
+def test_what_the_text_does_not_fix_is_unknown(text: str) -> None:
+    assert micro(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("TrainingArguments(per_device_train_batch_size=4)\n", "4"),
+        ("N = 4\nTrainingArguments(per_device_train_batch_size=N)\n", "4"),
+        ("n = 8\nn = n // 2\nTrainingArguments(per_device_train_batch_size=n)\n", "4"),
+        ("n = 8 if True else 2\nTrainingArguments(per_device_train_batch_size=n // 2)\n", "4"),
+        ("a, b = 4, 8\nTrainingArguments(per_device_train_batch_size=a)\n", "4"),
+        ("o = dict(per_device_train_batch_size=4)\nTrainingArguments(**o)\n", "4"),
+        ("o = {}\no['per_device_train_batch_size'] = 4\nTrainingArguments(**o)\n", "4"),
+        ("TrainingArguments(**{'per_device_train_batch_size': 2 * 2})\n", "4"),
+        ("def main(n=4):\n    TrainingArguments(per_device_train_batch_size=n)\nmain()\n", "4"),
+        ("def main(n):\n    TrainingArguments(per_device_train_batch_size=n)\nmain(n=4)\n", "4"),
+        ("import fire\ndef main(n: int = 4):\n    TrainingArguments(per_device_train_batch_size=n)\nfire.Fire(main)\n", "4"),
+        ("class C:\n    n = 4\nTrainingArguments(per_device_train_batch_size=C.n)\n", "4"),
+        ("class C:\n    n: int = 2\nc = C(n=4)\nTrainingArguments(per_device_train_batch_size=c.n)\n", "4"),
+        ("t = TrainingArguments(per_device_train_batch_size=2)\nt.per_device_train_batch_size = 4\n", "4"),
+        ("if __name__ == '__main__':\n    n = 4\n    TrainingArguments(per_device_train_batch_size=n)\n", "4"),
+        (
+            PARSER + "p.add_argument('--batch-size', type=int, default=4)\n"
+            "TrainingArguments(per_device_train_batch_size=p.parse_args().batch_size)\n",
+            "4",
+        ),
+        (
+            "from dataclasses import field\nfrom transformers import HfArgumentParser\nclass S:\n    n: int = field(default=4)\n"
+            "s, t = HfArgumentParser((S, TrainingArguments)).parse_args_into_dataclasses()\n"
+            "TrainingArguments(per_device_train_batch_size=s.n)\n",
+            "4",
+        ),
+        ("import click\n@click.option('--n', default=4)\ndef main(n):\n    TrainingArguments(per_device_train_batch_size=n)\n", "4"),
+    ],
+)
+def test_what_the_text_fixes_is_known(text: str, value: str) -> None:
+    assert micro(text) == value
+
+
+def test_a_class_made_from_an_imported_one_has_its_own_defaults() -> None:
+    fields = "    per_device_train_batch_size: int = 4\n    output_dir: str = 'x'\n"
+    made = "Mine(gradient_accumulation_steps=2)\n"
+    text = IMPORT + "class Mine(TrainingArguments):\n" + fields + made
+    (call,) = documents(text)
+    assert call.called == "transformers.TrainingArguments"
+    assert {path[0]: node.text for path, (_, node) in call.keyed.items() if isinstance(node, Scalar)} == {
+        "gradient_accumulation_steps": "2",
+        "per_device_train_batch_size": "4",
+        "output_dir": "x",
+    }
+
+
+def test_classes_of_the_repository_are_not_those_of_a_library() -> None:
+    assert documents("from .config import SFTConfig\nSFTConfig(batch_size=4)\n") == []
+    assert documents("class SFTConfig:\n    pass\nSFTConfig(batch_size=4)\n") == []
+
+
+def test_a_call_of_a_library_without_a_batch_is_no_document() -> None:
+    assert documents(IMPORT + "TrainingArguments(output_dir='x')\n") == []
+
+
+def test_further_arguments_that_are_not_known_are_said() -> None:
+    (call,) = documents(IMPORT + "TrainingArguments(per_device_train_batch_size=4, **options)\n")
+    assert call.rest is not None
+    assert call.source.text[call.rest.start : call.rest.stop] == "options"
+
+
+def test_spans_are_those_of_the_literals() -> None:
+    text = IMPORT + 'É = "é"; SIZE = 16  # per GPU\nargs = TrainingArguments(\n    per_device_train_batch_size=SIZE,\n)\n'
+    (call,) = documents(text)
+    key, value = call.keyed[(MICRO,)]
+    assert text[key.start : key.stop] == MICRO
+    assert (text[value.start : value.stop], text.index("16")) == ("16", value.start)
+    assert [(each.text, each.owner) for each in call.comments] == [("per GPU", (MICRO,))]
+
+
+def test_comments_within_and_above_a_call_belong_to_it() -> None:
+    text = IMPORT + "# GBS 64\nt = TrainingArguments(\n    # for 8 GPUs\n    per_device_train_batch_size=4,  # each\n)\n# later\n"
+    (call,) = documents(text)
+    assert [(each.text, each.owner, each.placement) for each in call.comments] == [
+        ("GBS 64", None, "header"),
+        ("for 8 GPUs", (MICRO,), "above"),
+        ("each", (MICRO,), "trailing"),
+    ]
+    for block in call.comments:
+        at = block.locate("train.py", 0, len(block.text))
+        assert text[at.start : at.stop] == block.text
+
+
+def test_dictionaries_that_are_written_out_are_read() -> None:
+    (found,) = documents('x = {"train_batch_size": 8, "zero_optimization": {"stage": 2}}\n')
+    stage = found.get("zero_optimization", "stage")
+    assert isinstance(stage, Scalar)
+    assert (found.called, stage.text, found.source.text[stage.start :]) == (DICTIONARY, "2", "2}}\n")
+
+
+@pytest.mark.parametrize("text", ["print 'x'\n", "(" * 5_000, "x = 1\0", "\udc80 = 1"])
+def test_what_python_refuses_matters_to_nobody_who_did_not_name_it(text: str) -> None:
+    (found,) = read(Source("train.py", text))
+    assert isinstance(found, Unreadable)
+    assert not found.matters
+
+
+def test_long_programs_end() -> None:
+    chain = "a0 = 1\n" + "".join(f"a{n} = a{n - 1} + a{n - 1}\n" for n in range(1, 3_000))
+    assert micro(chain + "TrainingArguments(per_device_train_batch_size=a2999)\n") is None
+    assert micro("TrainingArguments(per_device_train_batch_size=" + "1+" * 900 + "1)\n") is None
