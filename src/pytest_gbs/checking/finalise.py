@@ -95,7 +95,12 @@ def _at_real_place(outcome: Outcome, run: Run) -> Outcome:
 
 def one_for_each_cause(told: Outcomes, rules: Rulebook) -> Outcomes:
     """Return outcomes without those of rules that a finding of another one explains."""
-    found = {rules.by_code[code].name for code, outcomes in told.items() if any(isinstance(outcome, Finding) for outcome in outcomes)}
+    return not_explained(told, told, rules)
+
+
+def not_explained(told: Outcomes, by: Outcomes, rules: Rulebook) -> Outcomes:
+    """Return outcomes `told` without those of rules that a finding among `by` explains."""
+    found = {rules.by_code[code].name for code, outcomes in by.items() if any(isinstance(outcome, Finding) for outcome in outcomes)}
     return {code: outcomes for code, outcomes in told.items() if found.isdisjoint(rules.by_code[code].explained_by)}
 
 

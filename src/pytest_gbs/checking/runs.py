@@ -28,12 +28,12 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind, Launch
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.model.outcome import Outcome
+from pytest_gbs.model.outcome import Finding, Outcome
 from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Noted, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
-from pytest_gbs.model.run import NodeClaim, Policy, Run, World
+from pytest_gbs.model.run import Claim, NodeClaim, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _stated(document: Document, framework: Framework) -> StatedByComments:
     path = document.source.path
     found = read_stated(document.comments, path) if document.comments else StatedByComments()
     stem = path.rpartition("/")[2].rpartition(".")[0]
-    named = list(read_name(stem, path, 0, None))
+    named = [each._replace(at=Location(path, 0, 0)) for each in read_name(stem, path, 0, None)]
     for key in framework.names:
         node = document.get(*key)
         text = getattr(node, "text", "")
@@ -175,7 +175,17 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
     run = Run(resolved.document, table, launch, seen, (), declared, policies, assumptions=assumptions, places=places)
-    return _with_claims(run, ((declaration, (World(seen),)) for declaration in (*claimed, *stated)))
+    run = _with_claims(run, ((declaration, (World(seen),)) for declaration in (*claimed, *stated)))
+    return run._replace(claims=tuple(claim for claim in run.claims if own is None or not _is_known(claim, own)))
+
+
+def _is_known(claim: Claim, own: Run) -> bool:
+    """Return whether a claim is false of a launch for the same number for which it is false of the recipe by itself."""
+    same = next((each.judgement for each in own.claims if each.declaration == claim.declaration), None)
+    given = claim.judgement.readings[0]
+    if same is None or not isinstance(same.outcome, Finding) or given.holds is not False or given.size is None:
+        return False
+    return any(reading.size is not None and reading.size.value == given.size.value for reading in same.readings)
 
 
 # A run of so few optimizer steps tries whether something works.
@@ -281,8 +291,9 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) 
             started.append(Launched(run, told))
     own = finalise.without_what_all_launches_override(own, started, rules)
     launched = [each._replace(outcomes=finalise.without_those_of(own, each.outcomes)) for each in started]
-    if len(runs) > 1:
-        own, launched = _compared(asked.of(rules.of(Scope.RECIPE), runs), own, launched)
+    if len(runs) > 1 or any(declaration.weak for run in runs for declaration in run.declarations):
+        compared = finalise.not_explained(asked.of(rules.of(Scope.RECIPE), runs), own, rules)
+        own, launched = _compared(compared, own, launched)
     judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()
     return RecipeJudgement(finalise.of_recipe(own, launched, rules), tuple(asked.bugs), judged, tuple(launched))
 

@@ -44,8 +44,19 @@ def told(run: Run, cause: str) -> Iterator[Outcome]:
     A launch is compared with the number claimed and nothing else of the claim, by a rule of its own.
     """
     for claim in run.claims if run.launch is None else ():
-        if claim.judgement.cause == cause:
+        if claim.judgement.cause == cause and not any(_repeats(claim, other) for other in run.claims):
             yield claim.judgement.outcome
+
+
+def _repeats(claim: Claim, other: Claim) -> bool:
+    """Return whether a false total of tokens is that of the batch that is false as well: `512 * 1024 = 524288 tokens per step`."""
+    if claim.declaration.unit != "tokens" or other.declaration.unit == "tokens":
+        return False
+    false = all(isinstance(each.judgement.outcome, Finding) for each in (claim, other))
+    tokens, batch = _size(claim.judgement.readings), _size(other.judgement.readings)
+    if not false or tokens is None or batch is None or tokens.value % batch.value:
+        return False
+    return claim.declaration.admits(other.declaration.value * (tokens.value // batch.value))
 
 
 def _product(run: Run, declaration: Declaration, worlds: tuple[World, ...], readings: tuple[Reading, ...]) -> Outcome:

@@ -80,13 +80,23 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
     answer = None if dividend is None or divisor is None else dividing(dividend, divisor)
     if answer is True or (isinstance(answer, Multiples) and answer.everything):
         return _decided(run, constraint, at)
-    if answer is False or (isinstance(answer, Multiples) and answer.nothing):
+    if (answer is False or (isinstance(answer, Multiples) and answer.nothing)) and not _ranks_are_uneven(run, names):
         return _violated(run, constraint, at)
     message = f"{_called(constraint.dividend)} must be divisible by {_called(constraint.divisor)}"
     if isinstance(answer, Multiples):
         return Undetermined(ITS_RULE, at, message, (answer.name,), _implies(answer), claim=False)
     missing = tuple(sorted({*(dividend.free if dividend else ()), *(divisor.free if divisor else ())})) or names
     return Undetermined(ITS_RULE, at, message, missing, claim=False)
+
+
+def _ranks_are_uneven(run: Run, names: tuple[str, ...]) -> bool:
+    """Return whether the GPUs do not divide among the parallel sizes: what divides by the data-parallel size has no cause of its own."""
+    size = run.geometry.get(Name.DATA_PARALLEL_SIZE)
+    if Name.DATA_PARALLEL_SIZE not in names or not isinstance(size, Unknown) or size.reason != Reason.NOT_WHOLE:
+        return False
+    return isinstance(run.geometry.get(Name.WORLD_SIZE), Quantity) and any(
+        equation.result == Name.DATA_PARALLEL_SIZE and equation.product == (Name.WORLD_SIZE,) for equation in run.framework.equations
+    )
 
 
 def _divides(constraint: Constraint, sizes: Mapping[str, Size]) -> bool | None:

@@ -46,6 +46,7 @@ class Name:
     NUM_ITERATIONS: Final = "num_iterations"
     GENERATION_NODES: Final = "generation_nodes"  # nodes that generate and do not train
     GENERATION_GPUS_PER_NODE: Final = "generation_gpus_per_node"  # GPUs of a node that generate and do not train
+    ENVIRONMENT_NODES: Final = "environment_nodes"  # nodes that serve the environment, beside those that are counted
     PROMPTS_PER_ROLLOUT: Final = "prompts_per_rollout"  # prompts whose completions are generated before a policy is trained on them
     STEPS_PER_ROLLOUT: Final = "steps_per_rollout"  # optimizer steps of one pass over a rollout
     CRITIC_PROMPTS_PER_STEP: Final = "critic_prompts_per_step"  # prompts per optimizer step of the critic

@@ -1,97 +1,68 @@
-"""A file or run name states a batch size or hardware that the recipe contradicts.
+"""A file or run name states a batch size or hardware that the recipe or its launches contradict.
 
 People find recipes and runs by their names: `sft-2n8g.yaml`, `output_dir: data/llama-bs128`. A name is a weaker
-witness than a comment, so this is a warning. A batch size in a name may be the micro batch, the batch on one GPU, or the global one: the
-rule fires only if it is none of them for any number of GPUs. Nodes and GPUs in a name are compared with what a comment or the
-recipe's own keys state.
+witness than a comment, so this is a warning, one for each recipe. A batch size in a name may be the micro batch, the batch on one
+GPU, or the global one: the rule fires only if it is none of them for any number of GPUs, or for none of the launches. Nodes and GPUs
+in a name are compared with what a comment or the recipe's own keys state, or else with what all scripts that launch it start.
+
+A batch size in a name that the recipe or a launch gives verifies the recipe.
 
 How to fix it: rename the file or the run, or correct the recipe.
+
+It stays silent on names that the command line of a launch replaces, and if a variable may change what a launch starts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.arithmetic.admissible import reaching
-from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import count, symbolic_text
-from pytest_gbs.model.declaration import Declaration
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.quantity import Name, Origin, Quantity
-from pytest_gbs.model.rule import Example, Needs, Rule, Scope
+from pytest_gbs.arithmetic.wording import count, listing
+from pytest_gbs.claims.named import Named, named
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS106"
-_STATED = (Origin.FILE, Origin.COMMENT)
 
 
-def check(run: Run) -> Iterator[Outcome]:
-    """Yield a finding for each size in a name of `run` that the recipe contradicts."""
-    if run.launch is not None:
+def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
+    """Yield one finding for what the names of a recipe state and its settings or launches contradict; else what became of each number."""
+    recipe, *launched = runs
+    if recipe.launch is not None:
         return
-    for declaration in run.declarations:
-        if not declaration.weak:
-            continue
-        finding = _batch(run, declaration) if declaration.name == Name.GLOBAL_BATCH_SIZE else _hardware(run, declaration)
-        if finding is not None:
-            yield finding
+    found = tuple(named(recipe, launched))
+    wrong = [each for each in found if each.holds is False]
+    if wrong:
+        yield _finding(recipe, wrong)
+    for each in found:
+        at = _place(recipe, each.places)
+        if each.holds and each.run is not None:
+            yield Verified(CODE, at, each.run.assumptions, decides=each.declaration.name == Name.GLOBAL_BATCH_SIZE)
+        elif each.holds is None:
+            yield Undetermined(CODE, at, f"the name says {_says(each)}", claim=False)
 
 
-def _batch(run: Run, declaration: Declaration) -> Finding | None:
-    """Return the finding of a batch size in a name that no number of GPUs makes true."""
-    micro = run.geometry.get(Name.MICRO_BATCH_SIZE)
-    accumulation = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
-    if not isinstance(micro, Quantity) or not isinstance(accumulation, Quantity) or micro.origin != Origin.FILE:
-        return None
-    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
-    if declaration.value in (micro.value, micro.value * accumulation.value) or (
-        isinstance(size, Quantity) and size.value == declaration.value
-    ):
-        return None
-    given = symbolic(Name.GLOBAL_BATCH_SIZE, {n: s for n, s in run.geometry.stated.items() if n in _RECIPE_SIZES}, run.framework.equations)
-    if isinstance(size, Quantity) and any(part.origin in _STATED for part in _hardware_of(run)):
-        return _finding(run, declaration, f"{size.value:,}", f"{size.value:,}")
-    if given is None or reaching(given, declaration.holds) != ():
-        return None
-    whole = given.coefficient.denominator == 1 and given.free
-    return _finding(
-        run, declaration, symbolic_text(given), f"a multiple of {given.coefficient.numerator:,}" if whole else symbolic_text(given)
-    )
+def _place(recipe: Run, places: tuple[Location, ...]) -> Location:
+    """Return where a name stands: the file itself for its own name, before any run's."""
+    return next((Location(recipe.path, 0, 0) for at in places if at.path is None), places[0])
 
 
-_RECIPE_SIZES = (
-    Name.MICRO_BATCH_SIZE,
-    Name.GRADIENT_ACCUMULATION_STEPS,
-    Name.TENSOR_PARALLEL_SIZE,
-    Name.CONTEXT_PARALLEL_SIZE,
-    Name.SEQUENCE_PARALLEL_SIZE,
-    Name.PIPELINE_PARALLEL_SIZE,
-)
+def _says(each: Named) -> str:
+    declaration = each.declaration
+    return f"batch size {declaration.value:,}" if declaration.name == Name.GLOBAL_BATCH_SIZE else count(declaration.value, declaration.name)
 
 
-def _hardware_of(run: Run) -> list[Quantity]:
-    names = (Name.WORLD_SIZE, Name.NUM_NODES)
-    return [size for name in names if isinstance(size := run.geometry.get(name), Quantity)]
-
-
-def _finding(run: Run, declaration: Declaration, given: str, fits: str) -> Finding:
-    message = f"the name says batch size {declaration.value:,}, but the settings give {given}"
-    holds = f"change the name to {fits}"
-    sizes = (run.geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
-    related = tuple(Related(size.at, "") for size in sizes if isinstance(size, Quantity) and size.at)
-    return Finding(CODE, message, Severity.WARNING, declaration.at, declaration.text, related, holds=holds)
-
-
-def _hardware(run: Run, declaration: Declaration) -> Finding | None:
-    """Return the finding of hardware in a name that a comment or a key of the recipe contradicts."""
-    size = run.geometry.get(declaration.name)
-    if not isinstance(size, Quantity) or size.origin not in _STATED or size.value == declaration.value:
-        return None
-    says, has = count(declaration.value, declaration.name), count(size.value, size.name)
-    message = f"the name says {says}, but the recipe has {has}"
-    related = (Related(size.at, ""),) if size.at else ()
-    holds = f"change the name to {has}, or the recipe to {says}"
-    return Finding(CODE, message, Severity.WARNING, declaration.at, declaration.text, related, holds=holds)
+def _finding(recipe: Run, wrong: list[Named]) -> Finding:
+    """Return the one finding about all that the names of a recipe have wrong."""
+    message = "; ".join(f"the name says {_says(each)}, but {each.has}" for each in wrong)
+    fits = listing(dict.fromkeys(each.fits for each in wrong), last="and")
+    at = _place(recipe, tuple(place for each in wrong for place in each.places))
+    places = dict.fromkeys(place for each in wrong for place in (*each.places, each.at) if place is not None and place.path is not None)
+    related = tuple(Related(recipe.real(place), "") for place in places if recipe.real(place) != at)
+    launches = tuple(Related(each.at, each.fits) for each in wrong if each.at is not None and each.at.path is None)
+    return Finding(CODE, message, Severity.WARNING, at, "", (*related, *launches), holds=f"change the name to {fits}")
 
 
 _RECIPE = """\
@@ -106,9 +77,8 @@ gradient_accumulation_steps: 2
 RULE = Rule(
     code=CODE,
     name="name-disagrees",
-    scope=Scope.RUN,
-    needs=Needs.DECLARATIONS,
-    summary="a file or run name states a batch size or hardware that the recipe contradicts",
+    scope=Scope.RECIPE,
+    summary="a file or run name states a batch size or hardware that the recipe or its launches contradict",
     bad=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=4)),)),),
     good=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=2)),)),),
     check=check,

@@ -1,0 +1,153 @@
+"""Holding what names state against a recipe and its launches: each number once, wherever it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pytest_gbs.arithmetic.admissible import reaching
+from pytest_gbs.arithmetic.solver import symbolic
+from pytest_gbs.arithmetic.wording import count, leaves, symbolic_text
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.quantity import PARALLEL, Name, Origin, Quantity
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.run import Run
+
+_STATED: Final = (Origin.FILE, Origin.COMMENT)
+# What a batch in a name may count; samples, where nothing else is trained on.
+_BATCHES: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_ROLLOUT)
+_OWN: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, *PARALLEL)
+
+
+class Named(NamedTuple):
+    """A number that names state, with the places of all names that do, and how it fares.
+
+    `holds` is true where the settings or a launch give the number, false where they give another one, None where that is open.
+    `has` says in words what they give, `fits` what the name would have to say, and `at` is a place that gives it.
+    """
+
+    declaration: Declaration
+    places: tuple[Location, ...]
+    holds: bool | None
+    has: str = ""
+    fits: str = ""
+    at: Location | None = None
+    run: Run | None = None
+
+
+def named(recipe: Run, launched: Iterable[Run]) -> Iterator[Named]:
+    """Yield each number that the names of `recipe` state, held against it and its launches."""
+    runs = [run for run in launched if run.launch is not None and run.launch.kind not in JUDGES_NOTHING]
+    places: dict[tuple[str, int], list[Declaration]] = {}
+    for each in recipe.declarations:
+        # A name that a parent has is that of the parent's runs.
+        if each.weak and recipe.real(each.at).source == recipe.path:
+            places.setdefault((each.name, each.value), []).append(each)
+    for same in places.values():
+        bearing = [run for run in runs if any(_bears(run, each) for each in same)]
+        judge = _batch if same[0].name == Name.GLOBAL_BATCH_SIZE else _hardware
+        yield judge(Named(same[0], tuple(recipe.real(each.at) for each in same), None), recipe, bearing)
+
+
+def _bears(run: Run, declaration: Declaration) -> bool:
+    """Return whether a launch still has the name: a command line may give its run another one."""
+    if declaration.at.path is None:
+        return True
+    return declaration.text in getattr(run.document.get(*declaration.at.path), "text", "")
+
+
+def _batch(said: Named, recipe: Run, launched: list[Run]) -> Named:
+    """Return how a batch in a name fares: true if the recipe or a launch gives it, false if no number of GPUs does, or no launch."""
+    value = said.declaration.value
+    if (run := next((run for run in (recipe, *launched) if value in _values(run, _BATCHES)), None)) is not None:
+        return said._replace(holds=True, run=run)
+    if any(value in _of_one_device(run) for run in (recipe, *launched)):
+        return said
+    own = _without_launch(said, recipe)
+    if own.holds is False or not launched:
+        return own
+    sizes = [run.geometry.get(Name.GLOBAL_BATCH_SIZE) for run in launched]
+    if not all(isinstance(size, Quantity) for size in sizes) or any(_is_open(run) for run in launched):
+        return own
+    return _of_launch(said, launched[0], f"{launched[0].geometry.value(Name.GLOBAL_BATCH_SIZE):,}")
+
+
+def _values(run: Run, names: Iterable[str]) -> list[int]:
+    return [value for name in names if (value := run.geometry.value(name)) is not None]
+
+
+def _of_one_device(run: Run) -> tuple[int, ...]:
+    """Return the batches of one device, which names state as well: the micro batch, and what it takes per optimizer step."""
+    micro, accumulation = (run.geometry.value(name) for name in _OWN[:2])
+    return () if micro is None else (micro,) if accumulation is None else (micro, micro * accumulation)
+
+
+def _is_open(run: Run) -> bool:
+    """Return whether somebody may launch otherwise without editing a file."""
+    return any(assumption.by_default for assumption in run.assumptions)
+
+
+def _of_launch(said: Named, run: Run, has: str) -> Named:
+    assert run.launch is not None
+    where = run.launch.at.source.rpartition("/")[2] if run.launch.at.stop else run.launch.command
+    return said._replace(holds=False, has=f"the launch in {where} gives {has}", fits=has, at=run.launch.at, run=run)
+
+
+def _without_launch(said: Named, run: Run) -> Named:
+    """Return how a batch in a name fares with the recipe by itself: false if no number of GPUs that it leaves open gives it."""
+    micro, size = run.geometry.get(Name.MICRO_BATCH_SIZE), run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    if not isinstance(micro, Quantity) or micro.origin != Origin.FILE or run.geometry.value(Name.GRADIENT_ACCUMULATION_STEPS) is None:
+        return said
+    stated = (run.geometry.get(name) for name in (Name.WORLD_SIZE, Name.NUM_NODES))
+    if isinstance(size, Quantity) and any(isinstance(each, Quantity) and each.origin in _STATED for each in stated):
+        return said._replace(holds=False, has=f"the settings give {size.value:,}", fits=f"{size.value:,}", at=micro.at)
+    given = symbolic(Name.GLOBAL_BATCH_SIZE, {n: s for n, s in run.geometry.stated.items() if n in _OWN}, run.framework.equations)
+    if given is None or reaching(given, said.declaration.holds) != ():
+        return said
+    fits = f"a multiple of {given.coefficient.numerator:,}" if given.coefficient.denominator == 1 and given.free else symbolic_text(given)
+    return said._replace(holds=False, has=f"the settings give {symbolic_text(given)}", fits=fits, at=micro.at)
+
+
+def _hardware(said: Named, recipe: Run, launched: list[Run]) -> Named:
+    """Return how hardware in a name fares: by the recipe's own keys and comments, else by the scripts that launch it, if all agree."""
+    declaration = said.declaration
+    size = recipe.geometry.get(declaration.name)
+    if isinstance(size, Quantity) and size.origin in _STATED:
+        has = count(size.value, size.name)
+        holds = declaration.value in (*_of_recipe(recipe, declaration), *_with_environment(recipe, declaration))
+        return said._replace(holds=holds, has=f"the recipe has {has}", fits=has, at=size.at, run=recipe)
+    scripts = [run for run in launched if run.launch is not None and run.launch.kind == Kind.SCRIPT]
+    given = [(run, values) for run in scripts if (values := tuple(_of_start(run, declaration)))]
+    if (run := next((run for run, values in given if declaration.value in values), None)) is not None:
+        return said._replace(holds=True, run=run)
+    if not given or len(given) < len(scripts) or any(_is_open(run) for run in scripts):
+        return said
+    run, values = given[0]
+    return _of_launch(said, run, count(values[0], declaration.name))
+
+
+def _of_recipe(run: Run, declaration: Declaration) -> list[int]:
+    return _values(run, _meant(declaration))
+
+
+def _meant(declaration: Declaration) -> tuple[str, ...]:
+    """Return the sizes that hardware in a name may be: `8gpu` are those of a node, or all."""
+    return (declaration.name, Name.GPUS_PER_NODE) if declaration.ambiguous else (declaration.name,)
+
+
+def _with_environment(run: Run, declaration: Declaration) -> Iterator[int]:
+    """Yield the nodes in all where those that serve the environment come on top."""
+    nodes, more = run.geometry.value(Name.NUM_NODES), run.geometry.value(Name.ENVIRONMENT_NODES)
+    if declaration.name == Name.NUM_NODES and nodes is not None and more is not None:
+        yield nodes + more
+
+
+def _of_start(run: Run, declaration: Declaration) -> Iterator[int]:
+    """Yield the values that a launch gives to what a name states; GPUs that the job has and training does not count, too."""
+    known = _values(run, _meant(declaration))
+    yield from known
+    allocated = run.launch.start.allocated if run.launch is not None and run.launch.start is not None else None
+    if known and allocated is not None:
+        yield from (leaf.value for leaf in (allocated, *leaves(allocated)) if leaf.name in _meant(declaration))
