@@ -48,3 +48,12 @@ def test_a_number_that_may_mean_two_things_has_no_note_about_it(repo: Path, gbs:
 def test_markdown_is_a_table(repo: Path, gbs: Gbs) -> None:
     write(repo, {"sft.yaml": GOOD, "zero3.yaml": LAUNCHER.format(gpus=8)})
     assert gbs("show", "--format", "markdown").out.splitlines()[2].endswith("| verified | TRL (SFT) | sft.yaml |")
+
+
+def test_numbers_in_names_are_shown_once(repo: Path, gbs: Gbs) -> None:
+    text = "model_name_or_path: my/model\ndataset_name: my/data\nper_device_train_batch_size: 4\noutput_dir: out/sft-bs64\n"
+    (repo / "sft-bs64.yaml").write_text(text, encoding="utf-8")
+    shown = gbs("show", "sft-bs64.yaml").out
+    assert [line.split() for line in shown.splitlines() if "name says" in line] == [
+        "name says 64 global batch size, the file's name and line 4".split()
+    ]

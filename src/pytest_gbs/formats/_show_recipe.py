@@ -33,7 +33,7 @@ def title(run: Run) -> str:
 
 def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[ShownLine]:
     """Yield the lines of a recipe: the batch, its factors, what follows from it, and where it runs."""
-    feasible, launched = feasible_world_sizes(run), tuple(launched)
+    feasible = feasible_world_sizes(run)
     yield _batch(run, feasible, places)
     for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS):
         yield _stated(run, name, places)
@@ -46,7 +46,7 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[ShownLi
     for name, size in run.geometry.realised.items():
         if isinstance(size, Quantity) and size.value != run.geometry.value(name):
             yield ShownLine("really", number(size.value), f"{called(name)} that trains = {arithmetic(size, run.framework.equations)}")
-    yield from _names(run, launched, places)
+    yield from _names(run, places)
     yield ShownLine("runs on", "", _runs_on(run, feasible))
     for other in launched:
         yield ShownLine("launched by", "", _launched(other, run, places))
@@ -54,16 +54,14 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[ShownLi
         yield ShownLine("assuming", "", places.words(assumed(assumption)))
 
 
-def _names(run: Run, launched: tuple[Run, ...], places: Places) -> Iterator[ShownLine]:
-    """Yield a line for each number that the names of a recipe state, with how it fares."""
-    if run.launch is not None or not any(declaration.weak for declaration in run.declarations):
-        return
-    from pytest_gbs.claims.named import named
-
-    for each in named(run, launched):
-        where = next((places.line(at, run.path) for at in each.places if at.path is not None), "the file's name")
-        fares = "agrees" if each.holds else "open" if each.holds is None else f"does not agree, {each.has}"
-        yield ShownLine("name says", number(each.declaration.value), f"{called(each.declaration.name)} at {where}: {fares}")
+def _names(run: Run, places: Places) -> Iterator[ShownLine]:
+    """Yield a line for each number that the names of a recipe state."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for each in run.declarations if run.launch is None else ():
+        if each.weak:
+            found.setdefault((each.value, each.name), []).append(places.line(each.at, run.path) if each.at.path else "the file's name")
+    for (value, name), where in found.items():
+        yield ShownLine("name says", number(value), f"{called(name)}, {listing(where, last='and')}")
 
 
 def launcher_lines(file: LauncherFile, places: Places) -> Iterator[ShownLine]:
