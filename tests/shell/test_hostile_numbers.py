@@ -13,9 +13,6 @@ UNKNOWN = {
     "seq of many digits": f"foo $(seq {LONG})",
     "head of a superscript": "foo $(echo a | head -n ²)",
     "head of many digits": f"foo $(echo a | head -n {LONG})",
-    "cut at a superscript": "foo $(echo a,b | cut -d, -f²)",
-    "cut at many digits": f"foo $(echo a,b | cut -d, -f{LONG})",
-    "cut at zeros and many digits": f"foo $(echo a,b | cut -d, -f000001{LONG})",
     "expr of a superscript": "foo $(expr ² + 1)",
     "bc of many digits": f"foo $(echo '{LONG} * {LONG}' | bc)",
     "an argument of many digits": f"foo ${{{LONG}}}",
@@ -44,7 +41,6 @@ KNOWN = {
     "seq downwards": ("foo $(seq 2 -1 -1)", ["foo", "2", "1", "0", "-1"]),
     "head": ("foo $(seq 9 | head -n 2)", ["foo", "1", "2"]),
     "head of one digit": ("foo $(seq 9 | head -1)", ["foo", "1"]),
-    "cut": ("foo $(echo a,b | cut -d, -f2)", ["foo", "b"]),
     "an argument by two digits": ("set -- a b c d e f g h i j k\nfoo ${11} ${01}", ["foo", "k", "a"]),
 }
 

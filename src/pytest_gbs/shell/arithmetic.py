@@ -13,7 +13,7 @@ Assign: TypeAlias = Callable[[str, int | None], None]
 
 HOLE: Final = "\ue000"  # stands for a value that is unknown
 _LEVELS: Final = (
-    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<=", ">=", "<", ">"), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
+    ("|",), ("^",), ("&",), ("==", "!="), ("<=", ">=", "<", ">"), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
 )  # fmt: skip
 _ASSIGNMENTS: Final = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
 _DEEPEST: Final = 40
@@ -43,12 +43,12 @@ class _Evaluation:
         self.tokens = _tokens(text)
         self.look_up, self.assign = look_up, assign
         self.place = self.depth = 0
-        self.skipping = False  # a side of `?:`, `&&` or `||` that is not taken has no effects
+        self.skipping = False  # a side of `?:` that is not taken has no effects
 
     def result(self) -> int | None:
         if not self.tokens:
             return 0
-        value = self.comma()
+        value = self.assignment()
         if self.place < len(self.tokens):
             raise InvalidExpression
         return value
@@ -74,12 +74,6 @@ class _Evaluation:
         self.depth -= 1
         return value
 
-    def comma(self) -> int | None:
-        value = self.assignment()
-        while self.take(","):
-            value = self.assignment()
-        return value
-
     def assignment(self) -> int | None:
         return self.nest(self.assignment_or_choice)
 
@@ -98,7 +92,7 @@ class _Evaluation:
         condition = self.binary(0)
         if not self.take("?"):
             return condition
-        first = self.side(condition == 0, self.comma)
+        first = self.side(condition == 0, self.assignment)
         if not self.take(":"):
             raise InvalidExpression
         second = self.side(condition is not None and condition != 0, self.assignment)
@@ -119,8 +113,7 @@ class _Evaluation:
             return self.power()
         value = self.binary(level + 1)
         while sign := self.take(*_LEVELS[level]):
-            skip = (sign == "&&" and value == 0) or (sign == "||" and value is not None and value != 0)
-            value = _binary(sign, value, self.side(skip, lambda: self.binary(level + 1)), skipped=self.skipping or skip)
+            value = _binary(sign, value, self.binary(level + 1), skipped=self.skipping)
         return value
 
     def power(self) -> int | None:
@@ -149,7 +142,7 @@ class _Evaluation:
         token = self.peek()
         self.place += 1
         if token == "(":
-            value = self.comma()
+            value = self.assignment()
             if not self.take(")"):
                 raise InvalidExpression
             return value
@@ -171,8 +164,8 @@ class _Evaluation:
 
 
 _token = lazy_pattern(
-    rf"\s*(?:(?P<number>[0-9]+#[0-9A-Za-z@_]+|0[xX][0-9A-Fa-f]+|[0-9]+)|(?P<name>[A-Za-z_]\w*|{HOLE}+)"
-    r"|(?P<sign><<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%<>=!~?:,()&|^]))",
+    rf"\s*(?:(?P<number>[0-9]+(?!\w))|(?P<name>[A-Za-z_]\w*|{HOLE}+)"
+    r"|(?P<sign><<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|[-+*/%&|^]=|[-+*/%<>=!~?:()&|^]))",
     re.ASCII,
 )
 
@@ -191,20 +184,12 @@ def _tokens(text: str) -> list[str]:
 
 
 def number(text: str) -> int:
-    """The number that bash reads in `text`: decimal, 0x hexadecimal, 0 octal, base#digits.
+    """The number that bash reads in `text`: decimal, or octal behind a 0.
 
     Raises: InvalidExpression: it is not a number.
     """
     try:
-        if "#" in text:
-            base, _, digits = text.partition("#")
-            if not 2 <= int(base) <= 36:
-                raise InvalidExpression
-            value = int(digits, int(base))
-        elif text[:2] in ("0x", "0X"):
-            value = int(text, 16)
-        else:
-            value = int(text, 8 if text[0] == "0" and len(text) > 1 else 10)
+        value = int(text, 8 if text[0] == "0" and len(text) > 1 else 10)
     except ValueError as error:
         raise InvalidExpression from error
     return _in_64_bits(value)
@@ -229,11 +214,6 @@ def _power(base: int | None, exponent: int | None) -> int | None:
 
 
 def _binary(sign: str, left: int | None, right: int | None, *, skipped: bool = False) -> int | None:
-    if sign in ("&&", "||"):
-        known = [side for side in (left, right) if side is not None]
-        if sign == "&&":
-            return 0 if 0 in known else None if len(known) < 2 else 1
-        return 1 if any(known) else None if len(known) < 2 else 0
     if left is None or right is None:
         return None
     if (sign in ("<<", ">>") and not 0 <= right < 64) or (sign in ("/", "%") and not right):

@@ -1,4 +1,4 @@
-"""What a few commands print that depend on nothing but their words and their input: `echo`, `seq`, `cut`, `basename` and others."""
+"""What a few commands print that depend on nothing but their words and their input: `echo`, `seq`, `wc`, `basename` and others."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from pytest_gbs.shell.limits import MOST_TURNS
 from pytest_gbs.shell.state import unknown
 from pytest_gbs.shell.text import Parts
 
-_MOST_DIGITS: Final = 3  # of the number of a field
-
 
 def output_of(words: list[str]) -> str | None:
     """What a command prints without input; None for a command that is not known here."""
@@ -23,10 +21,6 @@ def output_of(words: list[str]) -> str | None:
     if name == "echo":
         rest = arguments[arguments[:1] == ["-n"] :]
         return None if rest[:1] and rest[0][:1] == "-" and rest[0][1:] in ("e", "E", "ne", "en") else " ".join(rest) + "\n"
-    if name == "printf" and len(arguments) == 2 and arguments[0] in ("%s", "%d", "%s\\n", "%d\\n"):
-        return arguments[1] + "\n"
-    if name == "printf" and len(arguments) == 1 and "%" not in arguments[0] and "\\" not in arguments[0]:
-        return arguments[0]
     return _expr(arguments) if name == "expr" else _seq(arguments) if name == "seq" else None
 
 
@@ -70,15 +64,8 @@ def filtered(words: tuple[Word, ...], text: str) -> str | None:
     return made(known[1:], text) if made is not None else None
 
 
-def _bc(_words: list[str], text: str) -> str | None:
-    expression = text.strip()
-    return _calculated(expression) if expression and not set(expression) - set("0123456789+-*/% ()") else None
-
-
 def _tr(words: list[str], text: str) -> str | None:
     words = [word.replace("\\n", "\n") for word in words]
-    if len(words) == 2 and words[0] == "-d" and "\\" not in words[1] and "[" not in words[1] and "-" not in words[1]:
-        return "".join(character for character in text if character not in words[1])
     return text.replace(words[0], words[1]) if len(words) == 2 and len(words[0]) == len(words[1]) == 1 else None
 
 
@@ -87,24 +74,12 @@ def _wc(words: list[str], text: str) -> str | None:
     return f"{counts[words[0]]}\n" if len(words) == 1 and words[0] in counts else None
 
 
-def _cut(words: list[str], text: str) -> str | None:
-    joined = " ".join(words).replace("-d ", "-d").replace("-f ", "-f").split(" ")
-    separator = next((word[2:] for word in joined if word.startswith("-d")), "")
-    field = whole_number(next((word[2:] for word in joined if word.startswith("-f")), ""), _MOST_DIGITS)
-    if len(separator) != 1 or not field or len(joined) != 2:
-        return None
-    lines = [line.split(separator) for line in text.splitlines()]
-    return "".join((fields[field - 1] if len(fields) >= field else "" if len(fields) > 1 else fields[0]) + "\n" for fields in lines)
-
-
 def _awk(words: list[str], text: str) -> str | None:
     joined = " ".join(words).replace("-F ", "-F")
     if field := re.fullmatch(r"\{ ?print \$([1-9]) ?;? ?\}", joined):
         number = int(field.group(1))
         rows = [line.split() for line in text.splitlines()]
         return "".join((row[number - 1] if len(row) >= number else "") + "\n" for row in rows)
-    if count := re.fullmatch(r"-F([,:]) \{ ?print NF ?\}", joined):
-        return "".join(f"{line.count(count.group(1)) + 1 if line else 0}\n" for line in text.splitlines())
     return None
 
 
@@ -114,7 +89,7 @@ def _head(words: list[str], text: str) -> str | None:
 
 
 _FILTERS: Final[dict[str, Callable[[list[str], str], str | None]]] = {
-    "tr": _tr, "wc": _wc, "cut": _cut, "awk": _awk, "head": _head, "bc": _bc,
+    "tr": _tr, "wc": _wc, "awk": _awk, "head": _head,
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""File-name patterns of the shell (`*`, `?`, `[a-z]`): matching, and the `%`, `#` and `/` operations of `${...}` on known text."""
+"""File-name patterns of the shell (`*`, `?`): matching, and the `%`, `#` and `/` operations of `${...}` on known text."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def replaced(text: str, pattern: str, new: str, *, every: bool) -> str | None:
     return text.replace(plain, new, -1 if every else 1)
 
 
-_element = lazy_pattern(r"\\(.)|\[([!^]?)([^\[\]\\]+)\]|(.)", re.DOTALL)
+_element = lazy_pattern(r"\\(.)|(.)", re.DOTALL)
 
 
 @lru_cache(256)
 def _expression(pattern: str) -> re.Pattern[str] | None:
-    """The regular expression of a pattern; None for extended patterns, classes such as `[:digit:]` and ranges that depend on the language.
+    """The regular expression of a pattern; None for extended patterns and for sets of characters.
 
     What is between two stars matches where it first can (`(?>...)`), so that hostile patterns take no longer than others.
     """
@@ -59,22 +59,13 @@ def _expression(pattern: str) -> re.Pattern[str] | None:
         return None
     pieces = [""]
     for match in _element().finditer(pattern):
-        escaped, negated, members, sign = match.groups()
-        if members:
-            if not all(_is_simple_range(*ends) for ends in re.findall("(.)-(.)", members, re.DOTALL)):
-                return None
-            inside = "".join(character if character == "-" else re.escape(character) for character in members)
-            pieces[-1] += f"[{'^' if negated else ''}{inside}]"
-        elif sign == "[" and "]" in pattern[match.end() + 1 :]:
+        escaped, sign = match.groups()
+        if sign == "[" and "]" in pattern[match.end() + 1 :]:
             return None
-        elif sign == "*":
+        if sign == "*":
             pieces.append("")
         else:
             pieces[-1] += "." if sign == "?" else re.escape(escaped or sign)
     first, *behind = pieces
     between = "".join(f"(?>.*?{piece})" for piece in behind[:-1])
     return re.compile(first + (f"{between}.*{behind[-1]}" if behind else ""), re.DOTALL)
-
-
-def _is_simple_range(first: str, last: str) -> bool:
-    return (first + last).isascii() and (first + last).isalnum() and first <= last
