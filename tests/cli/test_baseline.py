@@ -53,8 +53,8 @@ def test_what_is_new_is_told(known: Path, gbs: Gbs, files: dict[str, str]) -> No
 def test_what_occurs_no_longer_is_told_and_pruned(known: Path, gbs: Gbs) -> None:
     write(known, {"a.yaml": GOOD})
     said = gbs("check", "--baseline", FILE)
-    assert (said.code, said.err) == (0, "gbs: in the baseline, but gone: a.yaml GBS101\ngbs: --prune-baseline takes them out\n")
-    assert gbs("check", "--baseline", FILE, "--prune-baseline").err == "gbs: taken out of the baseline: a.yaml GBS101\n"
+    assert (said.code, said.err) == (0, "gbs: in the baseline, but gone: a.yaml GBS101\ngbs: --prune-baseline removes them\n")
+    assert gbs("check", "--baseline", FILE, "--prune-baseline").err == "gbs: removed from the baseline: a.yaml GBS101\n"
     assert json.loads((known / FILE).read_text())["findings"] == []
     assert gbs("check", "--baseline", FILE).err == ""
 
@@ -74,7 +74,7 @@ def test_what_was_not_looked_at_is_not_gone(known: Path, gbs: Gbs, flags: tuple[
             '{"version": 1, "findings": [{"path": "a", "rule": "b", "key": "", "count": 0}]}',
             f"{FILE}: the count of entry 1 is not a whole number from 1 to 1,000,000,000",
         ),
-        ("<<<<<<< HEAD\n", f"{FILE} holds merge conflicts: keep both sides' lines, or write it anew with --write-baseline"),
+        ("<<<<<<< HEAD\n", f"{FILE} contains merge conflict markers: keep the lines of both sides, or run --write-baseline"),
         ("{", f"{FILE} is not a baseline: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
     ],
 )
@@ -88,7 +88,7 @@ def test_a_broken_baseline_is_one_line(repo: Path, gbs: Gbs, text: str, line: st
     [
         (("--baseline", "none.json"), "--baseline none.json: there is no such file"),
         (("--prune-baseline",), "--prune-baseline needs --baseline FILE"),
-        (("--write-baseline", "x", "--baseline", "y"), "--write-baseline starts anew: give it without --baseline and --prune-baseline"),
+        (("--write-baseline", "x", "--baseline", "y"), "--write-baseline writes a new file: leave out --baseline and --prune-baseline"),
         (("--write-baseline", "none/x"), "can't write x: there is no such folder; nothing was written"),
     ],
     ids=["missing", "prune alone", "both", "no folder"],

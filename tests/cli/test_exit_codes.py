@@ -66,7 +66,7 @@ def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
         pytest.param("check --world-size 1e3", "gbs check: argument --world-size: '1e3' is not a whole number", id="no number"),
         pytest.param(
             "check --nodes 2 --gpus-per-node 8 --world-size 8",
-            "gbs: --nodes 2 x --gpus-per-node 8 is 16 GPUs, but --world-size says 8",
+            "gbs: --nodes 2 x --gpus-per-node 8 is 16 GPUs, but --world-size is 8",
             id="hardware that contradicts itself",
         ),
         pytest.param(

@@ -65,7 +65,9 @@ def test_what_is_not_mended_is_told_with_the_reason(repo: Path, gbs: Gbs) -> Non
     write(repo, {"sft.yaml": text})
     said = gbs("fix", "--fix-settings")
     assert said.code == 1
-    assert said.err.startswith("gbs: not fixed sft.yaml:1 GBS101: change gradient_accumulation_steps to 2: GBS101 would come up instead")
+    assert said.err.startswith(
+        "gbs: not fixed sft.yaml:1 GBS101: change gradient_accumulation_steps to 2: GBS101 would be reported instead"
+    )
     assert (repo / "sft.yaml").read_text() == text
 
 
@@ -100,7 +102,7 @@ def test_a_mark_and_an_encoding_stay(repo: Path, gbs: Gbs) -> None:
 def test_no_patch_is_made_of_what_git_takes_for_binary(repo: Path, gbs: Gbs) -> None:
     (repo / "b.yaml").write_bytes(("\ufeff" + STALE).encode("utf-16-le"))
     said = gbs("fix", "--fix-settings", "--diff")
-    line = "gbs: no patch of b.yaml: it is UTF-16-LE, which git takes for binary; without --diff it is written\n"
+    line = "gbs: no patch of b.yaml: it is UTF-16-LE, which git treats as binary; run without --diff to write it\n"
     assert said == (1, "", line)
 
 
@@ -148,7 +150,7 @@ def test_a_link_out_of_the_repository_is_not_followed(repo: Path, gbs: Gbs, tmp_
     outside.write_text(STALE)
     (repo / "sft.yaml").symlink_to(outside)
     said = gbs("fix", "--fix-settings", "sft.yaml")
-    assert (said.code, said.err) == (2, "gbs: can't write sft.yaml: it lies outside of the checked folder; nothing was written\n")
+    assert (said.code, said.err) == (2, "gbs: can't write sft.yaml: it is outside the checked folder; nothing was written\n")
     assert outside.read_text() == STALE
 
 

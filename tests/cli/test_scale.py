@@ -93,8 +93,8 @@ class TestRecipes:
         write(repo, {"sft.yaml": OPEN, "zero3.yaml": LAUNCHER.format(gpus=8)})
         said = gbs("scale", "sft.yaml", "--nodes", "2", "--gpus-per-node", "4")
         assert said.code == 1
-        assert said.out.startswith("sft.yaml: its comment takes the GPUs of a node from elsewhere (8 GPUs per node: ")
-        assert said.out.endswith(': write "8 GPUs per node" into it first\n')
+        assert said.out.startswith("sft.yaml: its comment does not state the GPUs per node (8 GPUs per node: ")
+        assert said.out.endswith(': add "8 GPUs per node" to it first\n')
         assert gbs("scale", "sft.yaml", "--nodes", "4").code == 0
         assert gbs("check", "sft.yaml").code == 0
 
@@ -158,7 +158,7 @@ class TestRecipes:
             pytest.param("--nodes 2", "gbs scale takes recipes", id="no path"),
             pytest.param("- --nodes 2", "gbs scale takes recipes", id="standard input"),
             pytest.param("notes.yaml --nodes 2", "no recipe in notes.yaml that gbs knows", id="no recipe"),
-            pytest.param("sft.yaml --nodes 2 --gpus-per-node 8 --world-size 8", "is 16, but --world-size says 8", id="contradiction"),
+            pytest.param("sft.yaml --nodes 2 --gpus-per-node 8 --world-size 8", "is 16, but --world-size is 8", id="contradiction"),
             pytest.param(
                 "sft.yaml --nodes 2 --from-nodes 3 --from-world-size 8",
                 "--from-world-size 8 is not a multiple of --from-nodes 3",
@@ -205,7 +205,7 @@ class TestScripts:
         write(repo, {"sft.yaml": UNCLAIMED, "run.sh": script, "other.sh": script})
         said = gbs("scale", "run.sh", "--world-size", "4")
         assert said.code == 1
-        assert "accumulation 4 would do it" in said.out
+        assert "accumulation 4 would keep the batch" in said.out
         assert (_read(repo / "run.sh"), _read(repo / "sft.yaml")) == (script, UNCLAIMED)
 
     def test_a_launcher_file_is_not_touched(self, repo: Path, gbs: Gbs) -> None:

@@ -207,7 +207,7 @@ def test_a_link_to_nothing_or_to_itself_is_unreadable(tmp_path: Path) -> None:
     tree = WorkTree(tmp_path)
     assert tree.paths() == ("dangling.yaml", "loop.yaml", "pool.yaml")
     assert _reason(tree, "dangling.yaml") == "a symbolic link that leads nowhere"
-    assert _reason(tree, "loop.yaml") == "a symbolic link that leads back to itself"
+    assert _reason(tree, "loop.yaml") == "a symbolic link that refers back to itself"
 
 
 def test_what_leads_out_of_the_tree_is_read_only_where_a_user_named_it(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_claims_that_exclude_each_other_are_left_to_people() -> None:
     before = recipe(4, 4, "Config for 2 nodes of 8 GPUs with GBS 256", "effective batch size 128 on 16 GPUs")
     found = mended({"sft.yaml": before}, SETTINGS)
     assert found.files == {}
-    assert all("would come up instead" in each.why for each in found.refused)
+    assert all("would be reported instead" in each.why for each in found.refused)
     assert found.refused
 
 

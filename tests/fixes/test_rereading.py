@@ -40,13 +40,13 @@ def test_the_value_itself_may_change(before: str, old: str, new: str, path: str)
     ("before", "old", "new", "path", "why"),
     [
         ("a: &x 4\nb: *x\n", "4", "8", "a.yaml", "b would change too"),
-        ("a: 4\nb: 1\n", "4\n", "4 ", "a.yaml", "the file could not be read any more"),
-        ("a: 4 # x\nb: 1\n", "# x\n", "", "a.yaml", "the file could not be read any more"),
+        ("a: 4\nb: 1\n", "4\n", "4 ", "a.yaml", "the file could no longer be read"),
+        ("a: 4 # x\nb: 1\n", "# x\n", "", "a.yaml", "the file could no longer be read"),
         ("a: 4\nb: 1\n", "\nb", "\nc", "a.yaml", "b and c would change too"),
         ("a: 4 # x\nb: 1\n", "# x", "\nc: 2", "a.yaml", "c would change too"),
         ("a: 4\n--- # x\nb: 1\n", "--- # x\n", "", "a.yaml", "the file would have another number of documents"),
         ("a: |\n  x # y\nb: 1\n", " # y", "", "a.yaml", ""),
-        ('{"a": 4, "b": 1}\n', "4,", "", "a.json", "the file could not be read any more"),
+        ('{"a": 4, "b": 1}\n', "4,", "", "a.json", "the file could no longer be read"),
     ],
 )
 def test_nothing_else_may(before: str, old: str, new: str, path: str, why: str) -> None:

@@ -90,7 +90,7 @@ def test_a_larger_micro_batch_is_taken_only_where_it_may_and_must_be() -> None:
     json = '{"model_name_or_path": "m", "dataset_name": "d", "max_length": 64, "per_device_train_batch_size": 1}'
     found = scaled(json, _on(4), _on(8), "sft.json")
     assert isinstance(found, Stuck)
-    assert "accumulation 2 would do it, but the recipe has no editable number for it" in found.reason
+    assert "accumulation 2 would keep the batch, but the recipe has no editable number for it" in found.reason
     assert '"per_device_train_batch_size": 2}' in _text(scaled(json, _on(4), _on(8), "sft.json", most=2), json, "sft.json")
 
 

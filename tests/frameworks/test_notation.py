@@ -180,7 +180,7 @@ def test_what_was_before_a_version_is_the_rest_with_differences() -> None:
     ("raw", "path", "text"),
     [
         pytest.param({"inherits": "none"}, ("inherits",), 'is "none", and there is no table of that name', id="unknown"),
-        pytest.param({"inherits": "self"}, ("inherits",), 'is "self", where inherits is "self", which leads back to itself', id="itself"),
+        pytest.param({"inherits": "self"}, ("inherits",), 'is "self", where inherits is "self", which refers back to itself', id="itself"),
         pytest.param({"variants": [{}, {"inherits": "none"}]}, ("variants", 1, "inherits"), 'is "none", and there is no', id="variant"),
         pytest.param(
             {"inherits": "parent", "without": "keys.stepz"}, ("without",), "leaves out keys.stepz, which is not there", id="without"

@@ -73,7 +73,7 @@ UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
         {"a.yaml": _numbered(VERL, "k@: ${oc.select:data.k@,${data.train_batch_size}}\n", 45_000)},
         "more than 100,000 characters of values with interpolations",
     ),
-    "values": ({"a.yaml": _numbered(VERL, "k@: 1\n", 60_000)}, "not composed with what it takes in: more than 50,000 values"),
+    "values": ({"a.yaml": _numbered(VERL, "k@: 1\n", 60_000)}, "not composed with the files that it includes: more than 50,000 values"),
     "ignore patterns": ({".gitignore": _filled("", f"*{'a*' * 200}b\n", size=490_000), f"{'a' * 200}.yaml": SIZES}, ""),
     "comments of many launches": ({"run.sh": "# change this\n\n" * 8_000 + f"N=8\n{RUN}" * 390}, ""),
     "silencers of many launches": ({"run.sh": f"# gbs: ignore[GBS101]\n{RUN}" * 390 + "# gbs: ignore[GBS101]\n\n" * 2_000}, ""),
@@ -83,7 +83,7 @@ UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
 REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
     "patterns": ({"gbs.toml": _numbered("exclude = [", '"a@*", ', 15_000) + "]\n"}, "above 1,000 path patterns"),
     "spellings": ({"gbs.toml": _numbered("exclude = [", '"' + "{a,b}" * 6 + "x*" * 200 + '", ', 200) + "]\n"}, "above 1,000 path patterns"),
-    "frameworks": ({"gbs.toml": _numbered("", "[frameworks.a@]\n", 9_000)}, "holds 9,000 frameworks; at most 100 are read"),
+    "frameworks": ({"gbs.toml": _numbered("", "[frameworks.a@]\n", 9_000)}, "contains 9,000 frameworks; at most 100 are read"),
     "settings": ({"gbs.toml": _filled("", "#\n", size=300_000)}, "larger than 200,000 bytes"),
     "settings beside others": ({"pyproject.toml": _filled("[tool.gbs]\n", "#\n", size=300_000)}, "may contain [tool.gbs]"),
     "a key of the lock": (

@@ -262,7 +262,7 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("keys = {a = 'micro_batch_size'}", "acme.toml:1: has no recognise: a table is wanted", id="no recognition"),
+        pytest.param("keys = {a = 'micro_batch_size'}", "acme.toml:1: has no recognise: expected a table", id="no recognition"),
         pytest.param(
             SHORT.replace('"micro_batch_size"', '"micro_batch"'),
             'acme.toml:3: keys.acme.batch is "micro_batch", which is not a size; did you mean micro_batch_size?',
@@ -280,27 +280,27 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
         ),
         pytest.param(
             'equations = ["global_batch_size = micro_batch_size *"]\n' + SHORT,
-            'acme.toml:1: equations holds "global_batch_size = micro_batch_size *", '
-            "which is not a formula: size = size * size, with / or //"
-            " and one size or (size * size) behind it is wanted",
+            'acme.toml:1: equations contains "global_batch_size = micro_batch_size *", '
+            "which is not a formula: expected size = size * size, with / or //"
+            " and one size or (size * size) behind it",
             id="no formula",
         ),
         pytest.param(
             'equations = ["global_batch_size = micro_batch_size * nodes"]\n' + SHORT,
-            'acme.toml:1: equations holds "global_batch_size = micro_batch_size * nodes", '
-            "where nodes is not a size; did you mean num_nodes?",
+            'acme.toml:1: equations contains "global_batch_size = micro_batch_size * nodes", '
+            "but nodes is not a size; did you mean num_nodes?",
             id="no size in a formula",
         ),
         pytest.param(
             'equations = ["global_batch_size = micro_batch_size * num_generations"]\n' + SHORT,
-            "acme.toml:1: equations needs num_generations, which no key holds and no other equation gives",
+            "acme.toml:1: equations needs num_generations, which no key and no other equation gives",
             id="a size that nothing gives",
         ),
         pytest.param(
             'constraints = ["global_batch_size % 8"]\n' + SHORT,
-            'acme.toml:1: constraints holds "global_batch_size % 8", '
-            "which is not a relation: size * size % (size * size) == 0, or size / size"
-            " >= 2 is wanted",
+            'acme.toml:1: constraints contains "global_batch_size % 8", '
+            "which is not a relation: expected size * size % (size * size) == 0, or size / size"
+            " >= 2",
             id="no relation",
         ),
         pytest.param(
@@ -310,7 +310,7 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
         ),
         pytest.param(
             SHORT.replace("default = 4", 'since = "new"'),
-            'acme.toml:4: keys.acme.accumulate.since is "new": a version such as "0.16" is wanted',
+            'acme.toml:4: keys.acme.accumulate.since is "new": expected a version such as "0.16"',
             id="no version",
         ),
         pytest.param(
@@ -318,7 +318,7 @@ def test_a_launch_of_a_users_recipe_is_a_run_of_its_own(tmp_path: Path) -> None:
             "acme.toml:2: keys has no key of the micro_batch_size or the global_batch_size",
             id="no batch",
         ),
-        pytest.param("recognise = [", "acme.toml:1: no TOML: invalid value (at the end)", id="no TOML"),
+        pytest.param("recognise = [", "acme.toml:1: not TOML: invalid value (at the end)", id="no TOML"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(text: str, expected: str, tmp_path: Path) -> None:
@@ -330,9 +330,9 @@ def test_all_mistakes_of_all_files_are_told_at_once(tmp_path: Path) -> None:
     assert _mistakes(tmp_path, SHORT.replace('"micro_batch_size"', "7"), settings) == [
         "gbs.toml:1: gpu is not a setting; there are " + _known(),
         'gbs.toml:4: [frameworks.other] is "../other.toml", which is not a file of this repository',
-        "gbs.toml:5: [frameworks.two] has no recognise: a table is wanted",
-        "acme.toml:3: keys.acme.batch is 7: a size (micro_batch_size, global_batch_size, ...), a table or a list of one or more"
-        " tables is wanted",
+        "gbs.toml:5: [frameworks.two] has no recognise: expected a table",
+        "acme.toml:3: keys.acme.batch is 7: expected a size (micro_batch_size, global_batch_size, ...), a table or a list of one or more"
+        " tables",
     ]
 
 
@@ -477,16 +477,16 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             SHORT + '[readings.a]\nlike = "b"\n[readings.b]\nlike = "a"\n',
-            "acme.toml:7: readings.a.like leads back to itself, or over more than 10 others\n"
-            "acme.toml:9: readings.b.like leads back to itself, or over more than 10 others",
+            "acme.toml:7: readings.a.like refers back to itself, or over more than 10 others\n"
+            "acme.toml:9: readings.b.like refers back to itself, or over more than 10 others",
             id="readings in a circle",
         ),
         pytest.param(
             'derive = "realise_rank_batch"\n' + SHORT,
-            'acme.toml:1: derive is "realise_rank_batch": "realise_split_batches", "realise_rank_batches", "realise_running_batch",'
-            ' "realise_evaluation", "realise_whole_micro_batches", "accumulate_where_both_are_given",'
+            'acme.toml:1: derive is "realise_rank_batch": expected "realise_split_batches", "realise_rank_batches",'
+            ' "realise_running_batch", "realise_evaluation", "realise_whole_micro_batches", "accumulate_where_both_are_given",'
             ' "accumulate_where_a_global_batch_is_given", "fill_accumulation", "reduce_micro_batch", "schedule_accumulation",'
-            ' "clamp_to_the_processes", "leave_out_generation" or "count_the_devices" is wanted',
+            ' "clamp_to_the_processes", "leave_out_generation" or "count_the_devices"',
             id="no hook",
         ),
         pytest.param(
@@ -496,7 +496,7 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             SHORT.replace("default = 4", 'source = "x", unit = "{n}"') + "[let]\nn = 4\n",
-            "acme.toml:4: keys.acme.accumulate.unit is 4: a text of 1 to 200 characters is wanted",
+            "acme.toml:4: keys.acme.accumulate.unit is 4: expected text of 1 to 200 characters",
             id="a number where text is wanted",
         ),
         pytest.param(
@@ -520,7 +520,7 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             SHORT + '[before."2.0".keys]\nx = {default = 2}\n',
-            "acme.toml:7: before.2.0.keys.x has no size: a size (micro_batch_size, global_batch_size, ...) is wanted",
+            "acme.toml:7: before.2.0.keys.x has no size: expected a size (micro_batch_size, global_batch_size, ...)",
             id="before a version",
         ),
         pytest.param(
@@ -529,12 +529,11 @@ sizes = {buffer_size = "rows that wait"}
             id="versions told in two ways",
         ),
         pytest.param(
-            SHORT + "[[variants]]\n[[variants.variants]]\n", "acme.toml:7: variants.variants has no place here", id="variants of variants"
+            SHORT + "[[variants]]\n[[variants.variants]]\n", "acme.toml:7: variants.variants is not allowed here", id="variants of variants"
         ),
         pytest.param(
             'switches = [{sizes = "micro_batch_size", label = "x"}]\n' + SHORT,
-            "acme.toml:1: switches says nothing: one of condition, key and is, key and not, key and present or key and from and to is"
-            " wanted",
+            "acme.toml:1: switches is empty: expected condition, key and is, key and not, key and present or key and from and to",
             id="a switch without a condition",
         ),
         pytest.param(
@@ -546,7 +545,7 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             SHORT + "[conditions]\nc = {is = [1]}\n",
-            "acme.toml:7: conditions.c has no key: a text of 1 to 1,000 characters is wanted",
+            "acme.toml:7: conditions.c has no key: expected text of 1 to 1,000 characters",
             id="a condition of no key",
         ),
     ],
@@ -559,8 +558,8 @@ def test_tables_of_the_settings_that_inherit_from_each_other_are_told(tmp_path: 
     parents = {"a": 'inherits = "b"', "b": 'inherits = "a"', "c": 'inherits = "d"', "d": "x = 1"}
     settings = "[frameworks]\n" + "".join(f"[frameworks.{name}]\n{line}\n" for name, line in parents.items())
     lines = _mistakes(tmp_path, "", settings)
-    assert lines[0] == 'gbs.toml:3: [frameworks.a] inherits is "b", where inherits is "a", which leads back to itself'
-    assert lines[2] == 'gbs.toml:7: [frameworks.c] inherits is "d", which holds mistakes'
+    assert lines[0] == 'gbs.toml:3: [frameworks.a] inherits is "b", where inherits is "a", which refers back to itself'
+    assert lines[2] == 'gbs.toml:7: [frameworks.c] inherits is "d", which has mistakes'
     assert lines[3].startswith("gbs.toml:9: [frameworks.d] x is not a setting; there are ")
 
 

@@ -154,7 +154,7 @@ def test_what_is_wrong_with_a_plugin_is_told_with_its_line(
     _settings(root, f'nodes = 1\nplugins = ["{name}"]\n')
     with pytest.raises(SettingsError) as caught:
         load_settings(root, rules=RULES)
-    assert str(caught.value) == f'gbs.toml:2: plugins holds "{name}", which {expected}'
+    assert str(caught.value) == f'gbs.toml:2: plugins contains "{name}", which {expected}'
 
 
 def test_a_plugin_that_is_not_installed_is_told_with_the_other_mistakes(site: Path, root: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_plugin_that_is_not_installed_is_told_with_the_other_mistakes(site: Pa
     with pytest.raises(SettingsError) as caught:
         load_settings(root, rules=RULES)
     first, second = str(caught.value).splitlines()
-    assert first.startswith('gbs.toml:1: plugins holds "their", which no installed package offers')
+    assert first.startswith('gbs.toml:1: plugins contains "their", which no installed package offers')
     assert "there" in first
     assert second.startswith("gbs.toml:2: nodes is")
 

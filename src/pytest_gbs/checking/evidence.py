@@ -90,7 +90,7 @@ class Evidence:
                 f"{path} is neither a launcher file nor a script that launches training (an accelerate config, a Slurm script)"
             )
         if len(sized) != 1:
-            what = "leaves the number of processes open" if not sized else "launches with unlike numbers of processes"
+            what = "does not state the number of processes" if not sized else "launches with different numbers of processes"
             raise UsageError(f"{path} {what}; give --world-size instead")
         return sized[0]
 

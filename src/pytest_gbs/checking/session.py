@@ -530,7 +530,7 @@ class _Check:
 def _too_much(document: Document, limit: ComposeProblem) -> Unreadable:
     """Return why a file is not judged with what it takes in: that is too much to read."""
     start = limit.at.start if limit.at.source == document.source.path else 0
-    return unreadable(document.source, start, f"not composed with what it takes in: {limit.message}")
+    return unreadable(document.source, start, f"not composed with the files that it includes: {limit.message}")
 
 
 def _each_once(runs: Iterable[Run]) -> Iterator[Run]:

@@ -30,7 +30,7 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
 
     if arguments.write_baseline:
         if arguments.baseline or arguments.prune_baseline:
-            raise UsageError("--write-baseline starts anew: give it without --baseline and --prune-baseline")
+            raise UsageError("--write-baseline writes a new file: leave out --baseline and --prune-baseline")
         found = entries(report)
         write_file(arguments.write_baseline, render(found).encode())
         complain(f"{found.total()} findings written to {arguments.write_baseline}")
@@ -65,8 +65,8 @@ def _tell(lines: Iterable[str], arguments: argparse.Namespace) -> None:
         return
     pruned = arguments.prune_baseline
     for line in lines[:_SHOWN]:
-        complain(f"{'taken out of the baseline' if pruned else 'in the baseline, but gone'}: {line}")
+        complain(f"{'removed from the baseline' if pruned else 'in the baseline, but gone'}: {line}")
     if len(lines) > _SHOWN:
         complain(f"and {len(lines) - _SHOWN} more")
     if not pruned:
-        complain("--prune-baseline takes them out")
+        complain("--prune-baseline removes them")

@@ -89,9 +89,9 @@ def print_patch(asked: Job, found: Mended) -> int:
         full = os.path.realpath(os.path.join(asked.root, path))
         text = patch(slashed(os.path.relpath(full, root)), before, after)
         if before.encoding != "utf-8":
-            complain(f"no patch of {path}: it is {before.encoding.upper()}, which git takes for binary; without --diff it is written")
+            complain(f"no patch of {path}: it is {before.encoding.upper()}, which git treats as binary; run without --diff to write it")
         elif is_obeyed(text):
-            complain(f"no patch of {path}: it holds control characters or commands of CI systems; without --diff it is written")
+            complain(f"no patch of {path}: it contains control characters or commands of CI systems; run without --diff to write it")
         else:
             parts.append(text)
     emit_bytes("".join(parts).encode("utf-8", "surrogateescape"))

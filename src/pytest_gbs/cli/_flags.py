@@ -17,7 +17,7 @@ _FIXING: Final = (
 _BASELINE: Final = (
     "leave out the findings that this file lists",
     "list all findings in this file, and stop",
-    "take out of --baseline what occurs no longer",
+    "remove findings that no longer occur from --baseline",
 )
 
 

@@ -23,9 +23,9 @@ _COMMAND_LINE: Final = {
 }
 _MISMATCH: Final = {
     Enforcement.STOPS: "stops",
-    Enforcement.STOPS_LATE: "stops once it trains",
+    Enforcement.STOPS_LATE: "stops during training",
     Enforcement.CORRECTS: "corrects it",
-    Enforcement.IGNORES: "goes on",
+    Enforcement.IGNORES: "continues",
 }
 
 
@@ -84,7 +84,7 @@ def relation(constraint: Constraint) -> str:
     top, below = quotient(map(short, constraint.dividend), ()), map(short, constraint.divisor)
     if constraint.at_least is not None:
         return f"{quotient(map(short, constraint.dividend), below)} >= {constraint.at_least}"
-    either = ", or the other way round" if constraint.either else ""
+    either = ", or vice versa" if constraint.either else ""
     return f"{top} is a multiple of {quotient(below, ())}{either}"
 
 
@@ -132,4 +132,4 @@ def _checks(table: Framework) -> Iterator[tuple[str, ...]]:
     for switch in table.switches:
         yield switch.label, f"{', '.join(map(called, switch.sizes))} not fixed", condition(switch.condition), switch.source
     for text in table.texts:
-        yield text.label, f"{dotted(text.key)} is no text", "", text.source
+        yield text.label, f"{dotted(text.key)} is not text", "", text.source

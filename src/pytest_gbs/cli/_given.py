@@ -28,15 +28,15 @@ def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix:
     """Return hardware of flags that start with `prefix`.
 
     Raises:
-        UsageError: they contradict each other, or nobody has so many.
+        UsageError: they contradict each other, or are more than gbs supports.
     """
     if nodes and per_node and world and nodes * per_node != world:
         raise UsageError(
-            f"{prefix}nodes {nodes} x {prefix}gpus-per-node {per_node} is {nodes * per_node}, but {prefix}world-size says {world}"
+            f"{prefix}nodes {nodes:,} x {prefix}gpus-per-node {per_node:,} is {nodes * per_node:,}, but {prefix}world-size is {world:,}"
         )
     for flag, divisor in (("nodes", nodes), ("gpus-per-node", per_node)):
         if divisor and world and world % divisor:
-            raise UsageError(f"{prefix}world-size {world} is not a multiple of {prefix}{flag} {divisor}")
+            raise UsageError(f"{prefix}world-size {world:,} is not a multiple of {prefix}{flag} {divisor:,}")
     if (world or 1) > MOST_GPUS or (nodes or 1) * (per_node or 1) > MOST_GPUS:
         raise UsageError(f"at most {MOST_GPUS:,} GPUs are supported")
     return CommandLineHardware(nodes, per_node, world)
@@ -66,5 +66,5 @@ def of_recipe(path: str, given: CommandLineHardware) -> Run:
     runs = [run for file in report.files for run in file.runs]
     own = [run for run in runs if run.launch is None] or runs
     if len(own) != 1:
-        raise UsageError(f"{path} is not a recipe that gbs knows" if not own else f"{path} holds {len(own)} recipes; name one")
+        raise UsageError(f"{path} is not a recipe that gbs knows" if not own else f"{path} contains {len(own):,} recipes, not one")
     return own[0]

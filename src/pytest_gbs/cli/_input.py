@@ -68,17 +68,17 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
     group.add_argument("--nodes", type=_number, metavar="N", help="machines")
     group.add_argument("--gpus-per-node", type=_number, metavar="N", help="training processes on each machine")
     group.add_argument("--world-size", type=_number, metavar="N", help="training processes in total")
-    group.add_argument("--launch", action="append", default=[], metavar="FILE", help="take it from a launcher's file or a launch script")
+    group.add_argument("--launch", action="append", default=[], metavar="FILE", help="take it from a launcher file or a launch script")
     group = parser.add_argument_group("settings")
     group.add_argument("--config", metavar="FILE", help="settings (default: gbs.toml, or [tool.gbs] in pyproject.toml)")
-    group.add_argument("--exclude", action="append", metavar="GLOB", help="leave these paths out too")
-    group.add_argument("--select", action="append", metavar="CODES", help="only these rules: codes or names, with commas")
+    group.add_argument("--exclude", action="append", metavar="GLOB", help="also exclude these paths")
+    group.add_argument("--select", action="append", metavar="CODES", help="only these rules: codes or names, separated by commas")
     group.add_argument("--extend-select", action="append", metavar="CODES", help="these rules too")
     group.add_argument("--ignore", action="append", metavar="CODES", help="all rules but these")
     words = "run your own Python rules from this file or folder, if you trust it"
     group.add_argument("--allow-local-rules", action="append", metavar="PATH", help=words)
-    group.add_argument("--stdin-filename", metavar="NAME", help="the name of what - reads")
-    group.add_argument("--jobs", type=_number, metavar="N", help="processes to share many files among (default: one for each processor)")
+    group.add_argument("--stdin-filename", metavar="NAME", help="file name for standard input")
+    group.add_argument("--jobs", type=_number, metavar="N", help="number of worker processes (default: one per processor)")
 
 
 def job(arguments: argparse.Namespace) -> Job:
@@ -146,10 +146,10 @@ def _given(arguments: argparse.Namespace) -> CommandLineHardware:
     """
     nodes, per_node, world = arguments.nodes, arguments.gpus_per_node, arguments.world_size
     if nodes and per_node and world and nodes * per_node != world:
-        raise UsageError(f"--nodes {nodes} x --gpus-per-node {per_node} is {nodes * per_node} GPUs, but --world-size says {world}")
+        raise UsageError(f"--nodes {nodes:,} x --gpus-per-node {per_node:,} is {nodes * per_node:,} GPUs, but --world-size is {world:,}")
     for flag, divisor in (("--nodes", nodes), ("--gpus-per-node", per_node)):
         if divisor and world and world % divisor:
-            raise UsageError(f"--world-size {world} is not a multiple of {flag} {divisor}")
+            raise UsageError(f"--world-size {world:,} is not a multiple of {flag} {divisor:,}")
     return CommandLineHardware(nodes, per_node, world)
 
 

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
     group.add_argument("--strict", nargs="?", const="claims", choices=("claims", "all"), metavar="=all", help=words)
     group.add_argument("--require-verified", type=int, default=0, metavar="N", help=told("fail unless N recipes are verified"))
     group.add_argument("--exit-zero", action="store_true", help=told("findings do not fail"))
-    group.add_argument("--changed-since", metavar="REV", help=told("only what changed since git's REV, and what rests on that"))
+    group.add_argument("--changed-since", metavar="REV", help=told("only what changed since the git revision REV, and what depends on it"))
     group.add_argument("--hook", action="store_true", help=NOT_IN_HELP)
     add_baseline(group, told=not fixing)
     add_fixing(parser, told=fixing)

@@ -40,9 +40,9 @@ class _Asked(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs diff` takes."""
-    words = "revisions of git (BASE..HEAD and BASE...HEAD too; HEAD is the working tree if not given); paths behind --"
+    words = "git revisions (also BASE..HEAD and BASE...HEAD; HEAD defaults to the working tree), then paths after --"
     add_input(parser, metavar="BASE", words=words)
-    parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only recipes there, as behind --")
+    parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only these recipes, like paths after --")
     group = add_output(parser, formats="text, json, markdown")
     group.add_argument("--fail-on", choices=("changed", "never"), default="never", metavar="WHAT", help="changed: exit 1 if a batch is")
 

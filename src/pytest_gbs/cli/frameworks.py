@@ -30,8 +30,8 @@ _PROGRAMS: Final = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs frameworks` takes."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="all that is known of these: trl, trl-grpo, 'TRL (GRPO)'")
-    parser.add_argument("--all", action="store_true", help="all that is known of every one")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="show what gbs knows about these: trl, trl-grpo, 'TRL (GRPO)'")
+    parser.add_argument("--all", action="store_true", help="show what gbs knows about each")
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="output format (default: text)")
 
 
@@ -124,4 +124,4 @@ def _entry(table: Framework) -> dict[str, Any]:
     }
 
 
-COMMAND = Command("list the frameworks whose recipes are understood, or all that is known of one", add_arguments, run)
+COMMAND = Command("list the supported frameworks, or show what gbs knows about one", add_arguments, run)

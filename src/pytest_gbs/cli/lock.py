@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs lock` takes."""
-    add_input(parser, words="update the recipes there alone (default: all of the repository)")
+    add_input(parser, words="update only these recipes (default: all in the repository)")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if gbs.lock would change")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing of what changed")
+    parser.add_argument("-q", "--quiet", action="store_true", help="do not print what changed")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -120,7 +120,7 @@ def _changes(old: Mapping[str, Record], new: Mapping[str, Record]) -> Iterator[s
         elif before is not None and after is not None and before != after:
             operands = ", ".join(f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in moved(before, after))
             if same_batch(before, after):
-                yield f"same     {name}: {words(after)} ({operands or 'what is known of it changed'})"
+                yield f"same     {name}: {words(after)} ({operands or 'its hardware or operands changed'})"
             else:
                 yield f"moved    {name}: {words(before)} to {words(after)}{f' ({operands})' if operands else ''}"
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 # What the rules of a hundred are about, by the first digit of their codes.
 FAMILIES: Final = {
     "0": "The file can't be read or understood",
-    "1": "A comment against the settings",
+    "1": "Comments that contradict the settings",
     "2": "The batch equation",
     "3": "Launch and several files",
-    "4": "What one framework asks",
+    "4": "Checks of one framework",
     "5": "A team's own policy",
     "6": "Advice: rules of thumb, off unless selected",
-    "9": "The tool's own comments",
+    "9": "Comments for gbs",
 }
 _HEAD = ("code", "name", "severity", "default", "what it finds")
 

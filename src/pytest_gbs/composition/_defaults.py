@@ -80,7 +80,7 @@ class DefaultsTree:
         while above is not None:
             depth += 1
             if type(entry.name) is str and type(above.name) is str and above.config == entry.config and not above.deleted:
-                raise CompositionError(ProblemKind.DEFAULTS, f"the defaults list of {entry.config} leads back to itself", entry.at)
+                raise CompositionError(ProblemKind.DEFAULTS, f"the defaults list of {entry.config} refers back to itself", entry.at)
             above = above.parent
         if depth > DEEPEST_DEFAULTS:
             raise LimitExceeded(f"defaults lists nested deeper than {DEEPEST_DEFAULTS} levels")

@@ -115,7 +115,7 @@ class Interpolations:
 
     def _evaluate(self, leaf: Leaf) -> Node:
         if id(leaf) in self._open:
-            raise ResolutionError(UnresolvedReason.LOOP, f"{leaf.value[:80]} leads back to itself", leaf.at)
+            raise ResolutionError(UnresolvedReason.LOOP, f"{leaf.value[:80]} refers back to itself", leaf.at)
         self.budget.spend()
         self._open.add(id(leaf))
         try:

@@ -164,7 +164,7 @@ def scalar(tokens: list[Token]) -> int | float | bool | str | None:
     if kind == "bool":
         return text.lower() == "true"
     if kind == "ws":
-        raise GrammarError("a value of blanks alone")
+        raise GrammarError("a value of blanks only")
     return None if kind == "null" else unescaped(tokens[0])
 
 

@@ -116,9 +116,9 @@ class _Family:
 
     def _check(self, path: str, at: Location, descendants: tuple[str, ...]) -> None:
         if path in descendants:
-            raise CompositionError(ProblemKind.DEFAULTS, f"{path} leads back to itself", at)
+            raise CompositionError(ProblemKind.DEFAULTS, f"{path} refers back to itself", at)
         if len(descendants) >= DEEPEST_PARENTS:
-            raise CompositionError(ProblemKind.DEFAULTS, "too many generations", at)
+            raise CompositionError(ProblemKind.DEFAULTS, "too many levels of parents", at)
         if len(self.loaded) >= MOST_PARENTS:
             raise CompositionError(ProblemKind.LIMIT, f"more than {MOST_PARENTS} files", at)
 
@@ -131,7 +131,7 @@ class _Family:
         for leaf in self._parents(named):
             path = None if leaf.text.startswith("/") else below(folder, leaf.text)
             if path is None:
-                self.problem(ProblemKind.NOT_FOUND, f"{leaf.text} lies outside the repository", leaf.at)
+                self.problem(ProblemKind.NOT_FOUND, f"{leaf.text} is outside the repository", leaf.at)
                 continue
             parent = self.load(path, leaf.at, descendants)
             if self.style.exclusive:

@@ -77,7 +77,7 @@ class GitRepository:
             environment = {**os.environ, **_NO_FETCHING}
             return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, **named)
         except OSError as error:
-            why = "there is none on the PATH" if isinstance(error, FileNotFoundError) else (error.strerror or "no reason given").lower()
+            why = "it is not on the PATH" if isinstance(error, FileNotFoundError) else (error.strerror or "no reason given").lower()
             raise UsageError(f"git can't be run: {why}") from error
 
     def _ask(self, *arguments: str) -> bytes | None:

@@ -19,7 +19,7 @@ FOLDER: Final = "a folder, not a file"
 MISSING: Final = "there is no such file"
 NOWHERE: Final = "a symbolic link that leads nowhere"
 LARGER: Final = "larger than"
-CIRCLE: Final = "a symbolic link that leads back to itself"
+CIRCLE: Final = "a symbolic link that refers back to itself"
 OUTSIDE: Final = "a link that leads out of the tree; name the file itself to read it"
 # What is not a file, so that nothing in it can have gone unread.
 NOT_THERE: Final = frozenset((FOLDER, MISSING, NOWHERE, CIRCLE))

@@ -36,7 +36,7 @@ _WORDS: Final = {
     errno.EROFS: "the file system is read-only",
     errno.ENOSPC: "no space left on the device",
     errno.EDQUOT: "the disk quota is used up",
-    errno.EFBIG: "larger than a file may be here",
+    errno.EFBIG: "the file would be too large for this file system",
     errno.ENOENT: "there is no such folder",
 }
 
@@ -117,7 +117,7 @@ def _prepare(root: StrPath, change: FileChange) -> _Prepared:
     """Return the change with its bytes safely on the disk beside the file, which is untouched yet."""
     target = os.path.realpath(os.path.join(root, change.path))
     if leads_outside(target, os.fspath(root)):
-        raise _refusal(change, "it lies outside of the checked folder")
+        raise _refusal(change, "it is outside the checked folder")
     _must_be_as_read(change, target)
     with _explained(change):
         status = os.stat(target) if change.before is not None else None

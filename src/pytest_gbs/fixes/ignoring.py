@@ -28,7 +28,7 @@ def ignore_all(report: Report, read: Read, recheck: Recheck, reason: str = "") -
     """
     words = " ".join(reason.split())
     if not words.isprintable():
-        raise UsageError("the reason for --add-ignore holds a character that can't be written into a file")
+        raise UsageError("the reason for --add-ignore contains a character that can't be written into a file")
 
     def offer(finding: Finding, now: Read) -> Iterator[Fix]:
         source = now(finding.at.source)

@@ -148,7 +148,7 @@ def _harm(before: Report, after: Report, group: list[FindingFix], edits: Mapping
     number = Counter(_key(finding) for finding in dict.fromkeys(after.findings()))
     for key, finding in left.items():
         if number[key] > known[key]:
-            return f"{finding.code} would come up instead: {finding.message}"
+            return f"{finding.code} would be reported instead: {finding.message}"
     mended = Counter(_key(repair.finding, shifted) for repair in group)
     for repair in group:
         key = _key(repair.finding, shifted)
@@ -168,7 +168,7 @@ def _changed_elsewhere(before: Report, after: Report) -> str:
     for file in after.files:
         old = known.get((file.path, file.document, file.role))
         if old is None or old.framework != file.framework:
-            return f"{file.path} would be read in another way"
+            return f"{file.path} would be read differently"
         if sum(outcome.claim for outcome in file.undetermined) > sum(outcome.claim for outcome in old.undetermined):
-            return f"a claim of {file.path} could not be decided any more"
+            return f"a claim of {file.path} could no longer be decided"
     return ""

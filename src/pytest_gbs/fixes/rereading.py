@@ -27,7 +27,7 @@ def unintended(before: Source, after: Source, edits: tuple[Edit, ...]) -> str:
         return ""
     old, new = read(before), read(after)
     if any(isinstance(each, Unreadable) for each in new) and not any(isinstance(each, Unreadable) for each in old):
-        return "the file could not be read any more"
+        return "the file could no longer be read"
     if len(old) != len(new):
         return "the file would have another number of documents"
     for one, other in zip(old, new, strict=True):
@@ -101,7 +101,7 @@ def _unintended_12(before: Source, after: Source, edits: tuple[Edit, ...]) -> st
         return ""  # nor could it be read before
     new = _nodes_12(after)
     if new is None:
-        return "YAML 1.2 could not read the file any more"
+        return "YAML 1.2 could no longer read the file"
     if any(not edit.expected and "\n" in edit.replacement for edit in edits):
         return ""  # inserted keys shift everything; the other reader has looked at the key paths
     if len(old) != len(new):

@@ -101,8 +101,8 @@ def _assumed(task: Task) -> str:
     other = task.before.gpus_per_node != task.to.gpus_per_node and not any(each.name == Name.GPUS_PER_NODE for each in task.hardware)
     if not other or not task.now.assumptions or not task.to.gpus_per_node:
         return ""
-    elsewhere_said = f"its comment takes the GPUs of a node from elsewhere ({assumed(task.now.assumptions[0])})"
-    return f'{elsewhere_said}: write "{count(task.before.gpus_per_node, Name.GPUS_PER_NODE)}" into it first'
+    elsewhere_said = f"its comment does not state the GPUs per node ({assumed(task.now.assumptions[0])})"
+    return f'{elsewhere_said}: add "{count(task.before.gpus_per_node, Name.GPUS_PER_NODE)}" to it first'
 
 
 def _harm_to(old: Source, new: Source, edits: tuple[Edit, ...]) -> str:

@@ -20,20 +20,20 @@ def worse(task: Task, before: Report, after: Report) -> str:
         return after.internal[-1].words
     run, old = same(task.run, after), same(task.run, before)
     if run is None or run.framework.title != task.run.framework.title:
-        return "the recipe would not be the same kind any more"
+        return "the recipe would no longer be recognised as the same kind"
     for claim in run.claims:
         if claim.judgement.finding is not None:
             return f"{claim.judgement.finding.message} then"
     if old is not None and _verified(run) < _verified(old):
-        return "a claim could not be decided any more"
+        return "a claim could no longer be decided"
     found = now(run)
     if not isinstance(found, CurrentBatch) or found.target != task.now.target:
         return f"the batch would be {found.target if isinstance(found, CurrentBatch) else 'unknown'}"
     if found.geometry.value(Name.WORLD_SIZE) not in (None, task.to.world_size):
-        return f"a comment or a key would still speak of {count(found.geometry.value(Name.WORLD_SIZE) or 0, Name.WORLD_SIZE)}"
+        return f"a comment or a key would still say {count(found.geometry.value(Name.WORLD_SIZE) or 0, Name.WORLD_SIZE)}"
     nodes = found.geometry.value(Name.NUM_NODES)
     if run.launch is not None and nodes != (task.to.num_nodes or nodes):
-        return f"its launch would start all of them on {count(nodes or 0, Name.NUM_NODES)}: give it the number of nodes first"
+        return f"its launch would start all processes on {count(nodes or 0, Name.NUM_NODES)}: give it the number of nodes first"
     own = read_sizes(run.document, run.framework)
     for each in task.hardware:
         if each.name in HARDWARE and run.launch is None and not isinstance(own.get(each.name), Quantity):
@@ -54,7 +54,7 @@ def _new_error(before: Report, after: Report, files: set[str]) -> str:
         key = (finding.code, finding.at.source)
         number[key] += 1
         if finding.at.source in files and not after.rules[finding.code].meant_by_scaling and number[key] > known[key]:
-            return f"{finding.code} would come up: {finding.message}"
+            return f"{finding.code} would be reported: {finding.message}"
     return ""
 
 

@@ -111,7 +111,7 @@ def key_of_accumulation(run: Run) -> str:
     if isinstance(size, Quantity) and size.at is not None:
         return f"{size.key or size.name} in {size.at.source}"
     row = _row(run.framework, run.document)
-    return f"{'.'.join(map(str, row.key))} is left to its default" if row else "its framework has no key for it here"
+    return f"{'.'.join(map(str, row.key))} has its default" if row else "its framework has no key for it here"
 
 
 def _row(framework: Framework, document: Document) -> Row | None:

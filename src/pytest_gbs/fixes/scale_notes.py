@@ -121,7 +121,7 @@ def _missing(task: Task, share: int) -> str:
         return f"the {share:,} samples that each rank takes are not a multiple of the micro batch {micro}"
     if task.accumulation is None and not follows(task):
         key = key_of_accumulation(task.run)
-        return f"accumulation {steps if not rest else share} would do it, but the recipe has no editable number for it: {key}"
+        return f"accumulation {steps if not rest else share:,} would keep the batch, but the recipe has no editable number for it: {key}"
     return f"no micro batch up to {task.wish.most or micro} fits"
 
 

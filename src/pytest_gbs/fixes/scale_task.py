@@ -72,7 +72,7 @@ def prepare(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Ta
     there = by_name(before)
     for each in knobs if run.launch is None else ():
         if each.name in HARDWARE and there.get(each.name, each.value) != each.value:
-            return f"{each.key} {each.value} is not what trains, which is {there[each.name]}: nobody knows what the rest would be"
+            return f"{each.key} is {each.value:,}, but {count(there[each.name], each.name)} train"
     ranks = ranks_on(knobs, before, to)
     if isinstance(ranks, str):
         return ranks

@@ -14,13 +14,13 @@ _REASONS: Final = {
     Reason.MISSING: "not stated",
     Reason.AUTO: "filled in when training starts",
     Reason.INTERPOLATED: "a variable that something else fills in",
-    Reason.NOT_AN_INTEGER: "no whole number",
+    Reason.NOT_AN_INTEGER: "not a whole number",
     Reason.OVERRIDDEN: "overridden",
     Reason.PLACEHOLDER: "a placeholder that something else fills in",
     Reason.FROM_CHECKPOINT: "may come from a checkpoint",
-    Reason.SCHEDULE: "changes while training runs",
+    Reason.SCHEDULE: "changes during training",
     Reason.ELASTIC: "changes with the number of GPUs",
-    Reason.RESERVED: "some GPUs may serve instead of train",
+    Reason.RESERVED: "some GPUs may generate instead of train",
     Reason.VERSION: "depends on the version",
     Reason.COMPUTED: "computed when the program runs",
     Reason.NOT_WHOLE: "the division leaves a remainder",
@@ -51,7 +51,7 @@ def origin(size: Quantity, places: Places, here: str) -> str:
 
 
 def changes(stages: tuple[int | None, ...]) -> str:
-    """Return the stages of a size that changes while training runs: `: first 16, 32, then 64`; nothing where it does not."""
+    """Return the stages of a size that changes during training: `: first 16, 32, then 64`; nothing where it does not."""
     if not stages:
         return ""
     told = ["-" if value is None else number(value) for value in stages]

@@ -77,7 +77,7 @@ def _change(change: Change) -> str:
     key = escape(change.key)
     if not change.old:
         return f"{key}: {change.new}, put in"
-    return f"{key}: {change.old} -> {change.new}" if change.new else f"{key}: {change.old} taken out again, the default does it"
+    return f"{key}: {change.old} -> {change.new}" if change.new else f"{key}: {change.old} removed, since the default is the same"
 
 
 def remarks(result: Scaled) -> Iterator[str]:

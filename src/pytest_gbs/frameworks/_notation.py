@@ -111,7 +111,7 @@ class _Family:
         if parent is None:
             raise NotationError(("inherits",), f'is "{name[:80]}", and there is no table of that name')
         if name in self._asked:
-            raise NotationError(("inherits",), f'is "{name[:80]}", which leads back to itself')
+            raise NotationError(("inherits",), f'is "{name[:80]}", which refers back to itself')
         if len(self._asked) >= DEEPEST_INHERITED:
             raise NotationError(("inherits",), f"is more than {DEEPEST_INHERITED} tables deep")
         self._asked.append(name)

@@ -54,7 +54,7 @@ def parse(text: str, name: str) -> Counter[BaselineEntry]:
     import json
 
     if any(line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in text.splitlines()):
-        raise UsageError(f"{name} holds merge conflicts: keep both sides' lines, or write it anew with --write-baseline")
+        raise UsageError(f"{name} contains merge conflict markers: keep the lines of both sides, or run --write-baseline")
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError) as error:

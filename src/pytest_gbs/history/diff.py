@@ -295,7 +295,7 @@ def _claims(before: _Side, after: _Side) -> Iterator[str]:
         yield f"the comment still says {before.record.claim:,} ({rules(_PRODUCT).code})"
     elif product == "undetermined":
         open_now = rules(_OPEN).code
-        yield f"the comment's claim of {before.record.claim:,} was checked, and can't be decided any more ({open_now})"
+        yield f"the comment's claim of {before.record.claim:,} was checked, and can no longer be decided ({open_now})"
 
 
 __all__ = ["BatchState", "differences"]

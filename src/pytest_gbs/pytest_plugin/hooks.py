@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--gbs-select", action="append", default=[], metavar="CODES", help="only these rules: codes or names, separated by commas")
     add("--gbs-ignore", action="append", default=[], metavar="CODES", help="all rules but these")
     add("--gbs-strict", action="store_true", help="fail instead of skipping if a claim can't be decided")
-    add("--gbs-changed-since", metavar="REV", help="only recipes that changed since git's REV, or rest on what did")
+    add("--gbs-changed-since", metavar="REV", help="only recipes that changed since the git revision REV, or depend on a file that did")
     words = "run the Python rules in this file or folder, if you trust it: they run without a sandbox"
     add("--gbs-allow-local-rules", action="append", default=[], metavar="PATH", help=words)
     parser.addini("gbs_recipes", "files and folders of training recipes, relative to this file's folder", type="paths", default=[])

@@ -90,7 +90,7 @@ def _on_one_line(text: str) -> str:
 def _line(problem: SettingsProblem, text: str, lines: dict[KeyPath, int], table: KeyPath) -> int:
     line = line_of(lines, (*table, *problem.path))
     quoted = problem.text.split('"')
-    inside_list = problem.text.startswith("holds ") and len(quoted) > 2
+    inside_list = problem.text.startswith("contains ") and len(quoted) > 2
     return line_holding(text, quoted[1], line) if inside_list else line
 
 
@@ -108,28 +108,28 @@ def _problems(error: Any, schema: Any) -> Iterator[SettingsProblem]:
     """Yield what one `jsonschema.ValidationError` is about, in our words."""
     path, keyword = tuple(error.absolute_path), error.validator
     if error.validator_value == "null":
-        yield SettingsProblem(path, "has no place here")
+        yield SettingsProblem(path, "is not allowed here")
     elif keyword == "additionalProperties":
         yield from (SettingsProblem((*path, key), _unknown(key, error.schema["properties"])) for key in _unknown_keys(error))
     elif keyword == "required" and isinstance(error.validator_value, list):
         for key in error.validator_value:
             if key not in error.instance:
-                yield SettingsProblem(path, f"has no {key}: {wanted(_property(error.schema, key, schema), schema)} is wanted")
+                yield SettingsProblem(path, f"has no {key}: expected {wanted(_property(error.schema, key, schema), schema)}")
     elif keyword == "anyOf" and "required" in error.validator_value[0]:
         ways = (" and ".join(each["required"]) for each in error.validator_value)
-        yield SettingsProblem(path, f"says nothing: one of {listing(ways)} is wanted")
+        yield SettingsProblem(path, f"is empty: expected {listing(ways)}")
     elif keyword == "maxItems":
         yield SettingsProblem(path, f"has more than {error.validator_value:,} entries")
     elif keyword == "oneOf" and (within := _meant_branch(error)):
         for each in within:
             yield from _problems(each, schema)
     elif error.parent is None and _is_name(error):
-        yield SettingsProblem((*path, error.instance), f"is not a name here: {wanted(error.schema, schema, 'string')} is wanted")
+        yield SettingsProblem((*path, error.instance), f"is not a valid name: expected {wanted(error.schema, schema, 'string')}")
     else:
-        verb = "holds" if path and isinstance(path[-1], int) else "is"
-        written = ", in double brackets," if path and path[-1] in _ENTRIES else ""
+        verb = "contains" if path and isinstance(path[-1], int) else "is"
+        written = ", in double brackets" if path and path[-1] in _ENTRIES else ""
         meant = _close(error.instance, error.schema, schema)
-        yield SettingsProblem(path, f"{verb} {show(error.instance)}: {wanted(error.schema, schema)}{written} is wanted{meant}")
+        yield SettingsProblem(path, f"{verb} {show(error.instance)}: expected {wanted(error.schema, schema)}{written}{meant}")
 
 
 def _property(part: Any, key: str, schema: Any) -> Any:
@@ -179,7 +179,7 @@ def _unknown_keys(error: Any) -> list[str]:
 
 def _unknown(key: str, known: Iterable[str]) -> str:
     if key == "tool":
-        return "is not a setting; gbs.toml holds the settings themselves, without [tool.gbs]"
+        return "is not a setting; gbs.toml has no [tool.gbs] level"
     close = get_close_matches(key[:100].replace("_", "-").lower(), list(known), 1)
     return f"is not a setting; did you mean {close[0]}?" if close else f"is not a setting; there are {listing(sorted(known), 'and')}"
 
@@ -202,8 +202,8 @@ def wanted(part: Any, schema: Any, kind: str = "") -> str:
     if kind == "integer":
         return f"a whole number from {part['minimum']:,} to {part['maximum']:,}"
     if kind == "string":
-        some = "a text of at least one character" if "minLength" in part else "a text"
-        return f"a text of 1 to {part['maxLength']:,} characters" if "maxLength" in part else some
+        some = "text that is not empty" if "minLength" in part else "text"
+        return f"text of 1 to {part['maxLength']:,} characters" if "maxLength" in part else some
     if kind == "array":
         items = _resolved(part["items"], schema)
         inner = _PLURAL[items["type"]] if isinstance(items.get("type"), str) else "values"

@@ -37,7 +37,7 @@ def parse(name: str, data: bytes | str, table: tuple[str, ...]) -> SettingsFile:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise SettingsError(f"{name}:{line}: no TOML: not UTF-8") from error
+        raise SettingsError(f"{name}:{line}: not TOML: not UTF-8") from error
     if re.search(_MANY_DOTS, text):
         raise SettingsError(f"{name}: nested too deeply")
     try:
@@ -45,7 +45,7 @@ def parse(name: str, data: bytes | str, table: tuple[str, ...]) -> SettingsFile:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(_syntax_error(name, str(error), text)) from error
     except ValueError as error:  # a number of thousands of digits
-        raise SettingsError(f"{name}: no TOML: a number is too long") from error
+        raise SettingsError(f"{name}: not TOML: a number is too long") from error
     except RecursionError as error:
         raise SettingsError(f"{name}: nested too deeply") from error
     for part in table:
@@ -59,4 +59,4 @@ def _syntax_error(name: str, message: str, text: str) -> str:
     line, _, column = place.removeprefix("line ").partition(", ")
     if not line.isdigit():  # "at end of document"
         line, column = str(text.rstrip().count("\n") + 1), "at the end"
-    return f"{name}:{line}: no TOML: {words[:1].lower()}{words[1:]} ({column})"
+    return f"{name}:{line}: not TOML: {words[:1].lower()}{words[1:]} ({column})"

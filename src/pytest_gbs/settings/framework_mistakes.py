@@ -45,7 +45,7 @@ def missing_sizes(raw: Raw, built: Framework) -> Iterator[SettingsProblem]:
         says = formula(text)
         for name in (*says.product, *says.divisors) if says else ():
             if says and name not in given and name not in results and says.result not in given:
-                yield SettingsProblem(path, f"needs {name}, which no key holds and no other equation gives")
+                yield SettingsProblem(path, f"needs {name}, which no key and no other equation gives")
     batches = [equation for equation in built.equations if equation.result == Name.GLOBAL_BATCH_SIZE]
     lacks = Name.MICRO_BATCH_SIZE not in given | results and Name.GLOBAL_BATCH_SIZE not in given
     if lacks and all(Name.MICRO_BATCH_SIZE in equation.product for equation in batches):
@@ -87,7 +87,7 @@ def _unknown_conditions(raw: Raw) -> Iterator[SettingsProblem]:
                 yield SettingsProblem(path, f'names the condition "{name[:80]}", and there is none of that name{meant(name, known)}')
             continue
         if sum(word in condition for word in _TESTS) > 1:
-            yield SettingsProblem(path, "says more than one of is, not, present and from; one of them is wanted")
+            yield SettingsProblem(path, "has more than one of is, not, present and from; keep one of them")
         for word in ("is", "not"):
             if isinstance(condition.get(word), str):
                 yield SettingsProblem((*path, word), f'is "{condition[word][:80]}", and `let` has no list of that name')
@@ -117,7 +117,7 @@ def _unknown_readings(raw: Raw) -> Iterator[SettingsProblem]:
             yield SettingsProblem(path, f'is "{name[:80]}", and there is no reading of that name{meant(name, known)}')
     for name in readings:
         if _is_like_itself(name, readings):
-            yield SettingsProblem(("readings", name, "like"), f"leads back to itself, or over more than {MOST_ALIKE} others")
+            yield SettingsProblem(("readings", name, "like"), f"refers back to itself, or over more than {MOST_ALIKE} others")
 
 
 def _is_like_itself(name: str, readings: Raw) -> bool:
@@ -135,10 +135,10 @@ def _wrong_notation(raw: Raw) -> Iterator[SettingsProblem]:
         for path, text in _texts(raw, kind, part):
             sizes = _sizes_in(text, part)
             if sizes is None:
-                yield SettingsProblem(path, f'holds "{text[:80]}", which is not a {part}: {wanted} is wanted')
+                yield SettingsProblem(path, f'contains "{text[:80]}", which is not a {part}: expected {wanted}')
             for name in dict.fromkeys(sizes or ()):
                 if name not in known:
-                    yield SettingsProblem(path, f'holds "{text[:80]}", where {name[:80]} is not a size{meant(name, known)}')
+                    yield SettingsProblem(path, f'contains "{text[:80]}", but {name[:80]} is not a size{meant(name, known)}')
 
 
 def _sizes_in(text: str, part: str) -> tuple[str, ...] | None:
@@ -188,7 +188,7 @@ def _wrong_recognition(raw: Raw) -> Iterator[SettingsProblem]:
         yield SettingsProblem(("recognise",), "has no key by which a recipe is recognised")
     for number, glob in enumerate(how.get("files", ())):
         if wrong := globs.problem(glob):
-            yield SettingsProblem(("recognise", "files", number), f'holds "{glob}", which {wrong}')
+            yield SettingsProblem(("recognise", "files", number), f'contains "{glob}", which {wrong}')
 
 
 def _wrong_versions(raw: Raw) -> Iterator[SettingsProblem]:
@@ -196,7 +196,7 @@ def _wrong_versions(raw: Raw) -> Iterator[SettingsProblem]:
     versions = [(("before", version), version) for version in raw.get("before", ())]
     for path, text in (*bounds, *versions):
         if parse_version(text) is None:
-            yield SettingsProblem(path, f'is "{text[:80]}": a version such as "0.16" is wanted')
+            yield SettingsProblem(path, f'is "{text[:80]}": expected a version such as "0.16"')
     held = [path for path, _ in bounds if path[0] in ("keys", "equations", "constraints")]
     if versions and held:
         yield SettingsProblem(held[0], "is given together with before; give only one of the two")

@@ -41,7 +41,7 @@ def describe(stated: Any, root: str, file: str) -> Described:
     One whose name starts with an underscore is a part for others to inherit, and no table.
     """
     if len(stated) > MOST_OWN_FRAMEWORKS:
-        many = f"holds {len(stated):,} frameworks; at most {MOST_OWN_FRAMEWORKS} are read"
+        many = f"contains {len(stated):,} frameworks; at most {MOST_OWN_FRAMEWORKS} are read"
         return Described((), (SettingsProblem(("frameworks",), many),))
     found, wrong, lines = _found(stated, root, file)
     known = {each.name: each.raw for each in found}
@@ -65,7 +65,9 @@ def _found(stated: Any, root: str, file: str) -> tuple[list[_Stated], list[Setti
         if not isinstance(each, str):
             found.append(_Stated(path, name, each, file))
         elif _leaves(each, root):
-            wrong.append(SettingsProblem(path, f'{"holds" if name == "" else "is"} "{each[:200]}", which is not a file of this repository'))
+            wrong.append(
+                SettingsProblem(path, f'{"contains" if name == "" else "is"} "{each[:200]}", which is not a file of this repository')
+            )
         else:
             try:
                 found.append(_of_file(path, each, root))
@@ -145,11 +147,11 @@ class _Description:
         if name != self._stated.name and name in self._known:
             found: Raw = self._known[name]
             if is_too_deep(found) or not fits(found, "framework"):
-                raise NotationError(("inherits",), f'is "{name[:80]}", which holds mistakes')
+                raise NotationError(("inherits",), f'is "{name[:80]}", which has mistakes')
             return found
         built_in = frameworks.description(name)
         if built_in is None and name == self._stated.name:
-            raise NotationError(("inherits",), f'is "{name[:80]}", which leads back to itself')
+            raise NotationError(("inherits",), f'is "{name[:80]}", which refers back to itself')
         if built_in is None:
             known = (*self._known, *frameworks.names())
             raise NotationError(("inherits",), f'is "{name[:80]}", and there is no table of that name{meant(name, known)}')

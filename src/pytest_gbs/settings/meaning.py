@@ -122,7 +122,7 @@ def _wrong_rules(raw: Raw, rules: Mapping[str, str]) -> Iterator[SettingsProblem
     for path, texts in lists:
         for number, text in enumerate(texts):
             if not resolve(text, rules):
-                yield SettingsProblem((*path, number), f'holds "{text}", which is not a rule; {advice(text, rules)}')
+                yield SettingsProblem((*path, number), f'contains "{text}", which is not a rule; {advice(text, rules)}')
     for text in raw.get("severity", {}):
         if not resolve(text, rules):
             yield SettingsProblem(("severity", text), f"is not a rule; {advice(text, rules)}")
@@ -133,7 +133,7 @@ def _wrong_hardware(raw: Raw) -> Iterator[SettingsProblem]:
     entries += [((key, number), entry) for key in ("hardware", "launch") for number, entry in enumerate(raw.get(key, ()))]
     for path, entry in entries:
         if "nodes" in entry and "num-nodes" in entry:
-            yield SettingsProblem((*path, "nodes"), "is the same setting as num-nodes; one of them is wanted")
+            yield SettingsProblem((*path, "nodes"), "is the same setting as num-nodes; keep one of them")
         wrong = contradiction(_fields(entry))
         if wrong:
             yield SettingsProblem((*path, "world-size"), wrong)
@@ -151,12 +151,12 @@ def _wrong_globs(raw: Raw) -> Iterator[SettingsProblem]:
     number, characters = 0, 0
     for path, glob in _globs(raw):
         if wrong := globs.problem(glob):
-            yield SettingsProblem(path, wrong if path[-1] == glob else f'holds "{glob}", which {wrong}')
+            yield SettingsProblem(path, wrong if path[-1] == glob else f'contains "{glob}", which {wrong}')
         spellings = globs.spellings(glob) or ()
         number, characters = number + len(spellings), characters + sum(map(len, spellings))
         if number > MOST_PATTERNS or characters > MOST_PATTERN_CHARACTERS:
             most = f"{MOST_PATTERNS:,} path patterns, or {MOST_PATTERN_CHARACTERS:,} characters of them"
-            yield SettingsProblem(path[:1], f"brings the settings above {most}, each spelling of braces counted")
+            yield SettingsProblem(path[:1], f"takes the settings above {most}, each spelling of braces counted")
             return
 
 

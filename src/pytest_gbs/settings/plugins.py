@@ -39,7 +39,7 @@ def installed(names: Sequence[str], rules: Mapping[str, str]) -> Brought:
         offer = _load(offered.get(name), tuple(sorted(offered)), {*rules, *(rule.code for rule in found)})
         found.extend(offer.rules)
         tables.extend(offer.tables)
-        wrong.extend(SettingsProblem(("plugins", number), f'holds "{name[:80]}", which {problem}') for problem in offer.wrong)
+        wrong.extend(SettingsProblem(("plugins", number), f'contains "{name[:80]}", which {problem}') for problem in offer.wrong)
     return Brought(tuple(tables), tuple(found), tuple(wrong))
 
 
@@ -70,7 +70,7 @@ def _python_files(path: str) -> list[str]:
             return inside
     elif os.path.exists(path) and path.endswith(".py"):
         return [path]
-    raise UsageError(f"--allow-local-rules {path}: no Python file, and no folder that holds any")
+    raise UsageError(f"--allow-local-rules {path}: not a Python file, or a folder with Python files")
 
 
 def _run(file: str) -> Any:

@@ -128,9 +128,13 @@ def test_processes_that_do_not_divide_are_rounded_down_in_silence() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "stops"),
     [
-        ("num_processes: 2\nnum_machines: 4\n", "2 processes on 4 machines leave none for each; accelerate launch stops", True),
-        ("num_processes: 0\n", "0 processes cannot be started; accelerate launch stops", True),
-        ("num_processes: -8\n", "-8 processes cannot be started; accelerate launch stops", True),
+        (
+            "num_processes: 2\nnum_machines: 4\n",
+            "2 processes on 4 machines leave a machine without a process; accelerate launch stops",
+            True,
+        ),
+        ("num_processes: 0\n", "num_processes must be at least 1, not 0; accelerate launch stops", True),
+        ("num_processes: -8\n", "num_processes must be at least 1, not -8; accelerate launch stops", True),
         ("num_processes: 8.5\n", "num_processes 8.5 is not a whole number; accelerate launch stops", True),
         ("num_processes: true\n", "num_processes True is not a whole number; accelerate launch stops", True),
         ("num_processes: '16'\nnum_machines: 2\n", "num_processes '16' is not a whole number; accelerate launch stops", True),
@@ -151,7 +155,7 @@ def test_processes_that_cannot_start_are_a_problem(text: str, message: str, stop
         pytest.param(
             "num_processes: 8\nnum_machines: null\n",
             {Name.WORLD_SIZE: 8, Name.GPUS_PER_NODE: 8},
-            "num_machines is null, no number; accelerate launch stops",
+            "num_machines is null, not a number; accelerate launch stops",
             "--num_machines",
             id="machines null",
         ),
@@ -247,7 +251,7 @@ def test_parallel_sizes_that_fit_are_read(text: str, expected: dict[str, int]) -
         pytest.param({"tp": 2, "cp": 2}, "tp 2 x cp 2 = 4 is not the number of processes, 8; training stops at start", id="too few"),
         pytest.param({"tp": 16}, "tp 16 is not the number of processes, 8; training stops at start", id="too many"),
         pytest.param(
-            {"cp": 2, "sp": 4}, "context parallel 2 and sequence parallel 4 exclude each other; training stops at start", id="both"
+            {"cp": 2, "sp": 4}, "context parallel 2 and sequence parallel 4 can't be combined; training stops at start", id="both"
         ),
         pytest.param(
             {"dp_replicate": 4, "tp": 2},

@@ -148,16 +148,16 @@ PROBLEMS = {
     ),
     "too-few": (
         "--num_processes 2 --num_machines 4",
-        [("2 processes on 4 machines leave none for each; accelerate launch stops", True)],
+        [("2 processes on 4 machines leave a machine without a process; accelerate launch stops", True)],
     ),
-    "none": ("--num_processes 0", [("0 processes cannot be started; accelerate launch stops", True)]),
+    "none": ("--num_processes 0", [("the number of processes must be at least 1, not 0; accelerate launch stops", True)]),
     "one-for-several-gpus": (
         "--multi_gpu --num_processes 1",
         [("--multi_gpu needs at least 2 processes; accelerate launch stops", True)],
     ),
     "two-ways": (
         "--multi_gpu --use_fsdp --num_processes 8",
-        [("--multi_gpu and --use_fsdp exclude each other; accelerate launch stops", True)],
+        [("--multi_gpu and --use_fsdp can't be combined; accelerate launch stops", True)],
     ),
     "left-open": (
         "--config_file open.yaml",

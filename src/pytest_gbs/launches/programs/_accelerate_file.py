@@ -169,7 +169,7 @@ def _problems(file: _File, distributed: bool) -> Iterator[Problem]:
         return
     yield from _of_wrong_type(file)
     if ("num_machines",) in file.document.keyed and _is_null(file, "num_machines"):
-        yield Problem("num_machines is null, no number; accelerate launch stops", file.at("num_machines"), unless="--num_machines")
+        yield Problem("num_machines is null, not a number; accelerate launch stops", file.at("num_machines"), unless="--num_machines")
     if processes is None:
         if _is_null(file, "num_processes"):  # ACC commands/launch.py:1298, utils/launch.py:226
             message = "no num_processes: accelerate launch stops unless --num_processes is given"
@@ -179,9 +179,9 @@ def _problems(file: _File, distributed: bool) -> Iterator[Problem]:
     if processes == -1:
         yield Problem("num_processes -1: accelerate launch stops unless --num_processes is given", at, unless="--num_processes")
     elif processes < 1:
-        yield Problem(f"{processes} processes cannot be started; accelerate launch stops", at)
+        yield Problem(f"num_processes must be at least 1, not {processes}; accelerate launch stops", at)
     elif processes < machines:
-        yield Problem(f"{processes} processes on {machines} machines leave none for each; accelerate launch stops", at, on)
+        yield Problem(f"{processes} processes on {machines} machines leave a machine without a process; accelerate launch stops", at, on)
     elif processes % machines:
         each = processes // machines
         message = f"accelerate launch starts {each * machines} processes, {each} on each of {machines} machines, not {processes}"
@@ -220,7 +220,7 @@ def _of_mesh(file: _File, processes: int) -> Iterator[Problem]:
             return
     total = prod(mesh.values())
     if mesh["cp"] > 1 and mesh["sp"] > 1:
-        message = f"context parallel {mesh['cp']} and sequence parallel {mesh['sp']} exclude each other; training stops at start"
+        message = f"context parallel {mesh['cp']} and sequence parallel {mesh['sp']} can't be combined; training stops at start"
         yield Problem(message, places["cp"], ((places["sp"], "sp"),))
     elif (mesh["tp"] > 1 or mesh["cp"] > 1) and mesh["dp_replicate"] > 1 and mesh["dp_shard"] == 1:
         message = "tensor or context parallelism needs dp_shard above 1 if dp_replicate is above 1; training stops at start"

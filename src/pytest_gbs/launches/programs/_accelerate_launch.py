@@ -158,7 +158,7 @@ def problems(of: AccelerateCommand) -> Iterator[Problem]:
     flags = [flag for flag in _EXCLUSIVE if uses(of.own, flag)]
     first = next((word for word in of.own if flags and word.text == flags[0]), None)
     if len(flags) > 1 and first is not None:
-        yield Problem(f"{' and '.join(flags)} exclude each other; accelerate launch stops", first.at)  # ACC launch.py:1198
+        yield Problem(f"{' and '.join(flags)} can't be combined; accelerate launch stops", first.at)  # ACC launch.py:1198
     elif stated is not None and number(stated[1]) in (0, 1) and "--multi_gpu" in flags:
         yield Problem("--multi_gpu needs at least 2 processes; accelerate launch stops", stated[1].value_at)  # ACC launch.py:1202
     elif stated is None and of.file is not None:
@@ -187,9 +187,9 @@ def _of_machines(total: int, machines: Quantity, word: Word) -> Iterator[Problem
     on = ((machines.at, "machines"),) if machines.at is not None and machines.at != at else ()
     each = total // machines.value
     if total < 1:
-        yield Problem(f"{total} processes cannot be started; accelerate launch stops", at)
+        yield Problem(f"the number of processes must be at least 1, not {total}; accelerate launch stops", at)
     elif each == 0:
-        message = f"{total} processes on {machines.value} machines leave none for each; accelerate launch stops"
+        message = f"{total} processes on {machines.value} machines leave a machine without a process; accelerate launch stops"
         yield Problem(message, at, on, stops=not word.default and machines.note.kind not in (Noted.DEFAULT, Noted.BUILT_IN))
     elif total % machines.value:
         started = f"accelerate launch starts {each * machines.value} processes, {each} on each of {machines.value} machines, not {total}"

@@ -97,10 +97,10 @@ def _problems(own: tuple[Word, ...]) -> Iterator[Problem]:
     chosen = include or exclude
     if include is not None and exclude is not None:
         related = ((exclude[1].value_at, exclude[0]),)
-        yield Problem("--include and --exclude exclude each other; deepspeed stops", include[1].value_at, related)
+        yield Problem("--include and --exclude can't be combined; deepspeed stops", include[1].value_at, related)
     elif chosen is not None and numbers:
         related = ((chosen[1].value_at, chosen[0]),)
-        yield Problem(f"{numbers[0][0]} and {chosen[0]} exclude each other; deepspeed stops", numbers[0][1].value_at, related)
+        yield Problem(f"{numbers[0][0]} and {chosen[0]} can't be combined; deepspeed stops", numbers[0][1].value_at, related)
 
 
 LAUNCHER = Launcher("deepspeed", "deepspeed --num_nodes --num_gpus, --include", words=("deepspeed",), start=start)
