@@ -12,7 +12,8 @@ How to fix it: write the key as the finding has it. If the key is your script's 
 reason behind it.
 
 It stays silent if the right key is in the file as well, if the key belongs to the framework, and for short keys,
-which differ by a letter too easily: one slip is allowed from six letters on, two from twelve.
+which differ by a letter too easily: one slip is allowed from six letters on. From twelve on a second letter may be missing or too
+many.
 """
 
 from __future__ import annotations
