@@ -27,7 +27,7 @@ class Companions:
         self._documents: dict[str, tuple[Document | Unreadable, ...] | None] = {}
 
     def beside(self, run: Run, locate: Callable[[Location], Location] | None = None) -> Run:
-        """Return `run` with the DeepSpeed configurations that its recipe names; where it names none, those of its launcher file.
+        """`run` with the DeepSpeed configurations that its recipe names; where it names none, those of its launcher file.
 
         `locate` turns places in a document that is made up (a recipe with settings of the command line in it) into real ones.
         """
@@ -43,7 +43,7 @@ class Companions:
         return run._replace(companions=tuple(found)) if found else run
 
     def named(self, document: Document, key: KeyPath) -> Iterator[Companion]:
-        """Yield the DeepSpeed configuration that `document` holds or names at `key`; nothing where the tree has no such file.
+        """Yield the DeepSpeed configuration that `document` holds or names at `key`; nothing if the tree has no such file.
 
         A path is looked up from the root of the tree, where people launch, then from the folder of the file that names it and
         those above. It never leads out of the tree.
@@ -66,7 +66,7 @@ class Companions:
                     return
 
     def _read(self, path: str) -> tuple[Document | Unreadable, ...] | None:
-        """Return the documents of the file at `path`, or None where the tree has no such file."""
+        """The documents of the file at `path`, or None if the tree has no such file."""
         if path not in self._documents:
             source = self._tree.read(path)
             self._documents[path] = read(source) if isinstance(source, Source) else None
@@ -74,14 +74,14 @@ class Companions:
 
 
 def _below(folder: str, name: str) -> str | None:
-    """Return the path of `name` as seen from `folder`; None where it leads out of the tree or is absolute."""
+    """The path of `name` as seen from `folder`; None if it leads out of the tree or is absolute."""
     from pytest_gbs.model.command import below
 
     return None if name.startswith(("/", "~")) or "\\" in name or "\0" in name else below(folder, name)
 
 
 def _within(document: Document, key: KeyPath, node: Mapping) -> Document:
-    """Return the mapping at `key` as a document of its own, with the places that it has in the file."""
+    """The mapping at `key` as a document of its own, with the places that it has in the file."""
     depth = len(key)
     keyed = {path[depth:]: entry for path, entry in document.keyed.items() if path[:depth] == key and len(path) > depth}
     return document._replace(root=node, keyed=keyed, comments=(), duplicates=())

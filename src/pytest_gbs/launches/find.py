@@ -42,8 +42,8 @@ _COSTLY: Final = 20  # what a started script counts for that was not read to its
 class FoundLaunch(NamedTuple):
     """A launch as a script has it: what it starts, the files it names that may be recipes, and the program's own file.
 
-    `template` is true where a recipe is named by a variable that nobody can know, and `candidates` are the files that it may name
-    then; `missing` is true where the tree has no such file.
+    `template` is true if a recipe is named by an unknown variable, and `candidates` are the files that it may name
+    then; `missing` is true if the tree has no such file.
     """
 
     launch: Launch
@@ -94,7 +94,7 @@ class Scripts:
         return self._paths
 
     def launches(self, path: str) -> tuple[FoundLaunch, ...]:
-        """Return the launches of the script at `path`, in order."""
+        """The launches of the script at `path`, in order."""
         if path not in self._found:
             source = self.tree.read(path)
             if isinstance(source, Unreadable):
@@ -157,14 +157,14 @@ class Scripts:
                 yield Stop(f"it sources {path}, {problem.reason}", at)
 
     def may_be_launched(self, recipe: str) -> Iterator[Unread]:
-        """Yield the scripts that were not read to their end and that may launch `recipe`, with a batch that nobody knows."""
+        """Yield the scripts that were not read to their end and that may launch `recipe`, with an unknown batch."""
         for path, unread in self.unread.items():
             if _kind(path) == Kind.SCRIPT and self.reach.may_name(path, recipe):
                 yield unread
 
     @property
     def reach(self) -> Reach:
-        """What scripts may launch, told from their texts; worked out only for those that were not read."""
+        """What scripts may launch, judged by their texts; worked out only for those that were not read."""
         if self._reach is None:
             self._reach = Reach(self.tree, self._all, self.paths)
         return self._reach
@@ -174,7 +174,7 @@ class Scripts:
         return found if isinstance(found, Source) else None
 
     def _sourced(self, path: str) -> Source | None:
-        """Return a file that a script sources, None if it can't be read.
+        """A file that a script sources, None if it can't be read.
 
         Raises: Exhausted: as `_take_in` does.
         """
@@ -251,7 +251,7 @@ class Scripts:
         return FoundLaunch(launch, start, script, tuple(recipes), path, template, missing, candidates)
 
     def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:
-        """Return the path of the Python file that runs, where the tree has it."""
+        """The path of the Python file that runs, where the tree has it."""
         if program[0].text == "-m" and len(program) > 1 and program[1].text:
             return self._existing(Folder(program[1].text.replace(".", "/") + ".py"), command, script)
         return self.find(program[0], command, script) if (program[0].text or "").endswith(".py") else None
@@ -281,7 +281,7 @@ class Scripts:
         return source.text if source is not None else ""
 
     def _recipes(self, start: Start, command: Command, script: Script) -> tuple[list[tuple[str, Word]], Word | None, bool]:
-        """Return the files that the command names and that may be recipes, one that can't be known, and whether one is missing."""
+        """The files that the command names and that may be recipes, one that can't be known, and whether one is missing."""
         found: list[tuple[str, Word]] = []
         template: Word | None = None
         missing = False
@@ -303,14 +303,14 @@ class Scripts:
         return self.find(word, command, script) if text is not None and text.endswith(CONFIGURATIONS) else None
 
     def find(self, word: Word, command: Command, script: Script) -> str | None:
-        """Return the path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""
+        """The path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""
         folder = word.path
         if folder.path is None or folder.path.startswith(("/", "~")):
             return None
         return self._existing(folder, command, script) or self._built_in(folder, command, script)
 
     def _built_in(self, folder: Folder, command: Command, script: Script) -> str | None:
-        """Return the one configuration file that a name without suffix means, as programs know their own (`llama3/8B_full`)."""
+        """The one configuration file that a name without suffix means, as programs know their own (`llama3/8B_full`)."""
         name = folder.path or ""
         if "." in name.rpartition("/")[2] or not name or name.startswith("-") or "/" not in name:
             return None
@@ -341,7 +341,7 @@ class Scripts:
         return _standing(file, written.at) if file is not None else None
 
     def _documents(self, path: str) -> tuple[Document, ...]:
-        """Return the documents of the file at `path` that launchers look into, parsed once."""
+        """The documents of the file at `path` that launchers look into, parsed once."""
         if path not in self._read_documents:
             source = self._source(path)
             found = read(source) if source is not None else ()
@@ -385,12 +385,12 @@ def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
 
 
 def _is_setting(name: str) -> bool:
-    """Return whether `name`, before an equals sign, is a key that stands deeper in a configuration, so that it names no recipe."""
+    """Whether `name`, before an equals sign, is a key that stands deeper in a configuration, so that it names no recipe."""
     return not name.startswith("-") and (name.startswith(("+", "~")) or any(sign in name for sign in ".@/"))
 
 
 def _commented(text: str) -> str | None:
-    """Return `text` with nothing left, each at its place, but the commands that its comments show; None where there are none."""
+    """`text` with nothing left, each at its place, but the commands that its comments show; None if there are none."""
     kept: list[str] = []
     found = goes_on = False
     for line in text.splitlines(keepends=True):
@@ -405,7 +405,7 @@ def _commented(text: str) -> str | None:
 
 
 def _is_worth_reading(text: str) -> bool:
-    """Return whether a launcher stands in `text`, or it starts another script, which it names, or it sources a file."""
+    """Whether a launcher is in `text`, or it starts another script, which it names, or it sources a file."""
     return any(word in text for word in (*command_words(), *SCRIPTS)) or _sourcing().search(text) is not None
 
 
@@ -444,7 +444,7 @@ def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[st
 
 
 def _written(word: Word, script: Script) -> Written | None:
-    """Return what the script itself writes at the path of `word`, which need not be known whole as long as both say the same."""
+    """What the script itself writes at the path of `word`, which need not be known whole as long as both say the same."""
     wanted = [(part.text, part.name) for part in word.parts if part.text != ""]
     for written in reversed(script.written):
         if wanted and [(part.text, part.name) for part in written.path.parts if part.text != ""] == wanted:
@@ -453,13 +453,13 @@ def _written(word: Word, script: Script) -> Written | None:
 
 
 def _standing(file: LauncherFile, at: Location) -> LauncherFile:
-    """Return `file`, which a script writes, with all of it standing where the script does so."""
+    """`file`, which a script writes, with all of it at the place where the script does so."""
     problems = tuple(problem._replace(at=at, related=()) for problem in file.problems)
     return file._replace(quantities=tuple(size._replace(at=at) for size in file.quantities), problems=problems)
 
 
 def _kind(path: str) -> str:
-    """Return the kind of the launches in the file at `path`."""
+    """The kind of the launches in the file at `path`."""
     if not _TESTS.isdisjoint(path.lower().split("/")[:-1]):
         return Kind.TEST
     return Kind.DOCUMENT if path.lower().endswith(".md") else Kind.SCRIPT

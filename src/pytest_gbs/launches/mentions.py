@@ -15,17 +15,17 @@ _ANY: Final = frozenset(("python", "srun", "uv run", "ray job", "composer ", "sw
 
 
 def programs(text: str) -> frozenset[str]:
-    """Return the programs in `text` that launch training, as `LAUNCHING` has them."""
+    """The programs in `text` that launch training, as `LAUNCHING` has them."""
     return frozenset(match.group() for match in _programs().finditer(text))
 
 
 def train(found: frozenset[str]) -> bool:
-    """Return whether one of the programs `found` trains, whatever it is given."""
+    """Whether one of the programs `found` trains, whatever it is given."""
     return not found <= _ANY
 
 
 def has_batch_key(text: str) -> bool:
-    """Return whether a key of a batch or a launch stands in `text`."""
+    """Whether a key of a batch or a launch is in `text`."""
     return any(word in text for word in MATTERING)
 
 
@@ -45,12 +45,12 @@ class Names:
         self._ends: frozenset[str] = frozenset()
 
     def named(self, text: str) -> frozenset[str]:
-        """Return the names that stand in `text`."""
+        """The names that are in `text`."""
         there = self._known.intersection(token for match in _token().finditer(text) for token in _forms(match.group()))
         return frozenset(name for name, tokens in self._tokens.items() if tokens and there.issuperset(tokens))
 
     def fitting(self, text: str) -> frozenset[str]:
-        """Return the names that fit one with variables in it that stands in `text`: `${size}_sft.yaml`; all where there are too many."""
+        """The names that fit one with variables in it that is in `text`: `${size}_sft.yaml`; all where there are too many."""
         if not self._starts:
             self._starts = frozenset(name[:stop] for name in self._tokens for stop in range(len(name) + 1))
             self._ends = frozenset(name[start:] for name in self._tokens for start in range(len(name) + 1))
@@ -80,7 +80,7 @@ def _token() -> re.Pattern[str]:
 
 
 def _forms(token: str) -> tuple[str, str]:
-    """Return a token of a text as it stands, and without what a sentence or an option puts around it."""
+    """A token of a text as it stands, and without what a sentence or an option puts around it."""
     return token, token.strip(".-+")
 
 
@@ -93,7 +93,7 @@ _QUOTES: Final = str.maketrans("", "", "\"'")
 
 
 def _file_name(word: str, printed: bool = False) -> tuple[str | None, ...]:
-    """Return the known parts of the file name that a word ends with, None for each variable; `printed` words stand behind one."""
+    """The known parts of the file name that a word ends with, None for each variable; `printed` words stand behind one."""
     found: list[str | None] = [None] if printed else []
     start = place = 0
     while (sign := word.find("$", place)) >= 0:
@@ -110,7 +110,7 @@ def _file_name(word: str, printed: bool = False) -> tuple[str | None, ...]:
 
 
 def _behind(word: str, place: int) -> int:
-    """Return the offset behind the variable whose `$` stands before `place`."""
+    """The offset behind the variable whose `$` stands before `place`."""
     if not word.startswith("{", place):
         stop = place
         while stop < len(word) and (word[stop].isalnum() or word[stop] == "_"):
@@ -125,7 +125,7 @@ def _behind(word: str, place: int) -> int:
 
 
 def like(parts: Sequence[str | None]) -> re.Pattern[str]:
-    """Return what matches paths like a word of which some parts are unknown (None).
+    """What matches paths like a word of which some parts are unknown (None).
 
     An unknown part ends where the known one behind it first occurs, and is never tried again: many of them cost no more than one.
     """

@@ -1,4 +1,4 @@
-"""What scripts may launch of which a part was not read, told from their texts: which programs, batch keys and files these mention."""
+"""What scripts may launch of which a part was not read, judged by their texts: which programs, batch keys and files these mention."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Mentioned(NamedTuple):
     """What the text of a script mentions: programs, batch keys, the paths of scripts and of configuration files.
 
-    `outright` are the configuration files whose names stand in it, `possible` also those whose names stand in it without their
+    `outright` are the configuration files whose names are in it, `possible` also those whose names are in it without their
     suffix, or fit a name with variables.
     """
 
@@ -44,7 +44,7 @@ class Reach:
         self._possible: dict[str, frozenset[str]] = {}
 
     def may_launch(self, path: str) -> bool:
-        """Return whether the script at `path`, or one that it names, starts what trains, or any program beside a batch key or a recipe."""
+        """Whether the script at `path`, or one that it names, starts what trains, or any program beside a batch key or a recipe."""
         texts = [self._mentions(each) for each in self._closure(path)]
         found = frozenset(program for text in texts for program in text.programs)
         if not found or train(found):
@@ -53,7 +53,7 @@ class Reach:
         return any(text.batch for text in texts) or any(has_batch_key(self._text(each) or "") for each in outright)
 
     def may_name(self, path: str, recipe: str) -> bool:
-        """Return whether the script at `path`, or one that it names, may name `recipe`.
+        """Whether the script at `path`, or one that it names, may name `recipe`.
 
         Where the text of the script is not known, so is what it names if its bytes show that it launches training, else nothing.
         """
@@ -65,7 +65,7 @@ class Reach:
         return recipe in self._possible[path]
 
     def _closure(self, path: str) -> list[str]:
-        """Return a script with those that it names, and that they name."""
+        """A script with those that it names, and that they name."""
         found, pending = {path: None}, [path]
         while pending:
             new = [each for each in self._mentions(pending.pop()).scripts if each not in found]

@@ -38,7 +38,7 @@ _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
 class ResolvedLaunch(NamedTuple):
     """A launch with what it runs: the recipe's path (the script's, where there is none), its document, and its table.
 
-    `alone` is true where no file of the tree is the recipe. `document` is made up where the command line or several files have
+    `alone` is true if no file of the tree is the recipe. `document` is made up where the command line or several files have
     a part in it; `places` maps its key paths to real places then. `sources` are the files that were composed.
     """
 
@@ -51,11 +51,11 @@ class ResolvedLaunch(NamedTuple):
     sources: tuple[str, ...] = ()
 
     def locate(self, at: Location) -> Location:
-        """Return the place in a real file of `at`, a place in the document."""
+        """The place in a real file of `at`, a place in the document."""
         return locate(at, self.document, self.places)
 
     def size(self, size: Size) -> Size:
-        """Return `size`, read from the document, with real places; what the command line gives says so."""
+        """`size`, read from the document, with real places; what the command line gives says so."""
         size = really(size, self.document, self.places)
         if not isinstance(size, Quantity) or size.at is None or size.origin != Origin.FILE:
             return size
@@ -64,14 +64,14 @@ class ResolvedLaunch(NamedTuple):
 
 
 def locate(at: Location, document: Document, places: dict[KeyPath, Location] | None) -> Location:
-    """Return the place in a real file of `at`, a place in `document`, which is made up where there are `places`."""
+    """The place in a real file of `at`, a place in `document`, which is made up where there are `places`."""
     if places is None or at.path is None or at.source != document.source.path:
         return at
     return places.get(at.path, at)
 
 
 def really(size: Size, document: Document, places: dict[KeyPath, Location] | None) -> Size:
-    """Return `size`, read from `document`, and all it was computed from at real places."""
+    """`size`, read from `document`, and all it was computed from at real places."""
     if isinstance(size, Conflict) or places is None:
         return size
     at = locate(size.at, document, places) if size.at is not None else None
@@ -96,7 +96,7 @@ class Whole(NamedTuple):
 
 
 def whole(document: Document, tree: DocumentCache, framework: Framework | None = None) -> Whole | None:
-    """Return `document` with its parents, the files of its defaults list, and its interpolations; None where it has none of them.
+    """`document` with its parents, the files of its defaults list, and its interpolations; None if it has none of them.
 
     Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
     where a file must be chosen by the command that launches.
@@ -121,7 +121,7 @@ def whole(document: Document, tree: DocumentCache, framework: Framework | None =
 
 
 def _interpolates(document: Document, framework: Framework) -> bool:
-    """Return whether a value that the table looks at is an interpolation."""
+    """Whether a value that the table looks at is an interpolation."""
     if framework.loader != Loader.OMEGACONF or "${" not in document.source.text:
         return False
     for key in _looked_at(framework):
@@ -136,9 +136,9 @@ _MOST_FOLLOWED: Final = 8
 
 
 def _followed(document: Document, framework: Framework) -> Document | None:
-    """Return `document` with the values in the place of interpolations of a whole value (`${model.batch}`), at their own places.
+    """`document` with the values in the place of interpolations of a whole value (`${model.batch}`), at their own places.
 
-    None where one of those that the table looks at is of another kind, or stands behind an alias, which takes composing.
+    None if one of those that the table looks at is of another kind, or stands behind an alias, which takes composing.
     """
     keyed = dict(document.keyed)
     for key in _looked_at(framework):
@@ -163,13 +163,13 @@ def _reference() -> re.Pattern[str]:
 
 @lru_cache
 def _above(framework: Framework) -> frozenset[KeyPath]:
-    """Return the keys of the mappings that hold what a table looks at."""
+    """The keys of the mappings that hold what a table looks at."""
     return frozenset(key[:depth] for key in _looked_at(framework) for depth in range(1, len(key)))
 
 
 @lru_cache
 def _looked_at(framework: Framework) -> frozenset[KeyPath]:
-    """Return the keys whose values a table looks at."""
+    """The keys whose values a table looks at."""
     conditions = [
         *(condition for row in framework.rows for condition in row.when),
         *(condition for constraint in framework.constraints for condition in constraint.when),
@@ -199,7 +199,7 @@ def _composed(document: Document, tree: DocumentCache, framework: Framework | No
 
 
 def _lacks_parents(document: Document, tree: DocumentCache) -> bool:
-    """Return whether one of the parents is not there that `document` names."""
+    """Whether one of the parents is not there that `document` names."""
     named = document.get("_base_") or document.get("defaults")
     if named is None or not _names_files(named):
         return False
@@ -209,12 +209,12 @@ def _lacks_parents(document: Document, tree: DocumentCache) -> bool:
 
 
 def _resolvers(framework: Framework | None) -> Resolvers:
-    """Return what the program registers with OmegaConf (`${mul:2,${.micro}}`), as far as it is known."""
+    """What the program registers with OmegaConf (`${mul:2,${.micro}}`), as far as it is known."""
     return NEMO_RL_RESOLVERS if framework is not None and framework.name == "nemo-rl" else {}
 
 
 def _names_files(node: Node) -> bool:
-    """Return whether `node`, of a key that takes in others, is a text, or a list of paths rather than of Hydra's groups."""
+    """Whether `node`, of a key that takes in others, is a text, or a list of paths rather than of Hydra's groups."""
     if isinstance(node, Sequence):
         return all(isinstance(item, Scalar) and item.text.endswith((".yaml", ".yml")) for item in node.items)
     return isinstance(node, Scalar)
@@ -234,7 +234,7 @@ class LaunchResolver:
         self._recognise = recognise
 
     def resolve(self, found: FoundLaunch) -> ResolvedLaunch | None:
-        """Return what `found` trains; None where it trains nothing, or nothing that any table knows."""
+        """What `found` trains; None if it trains nothing, or nothing that any table knows."""
         if _only_scores(found):
             return None
         if found.start.together and not found.template:
@@ -246,7 +246,7 @@ class LaunchResolver:
         return self._template(found) if found.template else self._hydra(found) or self._alone(found)
 
     def _together(self, found: FoundLaunch) -> ResolvedLaunch | None:
-        """Return what a program runs that reads its files as one configuration; None where it stops, or one of them is missing."""
+        """What a program runs that reads its files as one configuration; None if it stops, or one of them is missing."""
         if found.missing or not found.recipes:
             return None
         composed = merge_files(self._tree, [path for path, _ in found.recipes])
@@ -272,7 +272,7 @@ class LaunchResolver:
         return None
 
     def _reading(self, found: FoundLaunch, word: Word) -> FoundLaunch:
-        """Return `found`, its launch knowing whether the program reads the recipe at all."""
+        """`found`, its launch knowing whether the program reads the recipe at all."""
         source = self._tree.read(found.program) if found.program is not None else None
         program = found.start.program
         index = next((number for number, each in enumerate(program) if each is word), 0)
@@ -283,7 +283,7 @@ class LaunchResolver:
         return found._replace(launch=found.launch._replace(unread=True, named=word.at)) if only_by_option else found
 
     def _template(self, found: FoundLaunch) -> ResolvedLaunch | None:
-        """Return what is known of a launch whose recipe is a variable: what its command line gives, if all that it may name are alike."""
+        """What is known of a launch whose recipe is a variable: what its command line gives, if all that it may name are alike."""
         tables = [table for path in found.candidates[:MOST_CANDIDATES] for d in self._documents(path) if (table := self._recognise(d, ""))]
         if not tables or len({table.name for table in tables}) > 1:
             return None
@@ -294,7 +294,7 @@ class LaunchResolver:
         return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
 
     def _hydra(self, found: FoundLaunch) -> ResolvedLaunch | None:
-        """Return what a Hydra program composes, its folder and file as `@hydra.main` or the command line names them."""
+        """What a Hydra program composes, its folder and file as `@hydra.main` or the command line names them."""
         if found.program is None:
             return None
         where = self._main(found.program, found.start.program)
@@ -328,7 +328,7 @@ class LaunchResolver:
         return (folder, given["config_name"].removesuffix(".yaml")) if folder is not None and "config_name" in given else None
 
     def _lacks_configuration(self, found: FoundLaunch) -> bool:
-        """Return whether the program of a launch composes a configuration that is not in the tree."""
+        """Whether the program of a launch composes a configuration that is not in the tree."""
         where = self._main(found.program, found.start.program) if found.program is not None else None
         return where is not None and isinstance(self._tree.read("/".join(filter(None, where)) + ".yaml"), Unreadable)
 
@@ -351,7 +351,7 @@ class LaunchResolver:
         return None
 
     def _imports(self, found: FoundLaunch, framework: Framework) -> bool:
-        """Return whether the program that `found` runs is known to be the framework's: it is part of it, or imports it.
+        """Whether the program that `found` runs is known to be the framework's: it is part of it, or imports it.
 
         What counts completions is so much a trainer's own that importing the framework says nothing of it.
         """
@@ -371,7 +371,7 @@ _SPLITS: Final = ("tensor", "pipeline", "context_parallel", "sequence_parallel",
 
 
 def _splits_otherwise(framework: Framework, given: list[CommandSetting]) -> bool:
-    """Return whether a command line splits the model by a key that the table does not know: the program has its own arithmetic.
+    """Whether a command line splits the model by a key that the table does not know: the program has its own arithmetic.
 
     Programs on the Trainer of transformers, which takes a DeepSpeed configuration, do so with flags that are no arguments of it.
     """
@@ -383,7 +383,7 @@ def _splits_otherwise(framework: Framework, given: list[CommandSetting]) -> bool
 
 
 def _bare(framework: Framework) -> Framework | None:
-    """Return the batch equation of a table alone, for programs that take its flags and may check nothing of what it does."""
+    """The batch equation of a table alone, for programs that take its flags and may check nothing of what it does."""
     if framework.unit not in _COMMON_UNITS:
         return None
     bare = framework._replace(constraints=(), exclusions=(), requirements=(), switches=(), texts=())
@@ -395,7 +395,7 @@ def _same(arguments: str, style: str) -> bool:
 
 
 def _with_settings(named: tuple[FoundLaunch, str, Word], document: Document, framework: Framework, parts: Whole | None) -> ResolvedLaunch:
-    """Return what a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
+    """What a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
     found, path, word = named
     given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
     if parts is None and _interpolates(document, framework):
@@ -415,7 +415,7 @@ def _with_settings(named: tuple[FoundLaunch, str, Word], document: Document, fra
 
 
 def _put_in(document: Document, given: list[CommandSetting]) -> Document:
-    """Return `document`, which can't be composed, with the settings of a command line at their keys."""
+    """`document`, which can't be composed, with the settings of a command line at their keys."""
     keyed = dict(document.keyed)
     for setting in given:
         text = setting.text if setting.text is not None else setting.word.placeholder
@@ -435,19 +435,19 @@ _TRAINS: Final = ("train", "tun", "learn")
 
 
 def _only_scores(found: FoundLaunch) -> bool:
-    """Return whether the program of a launch, by its name, evaluates or generates (`run_eval.py`, `tune run generate`)."""
+    """Whether the program of a launch, by its name, evaluates or generates (`run_eval.py`, `tune run generate`)."""
     name = _program_name(found).removesuffix(".py").rpartition("/")[2].lower()
     return not _SCORES.isdisjoint(re.split(r"[._-]", name)) and not any(part in name for part in _TRAINS)
 
 
 def _program_name(found: FoundLaunch) -> str:
-    """Return the name of the program that runs, for what its path says of it: `trl/scripts/dpo.py`."""
+    """The name of the program that runs, for what its path says of it: `trl/scripts/dpo.py`."""
     words = (word.text or "" for word in found.start.program[:2])
     return next((word for word in words if word and not word.startswith("-")), "")
 
 
 def _override(word: Word) -> Override:
-    """Return a word as an override at the place of its value, which is text that no number is where nobody can know it."""
+    """A word as an override at the place of its value, which is a text that is not a number if the value is unknown."""
     name, _, _ = word.starts_with.partition("=")
     value = word.after(len(name) + 1) if len(name) < len(word.starts_with) else word
     if word.text is not None:
@@ -463,7 +463,7 @@ def _hydra_words(found: FoundLaunch) -> Iterator[Word]:
 
 
 def _hydra_flags(words: tuple[Word, ...]) -> Iterator[tuple[str, str | None]]:
-    """Yield what a command line says of the primary configuration; None for what nobody can know."""
+    """Yield what a command line says of the primary configuration; None for an unknown value."""
     names = {"--config-path": "config_path", "-cp": "config_path", "--config-name": "config_name", "-cn": "config_name"}
     for index, word in enumerate(words):
         name, equals, _ = word.starts_with.partition("=")

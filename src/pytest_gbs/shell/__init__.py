@@ -13,17 +13,17 @@ __all__ = ["read_commands", "reads"]
 
 
 def reads(path: str) -> bool:
-    """Return whether the name of a file says that it may hold command lines."""
+    """Whether the name of a file says that it may hold command lines."""
     name = path.rpartition("/")[2].lower()
     return name.endswith((*SCRIPTS, ".md", ".mk")) or name in ("makefile", "gnumakefile")
 
 
 def read_commands(source: Source, read: Callable[[str], Source | None] | None = None, started: Invocation | None = None) -> Script:
-    """Return what `source` runs, by its name a script, a Makefile or Markdown.
+    """What `source` runs, by its name a script, a Makefile or Markdown.
 
     `read` gives other files of the tree by path, for `source FILE` and `grep KEY RECIPE`; without it what they hold is unknown.
     `started` tells how a script is started, where that is known: a README may say so.
-    What depends on the machine, the environment or the arguments is unknown; what holds while nobody sets anything
+    What depends on the machine, the environment or the arguments is unknown; what holds if nothing is set from outside
     (`${NNODES:-1}`) is known and marked as a default. Branches that are certainly not taken, code behind `exit` and
     functions that are not called give no commands.
     """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
-    """Return the comments of a script in order, without `#!` and `#SBATCH` lines; neighbouring lines make one block."""
+    """The comments of a script in order, without `#!` and `#SBATCH` lines; neighbouring lines make one block."""
     spans = [text.span(node) for node in _nodes(root)]
     first = next((text.span(child)[0] for child in root.children if child.type != "comment"), len(text.string))
     last = text.span(root.children[-1])[1] if root.children else 0
@@ -43,7 +43,7 @@ def read_comments(text: ShellText, root: Node) -> tuple[CommentBlock, ...]:
 
 
 def _nodes(root: Node) -> list[Node]:
-    """Return all comments of a tree in the order of the text, without recursion."""
+    """All comments of a tree in the order of the text, without recursion."""
     found: list[Node] = []
     pending = [root]
     while pending:

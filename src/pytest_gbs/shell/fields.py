@@ -37,7 +37,7 @@ class Fields:
         self.growing = None
 
     def add_each(self, elements: tuple[Parts, ...]) -> None:
-        """Add elements that are fields of their own, the first and last grown together with what stands around them."""
+        """Add elements that are fields of their own, the first and last joined with what is around them."""
         for number, element in enumerate(elements):
             if number:
                 self.close()
@@ -57,7 +57,7 @@ class Fields:
                 self.add((piece._replace(use=at) if single and at is not None else piece,))
 
     def _pieces(self, parts: Parts) -> list[Part | None]:
-        """Return the parts between blanks, and None for a run of blanks."""
+        """The parts between blanks, and None for a run of blanks."""
         found: list[Part | None] = []
         for part in parts:
             if part.text is None:
@@ -79,11 +79,11 @@ class Fields:
         return found
 
     def single(self) -> Parts:
-        """Return all fields as one value."""
+        """All fields as one value."""
         return tuple(part for field in self.finish() for part in field if part.text != "" or part.default)
 
     def finish(self) -> tuple[Parts, ...]:
-        """Return all fields."""
+        """All fields."""
         self.close()
         return tuple(self.done)
 
@@ -98,7 +98,7 @@ def _split_part(part: Part) -> Part:
 
 
 def make_word(parts: Parts, raw: str, at: Location) -> Word:
-    """Return a word of these parts; one that is longer than any option is unknown."""
+    """A word of these parts; one that is longer than any option is unknown."""
     text = parts[0].text if len(parts) == 1 else text_of(parts)
     if (len(text) if text is not None else sum(len(part.text or "") for part in parts)) > LONGEST_VALUE:
         return Word(None, raw, at, (unknown(TOO_LONG, at),))
@@ -106,7 +106,7 @@ def make_word(parts: Parts, raw: str, at: Location) -> Word:
 
 
 def braces(parts: Parts) -> list[Parts]:
-    """Return the words of a bare literal with one `{a,b}` or `{1..4}`; itself where there is none."""
+    """The words of a bare literal with one `{a,b}` or `{1..4}`; itself if there is none."""
     text = text_of(parts)
     if text is None or "{" not in text or len(parts) != 1:
         return [parts]
@@ -123,7 +123,7 @@ def braces(parts: Parts) -> list[Parts]:
 
 
 def _range(inside: str) -> list[str]:
-    """Return the numbers of `1..4` or `1..9..2`; none where it is something else."""
+    """The numbers of `1..4` or `1..9..2`; none where it is something else."""
     bounds = inside.split("..")
     if not 2 <= len(bounds) <= 3 or not all(whole_number(bound.removeprefix("-")) is not None for bound in bounds):
         return []

@@ -104,7 +104,7 @@ class ShellBudget:
 
 
 def beginning(text: str) -> tuple[int, str] | None:
-    """Return where the lines end with which a text that is too long begins, and why it is; None where all of it may be read."""
+    """Where the lines end with which a text that is too long begins, and why it is; None if all of it may be read."""
     found: list[tuple[int, str]] = []
     if len(text) > MOST_CHARACTERS:
         found.append((MOST_CHARACTERS, f"more than {MOST_CHARACTERS:,} characters"))
@@ -120,7 +120,7 @@ def beginning(text: str) -> tuple[int, str] | None:
 
 
 def _tokens(text: str) -> int:
-    """Return about how many nodes the syntax tree of a text has at its lowest level."""
+    """About how many nodes the syntax tree of a text has at its lowest level."""
     return sum(1 for _ in _token().finditer(text))
 
 

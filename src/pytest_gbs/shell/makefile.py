@@ -28,7 +28,7 @@ class _LogicalLine(NamedTuple):
 
 
 class _Makefile:
-    """A Makefile at work: its variables as written, and which are exported."""
+    """The state of reading a Makefile: its variables as written, and which are exported."""
 
     def __init__(self, source: Source, interpreter: Interpreter) -> None:
         self.source, self.interpreter = source, interpreter
@@ -44,7 +44,7 @@ class _Makefile:
 
 
 def read_makefile(source: Source, read: Callable[[str], Source | None] | None) -> Script:
-    """Return what the recipes of a Makefile run, whichever target is made."""
+    """What the recipes of a Makefile run, whichever target is made."""
     interpreter = Interpreter(source, read)
     makefile = _Makefile(source, interpreter)
     try:
@@ -146,7 +146,7 @@ _reference = lazy_pattern(r"\$(?:\$|\(([^()\n]*)\)|\{([^{}\n]*)\}|(\())|\$(.)?",
 
 
 def _fill(makefile: _Makefile, parts: Parts, depth: int, keep: bool = False) -> Parts:
-    """Return `parts` with references to variables of make filled in; `keep` leaves `$$` for later."""
+    """`parts` with references to variables of make filled in; `keep` leaves `$$` for later."""
     makefile.interpreter.budget.step()
     found: list[Part] = []
     for part in parts:
@@ -168,7 +168,7 @@ def _fill(makefile: _Makefile, parts: Parts, depth: int, keep: bool = False) -> 
 
 
 def _closing(text: str, place: int) -> int:
-    """Return the offset behind the bracket that closes the one before `place`."""
+    """The offset behind the bracket that closes the one before `place`."""
     depth = 1
     while place < len(text) and depth:
         depth += (text[place] == "(") - (text[place] == ")")
@@ -177,7 +177,7 @@ def _closing(text: str, place: int) -> int:
 
 
 def _referred(makefile: _Makefile, part: Part, match: re.Match[str], stop: int, depth: int, *, keep: bool) -> Parts:
-    """Return what stands for one reference."""
+    """What one reference expands to."""
     makefile.interpreter.budget.step()
     text = part.text or ""
     if text[match.start() : stop] == "$$":
@@ -214,7 +214,7 @@ def _recipes(makefile: _Makefile) -> Iterator[tuple[str, ShellText]]:
 
 
 def _without_tabs(path: str, text: str, start: int, stop: int) -> Parts:
-    """Return a recipe line without the tab that starts each of its physical lines."""
+    """A recipe line without the tab that starts each of its physical lines."""
     found: list[Part] = []
     for line in re.split(r"(?<=\n)", text[start:stop]):
         skip = 1 if line.startswith("\t") else 0
@@ -225,7 +225,7 @@ def _without_tabs(path: str, text: str, start: int, stop: int) -> Parts:
 
 
 def _state(makefile: _Makefile) -> ShellState:
-    """Return the state in which a recipe's shell starts."""
+    """The state in which a recipe's shell starts."""
     state = ShellState(makefile.interpreter.budget)
     state.arguments = ()
     for name in makefile.variables if makefile.all_exported else makefile.exported:
@@ -235,7 +235,7 @@ def _state(makefile: _Makefile) -> ShellState:
 
 
 def _comments(source: Source) -> Iterator[CommentBlock]:
-    """Yield the comments that stand on lines of their own."""
+    """Yield the comments on lines of their own."""
     for match in re.finditer(r"^#+[ \t]*(.*)$", source.text, re.MULTILINE):
         if match.group(1).strip():
             yield CommentBlock(match.group(1), ((0, match.start(1)),), None, ABOVE)

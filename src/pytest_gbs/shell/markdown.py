@@ -31,7 +31,7 @@ class _Block(NamedTuple):
 
 
 def read_markdown(source: Source, read: Callable[[str], Source | None] | None) -> Script:
-    """Return what the shell blocks of a document run; variables do not reach from one block to the next."""
+    """What the shell blocks of a document run; variables do not reach from one block to the next."""
     interpreter = Interpreter(source, read)
     comments: list[CommentBlock] = []
     left = MOST_CHARACTERS
@@ -89,7 +89,7 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _language(info: str) -> str:
-    """Return the first word behind a fence: `bash`, `{.bash}`, `{code-block} bash`."""
+    """The first word behind a fence: `bash`, `{.bash}`, `{code-block} bash`."""
     words = info.replace("{", " ").replace("}", " ").replace(",", " ").split()
     words = [word.lstrip(".").lower() for word in words if word not in ("code-block", "code", "eval-rst", ":class:")]
     return words[0] if words else ""
@@ -113,7 +113,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _commands(text: str, block: _Block) -> tuple[tuple[int, int], ...]:
-    """Return the spans that a shell would be given: behind `$ ` where there are prompts, else all lines of a shell block."""
+    """The spans that a shell would be given: behind `$ ` if there are prompts, else all lines of a shell block."""
     prompts = [bool(re.match(r"\s*(?:\([\w.-]+\)\s*)?[$%] ", text[start:stop])) for start, stop in block.lines]
     if not any(prompts):
         return block.lines if block.language in _SHELLS else ()

@@ -23,7 +23,7 @@ _MOST_PARSED: Final = 8
 
 
 def read_script(source: Source, read: Callable[[str], Source | None] | None, started: Invocation | None = None) -> Script:
-    """Return what a script runs."""
+    """What a script runs."""
     interpreter = Interpreter(source, read)
     try:
         text, root, interpreter.directives, comments = _parsed(source)
@@ -41,14 +41,14 @@ def read_script(source: Source, read: Callable[[str], Source | None] | None, sta
 
 @lru_cache(maxsize=_MOST_PARSED)
 def _parsed(source: Source) -> tuple[ShellText, Node, tuple[Directive, ...], tuple[CommentBlock, ...]]:
-    """Return what is the same however a script is started; others start it often, each time with other arguments."""
+    """What is the same however a script is started; others start it often, each time with other arguments."""
     text = ShellText(masked(source.path, source.text, 0, len(source.text)))
     root = parse(text, ShellBudget())
     return text, root, slurm.read_directives(text, root), read_comments(text, root)
 
 
 def masked(path: str, text: str, start: int, stop: int, placeholders: bool = False) -> Parts:
-    """Return the text of a file between two offsets, holes where a template will be filled in.
+    """The text of a file between two offsets, holes where a template will be filled in.
 
     With `placeholders` also for those that documents alone have: `{steps}`, `--nproc_per_node=<N>`.
 

@@ -39,7 +39,7 @@ def _option() -> re.Pattern[str]:
 
 
 def read_directives(text: ShellText, root: Node) -> tuple[Directive, ...]:
-    """Return the options on the `#SBATCH` lines before the first command, as sbatch reads them."""
+    """The options on the `#SBATCH` lines before the first command, as sbatch reads them."""
     found: list[Directive] = []
     for child in root.children:
         if child.type != "comment":
@@ -83,7 +83,7 @@ def set_variables(state: ShellState, directives: tuple[Directive, ...]) -> None:
 
 
 def read_options(words: tuple[Word, ...]) -> tuple[tuple[Directive, ...], int]:
-    """Return the options of an `sbatch` or `srun` command, and the index of the script or command behind them."""
+    """The options of an `sbatch` or `srun` command, and the index of the script or command behind them."""
     found: list[Directive] = []
     index = 1
     while index < len(words) and words[index].starts_with.startswith("-"):
@@ -111,13 +111,13 @@ def _set(state: ShellState, name: str, value: str, directive: Directive) -> None
 
 
 def _number(directive: Directive | None) -> str | None:
-    """Return the value where it is one number; `2-4` nodes is none."""
+    """The value where it is one number; `2-4` nodes is none."""
     value = directive.value if directive is not None else None
     return value if value is not None and whole_number(value) is not None else None
 
 
 def devices(value: str) -> str | None:
-    """Return the number of GPUs in `8`, `h100:8`, `gpu:8` or `gpu:h100:8`; None where there is none."""
+    """The number of GPUs in `8`, `h100:8`, `gpu:8` or `gpu:h100:8`; None if there is none."""
     if "," in value:
         return None
     last = value.split("(", maxsplit=1)[0].rsplit(":", maxsplit=1)[-1]

@@ -10,7 +10,7 @@ from pytest_gbs.shell.wrappers import SHELLS
 
 
 def started_script(command: Command) -> tuple[Word, Invocation] | None:
-    """Return the script that a command starts (`sbatch`, `bash FILE`, `./run.sh`) and how; None where it starts none."""
+    """The script that a command starts (`sbatch`, `bash FILE`, `./run.sh`) and how; None if it starts none."""
     words, environment = command.words, command.environment
     name = name_of(words[0])
     if name == "sbatch":
@@ -28,7 +28,7 @@ def started_script(command: Command) -> tuple[Word, Invocation] | None:
 
 
 def _index(name: str, words: tuple[Word, ...]) -> int:
-    """Return the index of the script that a shell is given, or that is itself the command."""
+    """The index of the script that a shell is given, or that is itself the command."""
     if name not in SHELLS:
         return 0
     return next((index for index, word in enumerate(words[1:], 1) if not word.starts_with.startswith("-")), len(words))

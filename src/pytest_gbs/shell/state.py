@@ -23,7 +23,7 @@ _CHANGED: Final = 10
 
 
 class Variable(NamedTuple):
-    """A variable that the script has touched: its value, or the items of an array by subscript, `unset` where it took it away."""
+    """A variable that the script has touched: its value, or the items of an array by subscript, `unset` if it removed it."""
 
     parts: Parts = ()
     items: tuple[tuple[str, Parts], ...] | None = None
@@ -43,7 +43,7 @@ class Variable(NamedTuple):
         return next((parts for key, parts in self.items if key == "0"), ())
 
     def same(self, other: Variable | None) -> bool:
-        """Return whether both are the same to a script, wherever their characters came from."""
+        """Whether both are the same to a script, wherever their characters came from."""
         if other is None or self.exported != other.exported or self.unset != other.unset:
             return False
         if (self.items is None) != (other.items is None):
@@ -63,7 +63,7 @@ def _shape(variable: Variable) -> object:
 
 
 def shape(parts: Parts) -> tuple[object, ...]:
-    """Return what is known of `parts`: their text, and whether it is a default, or the known ones and the names of the others."""
+    """What is known of `parts`: their text, and whether it is a default, or the known ones and the names of the others."""
     text = text_of(parts)
     if text is not None:
         return (text, any(part.default for part in parts))
@@ -71,12 +71,12 @@ def shape(parts: Parts) -> tuple[object, ...]:
 
 
 def lowered(parts: Parts, at: Location) -> Parts:
-    """Return `parts` as ones that a user can set otherwise; what is nothing becomes an empty part at `at`."""
+    """`parts` as ones that a user can set otherwise; what is nothing becomes an empty part at `at`."""
     return tuple(part._replace(default=True) for part in parts) or (Part("", at, at, default=True),)
 
 
 def text_of(parts: Iterable[Part]) -> str | None:
-    """Return the text of `parts`, None where one is unknown."""
+    """The text of `parts`, None if one is unknown."""
     found: list[str] = []
     for part in parts:
         if part.text is None:
@@ -86,12 +86,12 @@ def text_of(parts: Iterable[Part]) -> str | None:
 
 
 def unknown(name: str, at: Location, *, many: bool = False, default: bool = False) -> Part:
-    """Return a part of which only the name is known; a default where it is nothing when nobody sets it."""
+    """A part of which only the name is known; a default if it is empty unless set from outside."""
     return Part(None, at, at, name, default, many)
 
 
 def emptiness(parts: Parts) -> tuple[bool | None, bool]:
-    """Return whether `parts` are nothing (None: unknown), and whether a user can change that."""
+    """Whether `parts` are nothing (None: unknown), and whether a user can change that."""
     if any(part.text for part in parts):
         return False, all(part.default for part in parts if part.text)
     holes = [part for part in parts if part.text is None]
@@ -119,7 +119,7 @@ class ShellState:
         self.forgotten = False  # something unknown may have set any variable
 
     def copy(self) -> ShellState:
-        """Return a state that goes its own way from here on."""
+        """A state that goes its own way from here on."""
         self.budget.step(len(self.variables) // _COPIED)
         other = ShellState(self.budget)
         other.variables = dict(self.variables)
@@ -128,7 +128,7 @@ class ShellState:
         return other
 
     def ended(self) -> bool:
-        """Return whether the shell came to an end, or left the loop at hand."""
+        """Whether the shell came to an end, or left the loop at hand."""
         return bool(self.over)
 
     def become(self, other: ShellState) -> None:
@@ -154,7 +154,7 @@ class ShellState:
         self.arguments, self.folder, self.forgotten = None, Folder(None), True
 
     def changed(self, other: ShellState) -> list[str]:
-        """Return the variables that are not the same in both."""
+        """The variables that are not the same in both."""
         mine, others = self.variables, other.variables
         self.budget.step((len(mine) + len(others)) // _COMPARED)
         names = [name for name, variable in mine.items() if not _same(variable, others.get(name))]
@@ -163,7 +163,7 @@ class ShellState:
         return found
 
     def child(self) -> ShellState:
-        """Return the state in which a new shell starts: what is exported, everything else unknown; no arguments."""
+        """The state in which a new shell starts: what is exported, everything else unknown; no arguments."""
         self.budget.step(len(self.variables) // _CHANGED)
         other = ShellState(self.budget)
         for name, variable in self.variables.items():
@@ -177,7 +177,7 @@ class ShellState:
 
 
 def _hidden(name: str, variable: Variable) -> Part | None:
-    """Return what a new shell sees of a variable that is not exported: what the environment had, which nobody knows."""
+    """What a new shell sees of a variable that is not exported: what the environment had, which is unknown."""
     parts = variable.scalar or next((parts for _, parts in variable.items or () if parts), ())
     return unknown(name, parts[0].at) if parts else None
 
@@ -189,7 +189,7 @@ def _same(one: Variable | None, other: Variable | None) -> bool:
 def join(state: ShellState, branches: list[tuple[ShellState, bool]], at: Location) -> None:
     """Let `state` go on where any of `branches` may have ended: what they disagree on is unknown.
 
-    A branch that is marked is the one that a script takes when nobody sets anything: its values win, as defaults.
+    A branch that is marked is the one that a script takes if nothing is set from outside: its values win, as defaults.
     """
     alive = [(branch, marked) for branch, marked in branches if not branch.over]
     if not alive:
@@ -213,7 +213,7 @@ def join(state: ShellState, branches: list[tuple[ShellState, bool]], at: Locatio
 
 
 def _kept(mine: Variable | None, other: Variable | None, at: Location) -> Variable | None:
-    """Return the value that both have where they differ in nothing but being exported, or a default."""
+    """The value that both have where they differ in nothing but being exported, or a default."""
     if mine is None or other is None:
         return None
     exported = mine.exported or other.exported

@@ -52,7 +52,7 @@ class ShellText:
         self._bytes: list[int] | None = None if self.string.isascii() else _byte_offsets(self.string)
 
     def span(self, node: Node) -> tuple[int, int]:
-        """Return where `node` starts and stops, in characters of this text."""
+        """Where `node` starts and stops, in characters of this text."""
         start, stop = node.start_byte, node.end_byte
         if self._bytes is not None:
             start, stop = self.offset(start), self.offset(stop)
@@ -62,11 +62,11 @@ class ShellText:
         return start, stop
 
     def offset(self, byte: int) -> int:
-        """Return the character that starts at `byte` of the text in UTF-8."""
+        """The character that starts at `byte` of the text in UTF-8."""
         return byte if self._bytes is None else bisect_right(self._bytes, byte) - 1
 
     def slice(self, start: int, stop: int) -> Parts:
-        """Return the parts between two offsets."""
+        """The parts between two offsets."""
         at = self._within(start, stop)
         if at is not None:
             return (Part(self.string[start:stop], at, at),)
@@ -81,7 +81,7 @@ class ShellText:
         return tuple(found)
 
     def _within(self, start: int, stop: int) -> Location | None:
-        """Return where the characters between two offsets are written if they are all from one exact part, as most are."""
+        """Where the characters between two offsets are written if they are all from one exact part, as most are."""
         index = bisect_right(self.starts, start) - 1
         if index < 0 or start >= stop or not self._exact[index]:
             return None
@@ -91,7 +91,7 @@ class ShellText:
         return Location(at.source, at.start + start - base, at.start + stop - base)
 
     def hidden(self, start: int, stop: int) -> bool:
-        """Return whether there is a hole between two offsets."""
+        """Whether there is a hole between two offsets."""
         return (
             HOLE in self.string[start:stop]
             and self._within(start, stop) is None
@@ -99,7 +99,7 @@ class ShellText:
         )
 
     def location(self, start: int, stop: int) -> Location:
-        """Return where the characters between two offsets are written."""
+        """Where the characters between two offsets are written."""
         within = self._within(start, stop)
         if within is not None:
             return within
@@ -111,7 +111,7 @@ class ShellText:
         return Location(end.source, end.stop, end.stop) if before else Location(end.source, end.start, end.start)
 
     def literal(self, start: int, stop: int, quoted: bool) -> Parts:
-        """Return the parts between two offsets with their backslashes obeyed, as between double quotes or outside of quotes."""
+        """The parts between two offsets with their backslashes obeyed, as between double quotes or outside of quotes."""
         if "\\" not in self.string[start:stop]:
             return self.slice(start, stop)
         found: list[Part] = []
@@ -134,7 +134,7 @@ class ShellText:
 
 
 def _byte_offsets(text: str) -> list[int]:
-    """Return the offset in UTF-8 at which each character of `text` starts, and its end."""
+    """The offset in UTF-8 at which each character of `text` starts, and its end."""
     offsets, total = [], 0
     for character in text:
         offsets.append(total)
@@ -144,7 +144,7 @@ def _byte_offsets(text: str) -> list[int]:
 
 
 def whole(path: str, text: str, start: int = 0, stop: int | None = None) -> Part:
-    """Return a part that is the text of a file between two offsets."""
+    """A part that is the text of a file between two offsets."""
     at = Location(path, start, len(text) if stop is None else stop)
     return Part(text[at.start : at.stop], at, at)
 
@@ -158,7 +158,7 @@ def _parser() -> Parser:
 
 
 def parse(text: ShellText, budget: ShellBudget) -> Node:
-    """Return the root of the syntax tree of `text`, which may have error nodes anywhere.
+    """The root of the syntax tree of `text`, which may have error nodes anywhere.
 
     Raises: Exhausted: it is too large, or so broken that the parser seeks the end of it again and again.
     """
@@ -179,7 +179,7 @@ def parse(text: ShellText, budget: ShellBudget) -> Node:
 
 
 def _tree(source: bytes, budget: ShellBudget) -> Node:
-    """Return the syntax tree of `source`, handed to the parser piece by piece, so that what it looks at is counted.
+    """The syntax tree of `source`, handed to the parser piece by piece, so that what it looks at is counted.
 
     Behind an opening bracket that nothing closes its scanner looks ahead to the end at each token: the square of the length.
     """
@@ -199,7 +199,7 @@ def _tree(source: bytes, budget: ShellBudget) -> Node:
 
 
 def _in_utf_8(text: str) -> bytes:
-    """Return `text` in UTF-8; a byte of the file that was none is a sign of as many bytes as its lone surrogate counts for."""
+    """`text` in UTF-8; a byte of the file that was none is a sign of as many bytes as its lone surrogate counts for."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -210,7 +210,7 @@ _two_assignments = lazy_pattern(r"(?<!\S)(?=\S*[A-Za-z0-9_\]]\+?=)\S++[ \t]++[A-
 
 
 def _swallowed(root: Node, source: bytearray) -> list[int]:
-    """Return the line breaks that the grammar reads over: behind `A=1 B=2` it takes the next line for the same command."""
+    """The line breaks that the grammar reads over: behind `A=1 B=2` it takes the next line for the same command."""
     found: list[int] = []
     pending = [root]
     while pending:

@@ -45,7 +45,7 @@ def all_of(items: tuple[Parts, ...], sign: str, at: Location, *, quoted: bool) -
 
 
 def any_number(arguments: tuple[Parts, ...] | None) -> tuple[bool, bool]:
-    """Whether nobody knows how many `arguments` there are, and whether there are no others unless a user gives some."""
+    """Whether it is unknown how many `arguments` there are, and whether there are no others unless a user gives some."""
     if arguments is None:
         return True, True
     open_ = [parts[0] for parts in arguments if len(parts) == 1 and parts[0].text is None and parts[0].many]

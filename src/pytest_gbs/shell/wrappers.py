@@ -24,7 +24,7 @@ class Prefix(NamedTuple):
 
 
 def words_of(words: str) -> frozenset[str]:
-    """Return the words of a text."""
+    """The words of a text."""
     return frozenset(words.split())
 
 
@@ -84,19 +84,19 @@ _TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
     "nsys": (Prefix(("profile",), words_of("-o --output -t --trace -w -s --sample -c --capture-range -f --force-overwrite -x")),),
     "coverage": (Prefix(("run",), frozenset(("--source", "-m")), frozenset(("-p", "--parallel-mode"))),),
 }
-# What may stand behind a switch that we do not know without being its value.
+# What may follow a switch that we do not know without being its value.
 _PROGRAMS: Final = words_of(
     "accelerate torchrun deepspeed python python3 bash sh trl tune axolotl llamafactory-cli apptainer singularity uv env"
 )
 SHELLS: Final = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
 
 
-# Commands that run what stands behind `--`.
+# Commands that run what follows `--`.
 _DASHED: Final = {"gantry": "run", "kubectl": "exec", "sky": "exec"}
 
 
 def inner(words: tuple[Word, ...]) -> int:
-    """Return the index of the command that `words` run; 0 where they run none, the number of words where it is missing."""
+    """The index of the command that `words` run; 0 if they run none, the number of words where it is missing."""
     for prefix in _TABLE.get(name_of(words[0]), ()):
         start = 1 + len(prefix.after)
         if tuple(word.text for word in words[1:start]) == prefix.after:
@@ -107,7 +107,7 @@ def inner(words: tuple[Word, ...]) -> int:
 
 
 def _behind(words: tuple[Word, ...], start: int, prefix: Prefix) -> int:
-    """Return the index behind the options and the words of a prefix."""
+    """The index behind the options and the words of a prefix."""
     index, left = start, prefix.words
     while index < len(words):
         known = words[index].starts_with
@@ -128,12 +128,12 @@ def _behind(words: tuple[Word, ...], start: int, prefix: Prefix) -> int:
 
 
 def _is_open(word: Word) -> bool:
-    """Return whether a word is an unknown that may be any number of words, or nothing."""
+    """Whether a word is an unknown that may be any number of words, or nothing."""
     return word.many and all(part.text is None for part in word.parts)
 
 
 def _takes_value(words: tuple[Word, ...], index: int, prefix: Prefix) -> bool:
-    """Return whether the option at `index` has its value in the next word."""
+    """Whether the option at `index` has its value in the next word."""
     known = words[index].text
     following = name_of(words[index + 1]) if index + 1 < len(words) else "-"
     if known in prefix.valued:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LauncherEntry(NamedTuple):
-    """What is told of a launcher without loading it: its module, the word in all of its files, the words in its scripts."""
+    """What is known of a launcher without loading it: its module, the word in all of its files, the words in its scripts."""
 
     module: str
     hint: str
@@ -24,12 +24,12 @@ class LauncherEntry(NamedTuple):
 
 @cache
 def launchers() -> tuple[Launcher, ...]:
-    """Return every launcher, loaded, by module name."""
+    """Every launcher, loaded, by module name."""
     return tuple(found.LAUNCHER for found in modules(__name__, __path__))
 
 
 def entries() -> tuple[LauncherEntry, ...]:
-    """Return what is told of every launcher, read from the launchers themselves."""
+    """What is known of every launcher, read from the launchers themselves."""
     found = modules(__name__, __path__)
     return tuple(LauncherEntry(each.__name__.rpartition(".")[2], each.LAUNCHER.hint, each.LAUNCHER.words) for each in found)
 
@@ -53,7 +53,7 @@ def command_words() -> tuple[str, ...]:
 
 
 def read_launcher_file(document: Document) -> LauncherFile | None:
-    """Return what `document` gives as a launcher file, or None where it is none."""
+    """What `document` gives as a launcher file, or None if it is none."""
     for entry in _told():
         if entry.hint and entry.hint in document.source.text:
             launcher: Launcher = module(f"{__name__}.{entry.module}").LAUNCHER
@@ -63,7 +63,7 @@ def read_launcher_file(document: Document) -> LauncherFile | None:
 
 
 def started(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `command` starts, or None where no launcher of ours takes it for its own.
+    """What `command` starts, or None if no launcher of ours takes it for its own.
 
     Of several that do, the one that gives a size beats those that only run a program (`python`).
     """

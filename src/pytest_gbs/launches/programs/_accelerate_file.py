@@ -45,26 +45,26 @@ class _File(NamedTuple):
     mesh: dict[str, int]
 
     def value(self, *path: str) -> object:
-        """Return the value at `path` as PyYAML loads it, None where there is none."""
+        """The value at `path` as PyYAML loads it, None if there is none."""
         return _value(self.document, path)
 
     def has(self, *path: str) -> bool:
-        """Return whether the file has the key at `path`."""
+        """Whether the file has the key at `path`."""
         return path in self.document.keyed
 
     def at(self, *path: str) -> Location:
-        """Return the place of the value at `path`, or of the file's first character where there is none."""
+        """The place of the value at `path`, or of the file's first character where there is none."""
         return self.document.locate(path) or Location(self.document.source.path, 0, 0)
 
 
 def owns(document: Document) -> bool:
-    """Return whether `document` is a launcher file of accelerate."""
+    """Whether `document` is a launcher file of accelerate."""
     kind = document.get("distributed_type")
     return isinstance(kind, Scalar) and any((key,) in document.keyed for key in _BESIDE)
 
 
 def read(document: Document) -> LauncherFile:
-    """Return the processes that the file starts, and what in it contradicts itself; nothing of a file for another service.
+    """The processes that the file starts, and what in it contradicts itself; nothing of a file for another service.
 
     SageMaker starts one process for each GPU of its machines, whatever these keys say (ACC commands/launch.py, sagemaker_launcher).
     """
@@ -83,7 +83,7 @@ def _value(document: Document, path: KeyPath) -> object:
 
 
 def _processes(document: Document) -> int | None:
-    """Return `num_processes` where it is a number of processes; on one machine text will do (ACC utils/launch.py:225-226)."""
+    """`num_processes` where it is a number of processes; on one machine text will do (ACC utils/launch.py:225-226)."""
     value = _value(document, ("num_processes",))
     if isinstance(value, str) and _machines(document) == 1:
         value = whole_number(value, LONGEST)
@@ -91,7 +91,7 @@ def _processes(document: Document) -> int | None:
 
 
 def _machines(document: Document) -> int:
-    """Return `num_machines`, 1 where it is absent or less (ACC commands/config/config_args.py:182, utils/launch.py:216)."""
+    """`num_machines`, 1 if it is absent or less (ACC commands/config/config_args.py:182, utils/launch.py:216)."""
     value = _value(document, ("num_machines",))
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -99,7 +99,7 @@ def _machines(document: Document) -> int:
 
 
 def _mesh(document: Document) -> dict[str, int]:
-    """Return the sizes of `parallelism_config`, 1 where one is absent; nothing where the file has none or one is not a number."""
+    """The sizes of `parallelism_config`, 1 if one is absent; nothing if the file has none or one is not a number."""
     if not any(("parallelism_config", key) in document.keyed for key in _SIZES.values()):
         return {}
     sizes = {name: _value(document, ("parallelism_config", key)) for name, key in _SIZES.items()}
@@ -191,7 +191,7 @@ def _problems(file: _File, distributed: bool) -> Iterator[Problem]:
 
 
 def _is_null(file: _File, key: str) -> bool:
-    """Return whether a key is absent or null, rather than something that is not a number."""
+    """Whether a key is absent or null, rather than something that is not a number."""
     node = file.document.get(key)
     return node is None or (isinstance(node, Scalar) and file.value(key) is None)
 

@@ -35,7 +35,7 @@ _Size = Quantity | Unknown
 class AccelerateCommand(NamedTuple):
     """What an `accelerate launch` has to go by: its own words, the file they name, and what may hide more of them.
 
-    `named` is the word that names the file; `file` is None where it can't be read. `key` is how the option for the processes is
+    `named` is the word that names the file; `file` is None if it can't be read. `key` is how the option for the processes is
     spelled, where another program hands it on.
     """
 
@@ -51,7 +51,7 @@ class AccelerateCommand(NamedTuple):
 
     @property
     def single(self) -> bool:
-        """True where one process starts whatever the numbers say (ACC launch.py:1385-1407)."""
+        """True if one process starts whatever the numbers say (ACC launch.py:1385-1407)."""
         return self.file is not None and not self.file.distributed and not self.chosen
 
     @property
@@ -66,14 +66,14 @@ class AccelerateCommand(NamedTuple):
 
 
 def given(parts: Split, command: Command, surroundings: Surroundings) -> AccelerateCommand:
-    """Return what the options of `accelerate launch` and their file say."""
+    """What the options of `accelerate launch` and their file say."""
     named = option(parts.own, "--config_file")
     file = surroundings.launcher_file(named[1], command) if named is not None else None
     return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file)
 
 
 def sizes(of: AccelerateCommand) -> tuple[_Size, ...]:
-    """Return the world, machines, processes on each, parallel sizes and the accumulation that is exported."""
+    """The world, machines, processes on each, parallel sizes and the accumulation that is exported."""
     return (*_hardware(of), *_parallel(of), *_accumulation(of))
 
 
@@ -102,7 +102,7 @@ def _hardware(of: AccelerateCommand) -> Iterator[_Size]:
 
 
 def _processes(of: AccelerateCommand) -> _Size:
-    """Return the processes asked for over all machines (ACC launch.py:1250-1299)."""
+    """The processes asked for over all machines (ACC launch.py:1250-1299)."""
     stated = option(of.own, *_PROCESSES)
     if stated is not None:
         return size(Name.WORLD_SIZE, stated[1], stated[0])
@@ -118,7 +118,7 @@ def _processes(of: AccelerateCommand) -> _Size:
 
 
 def _machines(of: AccelerateCommand) -> _Size | None:
-    """Return the machines, 1 where nothing says otherwise (ACC launch.py:1321); None where a file that is not here may."""
+    """The machines, 1 if nothing says otherwise (ACC launch.py:1321); None if a file that is not here may."""
     stated = option(of.own, *_MACHINES)
     if stated is not None:
         if number(stated[1]) == 0:
@@ -153,7 +153,7 @@ def _accumulation(of: AccelerateCommand) -> Iterator[_Size]:
 
 
 def problems(of: AccelerateCommand) -> Iterator[Problem]:
-    """Yield what accelerate refuses, or does otherwise than it was told."""
+    """Yield what accelerate refuses, or does differently from what its options say."""
     stated, machines = option(of.own, *_PROCESSES), _machines(of)
     flags = [flag for flag in _EXCLUSIVE if uses(of.own, flag)]
     first = next((word for word in of.own if flags and word.text == flags[0]), None)
@@ -175,7 +175,7 @@ def problems(of: AccelerateCommand) -> Iterator[Problem]:
 
 
 def _left_out(of: AccelerateCommand, file: LauncherFile) -> Iterator[Problem]:
-    """Yield what the file leaves to the options, where they do not say it either."""
+    """Yield what the file leaves to the options, if they do not say it either."""
     for problem in file.problems:
         if problem.unless == _PROCESSES[0] and of.opaque is None and of.named is not None and not of.single:
             message = "neither --num_processes nor the configuration file gives a number of processes; accelerate launch stops"

@@ -1,4 +1,4 @@
-"""Options that a launcher finds in the recipe it is given, as words that stand there."""
+"""Options that a launcher finds in the recipe it is given, as words at their places."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pytest_gbs.readers.scalar import loader_of, resolve
 
 
 def document_of(recipe: Word | None, command: Command, surroundings: Surroundings) -> Document | None:
-    """Return the recipe that a word names, None where it can't be read."""
+    """The recipe that a word names, None if it can't be read."""
     return surroundings.document(recipe, command) if recipe is not None and surroundings.document is not None else None
 
 
 def word_at(document: Document, path: KeyPath) -> Word | None:
-    """Return the value at `path` as a word of a command line, None where the recipe has no number or text there."""
+    """The value at `path` as a word of a command line, None if the recipe has no number or text there."""
     node, at = document.get(*path), document.locate(path)
     value = resolve(node, loader_of(document.syntax, Loader.PYYAML)) if isinstance(node, Scalar) else None
     if at is None or value is None or isinstance(value, bool):
@@ -26,7 +26,7 @@ def word_at(document: Document, path: KeyPath) -> Word | None:
 
 
 def option_at(document: Document, key: str) -> tuple[Word, ...]:
-    """Return `--key value` as the recipe's top level gives it; nothing where it does not."""
+    """`--key value` as the recipe's top level gives it; nothing if it does not."""
     value = word_at(document, (key,))
     name = f"--{key}"
     return (Word(name, name, value.at, (Part(name, value.at, value.at),)), value) if value is not None else ()

@@ -25,13 +25,13 @@ _VALUED: Final = ("-W", "-X", "--check-hash-based-pycs")
 
 
 def is_python(word: Word) -> bool:
-    """Return whether a word names a Python interpreter."""
+    """Whether a word names a Python interpreter."""
     name = name_of(word)
     return name.startswith("python") and all(sign in "0123456789." for sign in name[6:])
 
 
 def python_program(command: Command) -> int | None:
-    """Return the index of the file or of the `-m` that Python runs; None where it runs neither, or is not Python."""
+    """The index of the file or of the `-m` that Python runs; None if it runs neither, or is not Python."""
     words = command.words
     if not is_python(words[0]):
         return None
@@ -49,7 +49,7 @@ def python_program(command: Command) -> int | None:
 
 
 def module_of(command: Command) -> tuple[str, int] | None:
-    """Return the module that `python -m` runs and the index behind it; None where it runs none."""
+    """The module that `python -m` runs and the index behind it; None if it runs none."""
     index = python_program(command)
     if index is None or command.words[index].text != "-m":
         return None
@@ -57,7 +57,7 @@ def module_of(command: Command) -> tuple[str, int] | None:
 
 
 def own_program(command: Command) -> int | None:
-    """Return the index of what Python itself runs; None where it runs nothing, or a module or script that is a launcher."""
+    """The index of what Python itself runs; None if it runs nothing, or a module or script that is a launcher."""
     module, index = module_of(command), python_program(command)
     if index is None or (module is not None and is_launcher(module[0])) or name_of(command.words[index]) == DEEPY:
         return None
@@ -65,7 +65,7 @@ def own_program(command: Command) -> int | None:
 
 
 def behind(command: Command, names: tuple[str, ...], modules: tuple[str, ...] = ()) -> int | None:
-    """Return the index of the first argument of a program, called by one of its names or as a module; None where it is another."""
+    """The index of the first argument of a program, called by one of its names or as a module; None if it is another."""
     if name_of(command.words[0]) in names:
         return 1
     module = module_of(command)
@@ -73,6 +73,6 @@ def behind(command: Command, names: tuple[str, ...], modules: tuple[str, ...] = 
 
 
 def is_launcher(module: str) -> bool:
-    """Return whether a module is a launcher that has a file of its own here."""
+    """Whether a module is a launcher that has a file of its own here."""
     others = (*ACCELERATE_MODULES, *ACCELERATE_CLI_MODULES, *TORCHRUN_MODULES, *DEEPSPEED_MODULES)
     return module in others or any(module in names for names in SUB_COMMAND_MODULES.values())

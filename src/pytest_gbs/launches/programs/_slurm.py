@@ -28,7 +28,7 @@ _OPTIONS: Final = {
 
 
 class Value(NamedTuple):
-    """The value of an option of Slurm: its text, None where nobody knows it, its place, and what fixed it."""
+    """The value of an option of Slurm: its text, None if it is unknown, its place, and what fixed it."""
 
     text: str | None
     at: Location
@@ -36,7 +36,7 @@ class Value(NamedTuple):
 
 
 def job(command: Command, surroundings: Surroundings) -> dict[str, Value]:
-    """Return the options of the job that `command` runs in, by long name; nothing where no job is stated."""
+    """The options of the job that `command` runs in, by long name; nothing if no job is stated."""
     found = _stated(surroundings.script.directives)
     for wrapper in command.wrappers:
         if wrapper.name == "sbatch":
@@ -45,7 +45,7 @@ def job(command: Command, surroundings: Surroundings) -> dict[str, Value]:
 
 
 def step(command: Command, surroundings: Surroundings) -> dict[str, Value] | None:
-    """Return the options that hold for the `srun` around a command, the job's included; None where no `srun` is around it."""
+    """The options that hold for the `srun` around a command, the job's included; None if no `srun` is around it."""
     around = [wrapper for wrapper in command.wrappers if wrapper.name == "srun"]
     if not around:
         return None
@@ -74,13 +74,13 @@ def _given(wrapper: Wrapper) -> dict[str, Value]:
 
 
 def count(value: Value | None) -> int | None:
-    """Return a plain number; a range of nodes is none."""
+    """A plain number; a range of nodes is none."""
     text = value.text if value is not None else None
     return whole_number(text) if text else None
 
 
 def _gpus(value: Value | None) -> int | None:
-    """Return the GPUs of `8`, `h100:8`, `gpu:8`, `gpu:h100:8`, `gpu`; None where it is about something else."""
+    """The GPUs of `8`, `h100:8`, `gpu:8`, `gpu:h100:8`, `gpu`; None if it is about something else."""
     text = (value.text if value is not None else None) or ""
     if value is None or not text or "," in text:
         return None
@@ -90,7 +90,7 @@ def _gpus(value: Value | None) -> int | None:
 
 
 def tasks(stated: dict[str, Value]) -> Quantity | Unknown:
-    """Return the processes that `srun` starts over all nodes, unknown where the options of `sbatch` may decide."""
+    """The processes that `srun` starts over all nodes, unknown if the options of `sbatch` may decide."""
     total, each, nodes = (stated.get(name) for name in ("--ntasks", "--ntasks-per-node", "--nodes"))
     one, on = count(each), count(nodes)
     if total is not None:
@@ -110,7 +110,7 @@ def tasks(stated: dict[str, Value]) -> Quantity | Unknown:
 
 
 def allocated(command: Command, surroundings: Surroundings) -> Quantity | None:
-    """Return the GPUs of the job that a command runs in; None where the script leaves one of the factors open."""
+    """The GPUs of the job that a command runs in; None if the script leaves one of the factors open."""
     stated = job(command, surroundings) or step(command, surroundings)
     return _allocated(stated) if stated else None
 
@@ -136,7 +136,7 @@ def _tasks(stated: dict[str, Value]) -> int | None:
 
 
 def within(start: Start, command: Command, surroundings: Surroundings) -> Start:
-    """Return `start` with the GPUs of the job around it, and a problem where it starts more processes than there are GPUs."""
+    """`start` with the GPUs of the job around it, and a problem where it starts more processes than there are GPUs."""
     gpus = allocated(command, surroundings)
     return start._replace(allocated=gpus, problems=(*start.problems, *_too_many(start, gpus))) if gpus is not None else start
 

@@ -11,7 +11,7 @@ _RECIPES: Final = (".yaml", ".yml", ".json")
 
 
 def sub_command(command: Command, names: tuple[str, ...], wanted: tuple[str, ...]) -> int | None:
-    """Return the index of the sub-command of a program, one of `wanted`; None where it is another program or another one."""
+    """The index of the sub-command of a program, one of `wanted`; None if it is another program or another one."""
     index = behind(command, names, SUB_COMMAND_MODULES.get(names[0], ()))
     if index is None or index >= len(command.words) or command.words[index].text not in wanted:
         return None
@@ -19,6 +19,6 @@ def sub_command(command: Command, names: tuple[str, ...], wanted: tuple[str, ...
 
 
 def is_recipe(word: Word) -> bool:
-    """Return whether a word ends as the name of a configuration does, or is an unknown in such a place."""
+    """Whether a word ends as the name of a configuration does, or is an unknown in such a place."""
     last = word.parts[-1].text if word.parts else None
     return (word.text or last or "").endswith(_RECIPES)

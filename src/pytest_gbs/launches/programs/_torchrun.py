@@ -21,7 +21,7 @@ _EACH: Final = ("--nproc_per_node", "--nproc_per", "--nproc")
 
 
 def sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, launcher: str = "torchrun") -> tuple[Quantity | Unknown, ...]:
-    """Return the world, the nodes and the processes on each: options, `PET_` variables (RUN action=env), or 1 (RUN defaults)."""
+    """The world, the nodes and the processes on each: options, `PET_` variables (RUN action=env), or 1 (RUN defaults)."""
     nodes = _read(Name.NUM_NODES, option(own, *_NODES), command.variable("PET_NNODES"), opaque, launcher)
     each = _read(Name.GPUS_PER_NODE, option(own, *_EACH), command.variable("PET_NPROC_PER_NODE"), opaque, launcher)
     return world(nodes, each), nodes, each
@@ -37,7 +37,7 @@ def _read(name: str, given: tuple[str, Word] | None, variable: Word | None, opaq
 
 
 def _fixed(word: Word) -> int | None:
-    """Return the nodes of `4` and of `4:4`; a real range is elastic (RUN parse_min_max_nnodes)."""
+    """The nodes of `4` and of `4:4`; a real range is elastic (RUN parse_min_max_nnodes)."""
     least, colon, most = (word.text or "").partition(":")
     return whole_number(least) if colon and least == most else number(word)
 

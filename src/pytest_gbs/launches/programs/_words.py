@@ -1,4 +1,4 @@
-"""Words of a command line as sizes: what is a number, what nobody can know, and why."""
+"""Words of a command line as sizes: what is a number, what is unknown, and why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COUNTED: Final = ("auto", "gpu", "cpu", "xpu", "npu", "all")
 class Split(NamedTuple):
     """A command in two: the words that are the launcher's own, and the program with its arguments.
 
-    `opaque` is a word whose text nobody knows and that may hold any of the launcher's options.
+    `opaque` is a word of unknown text that may hold any of the launcher's options.
     """
 
     own: tuple[Word, ...]
@@ -27,12 +27,12 @@ class Split(NamedTuple):
 
 
 def names(text: str) -> frozenset[str]:
-    """Return the names in a text."""
+    """The names in a text."""
     return frozenset(text.split())
 
 
 def split(command: Command, start: int, switches: frozenset[str], module: tuple[str, ...] = ("-m", "--module")) -> Split:
-    """Return the launcher's own words from `start` on, and the program: the first word that is neither an option nor the value of one.
+    """The launcher's own words from `start` on, and the program: the first word that is neither an option nor the value of one.
 
     `switches` are the options without value. Of an option in `module`, a `-m` stands in front of the program.
     """
@@ -47,13 +47,13 @@ def split(command: Command, start: int, switches: frozenset[str], module: tuple[
 
 
 def _is_glued(word: Word) -> bool:
-    """Return whether a word is an option of one letter together with its number: `-n8`."""
+    """Whether a word is an option of one letter together with its number: `-n8`."""
     known = word.starts_with
     return len(known) > 2 and known[0] == "-" and known[1].isalpha() and is_digits(known[2:])
 
 
 def _program(words: tuple[Word, ...], start: int, switches: frozenset[str]) -> int:
-    """Return the index of the program; a variable in its place may hold options where a Python file follows."""
+    """The index of the program; a variable in its place may hold options where a Python file follows."""
     first = None
     for place, word in positionals(words, start, switches):
         if not _open(word):
@@ -63,19 +63,19 @@ def _program(words: tuple[Word, ...], start: int, switches: frozenset[str]) -> i
 
 
 def _open(word: Word) -> bool:
-    """Return whether a word is nothing but an unknown that may be any number of words."""
+    """Whether a word is nothing but an unknown that may be any number of words."""
     return word.many and all(part.text in (None, "") for part in word.parts)
 
 
 def opaque_word(words: tuple[Word, ...]) -> Word | None:
-    """Return a word among the options that may hold others of them: an unknown that is not nothing where nobody sets it."""
+    """A word among the options that may hold others of them: an unknown that is not empty by default."""
     if not words:
         return None
     return next((word for word in Command(words, words[0].at).open_words if not word.default), None)
 
 
 def option(words: tuple[Word, ...], *names: str) -> tuple[str, Word] | None:
-    """Return the last use of an option that has a value: its name as written, and the value."""
+    """The last use of an option that has a value: its name as written, and the value."""
     found = None
     for each in options(words, *names):
         if each.value is not None:
@@ -84,12 +84,12 @@ def option(words: tuple[Word, ...], *names: str) -> tuple[str, Word] | None:
 
 
 def uses(words: tuple[Word, ...], *names: str) -> bool:
-    """Return whether an option is used, with a value or without."""
+    """Whether an option is used, with a value or without."""
     return any(True for _ in options(words, *names))
 
 
 def number(word: Word | None) -> int | None:
-    """Return the whole number that a word is, None where it is none or is not known."""
+    """The whole number that a word is, None if it is none or is not known."""
     text = word.text if word is not None else None
     return whole_number(text) if text is not None else None
 
@@ -103,7 +103,7 @@ def size(name: str, word: Word, key: str, value: int | None = None) -> Quantity 
 
 
 def reason(word: Word) -> str:
-    """Return why a word is not a number."""
+    """Why a word is not a number."""
     if word.text is None:
         return Reason.PLACEHOLDER if any(name[:1] in ("{", "<") for name in word.unknowns) else Reason.INTERPOLATED
     if word.text in _COUNTED:
@@ -116,7 +116,7 @@ def reason(word: Word) -> str:
 
 
 def note(word: Word) -> Note:
-    """Return what fixed a value: a directive of Slurm, a default that the environment or an argument can replace."""
+    """What fixed a value: a directive of Slurm, a default that the environment or an argument can replace."""
     if word.note:
         return Note(word.note)
     if not word.default:
@@ -135,14 +135,14 @@ def _variable() -> re.Pattern[str]:
 
 
 def fallback(name: str, value: int, key: str, launcher: str, opaque: Word | None) -> Quantity | Unknown:
-    """Return the launcher's own default for size `name`, unknown where an unknown word may say otherwise."""
+    """The launcher's own default for size `name`, unknown where an unknown word may say otherwise."""
     if opaque is not None:
         return Unknown(name, reason(opaque), opaque.at)
     return Quantity(name, value, Origin.DEFAULT, key=key, note=Note(f"default of {launcher}", Noted.BUILT_IN))
 
 
 def world(nodes: Quantity | Unknown, each: Quantity | Unknown) -> Quantity | Unknown:
-    """Return the processes of all nodes together, in one place: that of the processes on each, or of the nodes."""
+    """The processes of all nodes together, in one place: that of the processes on each, or of the nodes."""
     for one in (each, nodes):
         if not isinstance(one, Quantity):
             return Unknown(Name.WORLD_SIZE, one.reason, one.at)
@@ -155,7 +155,7 @@ def world(nodes: Quantity | Unknown, each: Quantity | Unknown) -> Quantity | Unk
 
 
 def devices(command: Command) -> Quantity | Unknown | None:
-    """Return how many GPUs `CUDA_VISIBLE_DEVICES` names; None where the script does not set it."""
+    """How many GPUs `CUDA_VISIBLE_DEVICES` names; None if the script does not set it."""
     word = command.variable("CUDA_VISIBLE_DEVICES")
     if word is None:
         return None

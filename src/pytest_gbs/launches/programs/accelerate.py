@@ -12,7 +12,7 @@ from pytest_gbs.model.launch import Launcher, Start, Surroundings
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what a command of `accelerate launch` starts."""
+    """What a command of `accelerate launch` starts."""
     index = _launch(command)
     if index is None:
         return None
@@ -27,7 +27,7 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
 
 
 def _launch(command: Command) -> int | None:
-    """Return the index behind `accelerate launch`, `accelerate-launch` or `python -m accelerate.commands.launch`."""
+    """The index behind `accelerate launch`, `accelerate-launch` or `python -m accelerate.commands.launch`."""
     index = behind(command, ("accelerate",), ACCELERATE_CLI_MODULES)
     if index is not None:
         return index + 1 if index < len(command.words) and command.words[index].text == "launch" else None

@@ -16,7 +16,7 @@ _BESIDE: Final = ("main_training_function", "machine_rank", "downcast_bf16", "sa
 
 
 def owns(document: Document) -> bool:
-    """Return whether `document` has what a file of accelerate has, but for the one key that it must have."""
+    """Whether `document` has what a file of accelerate has, but for the one key that it must have."""
     if ("distributed_type",) in document.keyed or ("compute_environment",) not in document.keyed:
         return False
     return ("num_processes",) in document.keyed and sum((key,) in document.keyed for key in _BESIDE) >= 2

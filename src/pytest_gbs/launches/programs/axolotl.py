@@ -1,4 +1,4 @@
-"""axolotl train: accelerate launch unless `--launcher` says otherwise; what stands behind `--` is the launcher's.
+"""axolotl train: accelerate launch unless `--launcher` says otherwise; what follows `--` is the launcher's.
 
 AX is axolotl 018086e, src/axolotl/cli/utils/train.py.
 """
@@ -25,7 +25,7 @@ class _Started(NamedTuple):
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `axolotl train X` starts."""
+    """What `axolotl train X` starts."""
     index = sub_command(command, ("axolotl",), ("train",))
     if index is None:
         return None
@@ -40,7 +40,7 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
 
 
 def _started(own: tuple[Word, ...], handed: tuple[Word, ...], command: Command, surroundings: Surroundings) -> _Started:
-    """Return what the launcher that AX `launch_training` picks starts."""
+    """What the launcher that AX `launch_training` picks starts."""
     launcher = option(own, "--launcher")
     if uses(own, "--cloud", "--use_ray") or (launcher is not None and launcher[1].text is None):
         at = launcher[1].at if launcher is not None else None
@@ -58,7 +58,7 @@ def _started(own: tuple[Word, ...], handed: tuple[Word, ...], command: Command, 
 
 
 def _handed_on(own: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Return the words of `--num-processes N`, the one size among axolotl's own options."""
+    """The words of `--num-processes N`, the one size among axolotl's own options."""
     place = next((place for place, word in enumerate(own) if word.starts_with.partition("=")[0] in _PROCESSES), None)
     return () if place is None else own[place : place + 1 + ("=" not in own[place].starts_with)]
 

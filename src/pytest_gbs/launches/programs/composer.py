@@ -19,7 +19,7 @@ _SWITCHES: Final = names("version v verbose m module_mode c command_mode h help"
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `composer train.py ...` starts; the package manager of PHP has the same name and runs no Python."""
+    """What `composer train.py ...` starts; the package manager of PHP has the same name and runs no Python."""
     index = behind(command, ("composer",), ("composer.cli.launcher", "composer"))
     parts = split(command, index, _SWITCHES, ("-m", "--module_mode")) if index is not None else None
     if parts is None or not parts.program:

@@ -27,7 +27,7 @@ _EXCLUDE: Final = ("--exclude", "-e")
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what a command of deepspeed starts."""
+    """What a command of deepspeed starts."""
     index = behind(command, ("deepspeed",), DEEPSPEED_MODULES)
     if index is None:
         return None
@@ -52,7 +52,7 @@ def _sizes(own: tuple[Word, ...], command: Command, opaque: Word | None) -> Iter
 
 
 def _nodes(own: tuple[Word, ...]) -> Quantity | Unknown:
-    """Return the nodes: those asked for, all of the hostfile, or this one machine (DS main)."""
+    """The nodes: those asked for, all of the hostfile, or this one machine (DS main)."""
     given = option(own, *_NODES)
     if given is not None and given[1].text != "-1":
         return size(Name.NUM_NODES, given[1], given[0])
@@ -63,7 +63,7 @@ def _nodes(own: tuple[Word, ...]) -> Quantity | Unknown:
 
 
 def _each(own: tuple[Word, ...], command: Command) -> Quantity | Unknown:
-    """Return the processes on each node: those asked for, or the visible devices where no option says anything (DS main)."""
+    """The processes on each node: those asked for, or the visible devices if no option says anything (DS main)."""
     given = option(own, *_EACH)
     if given is not None and given[1].text != "-1":
         return size(Name.GPUS_PER_NODE, given[1], given[0])

@@ -27,7 +27,7 @@ _CHOOSES: Final = ("num_gpus", "num_nodes", "include", "exclude", "global_num_gp
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `deepy.py train.py X Y` starts; its files are read together, in their order."""
+    """What `deepy.py train.py X Y` starts; its files are read together, in their order."""
     index = 0 if name_of(command.words[0]) == DEEPY else python_program(command)
     if index is None or name_of(command.words[index]) != DEEPY:
         return None
@@ -81,7 +81,7 @@ def _sizes(
 
 
 def _slots(hostfile: Document) -> tuple[int, ...]:
-    """Return the slots of each host, in order; nothing where a line is none (deepspeed 2d991ba, launcher/runner.py _parse_hostfile)."""
+    """The slots of each host, in order; nothing if a line is none (deepspeed 2d991ba, launcher/runner.py _parse_hostfile)."""
     lines = [line.partition("#")[0].strip() for line in hostfile.source.text.splitlines()]
     found = [re.fullmatch(r"\S{1,300}\s+slots=([1-9][0-9]{0,5})", line) for line in lines if line]
     return tuple(int(match[1]) for match in found if match is not None) if all(found) else ()

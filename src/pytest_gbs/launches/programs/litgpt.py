@@ -19,7 +19,7 @@ _TRAINS: Final = ("finetune", "finetune_lora", "finetune_full", "finetune_adapte
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what a command of litgpt starts: how many GPUs it takes stands in `devices` and `num_nodes` of what it reads."""
+    """What a command of litgpt starts: how many GPUs it takes is in `devices` and `num_nodes` of what it reads."""
     index = sub_command(command, ("litgpt",), _TRAINS)
     if index is None:
         return None

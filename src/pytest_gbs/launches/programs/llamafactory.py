@@ -18,7 +18,7 @@ _ON: Final = ("true", "y", "1")  # LF extras/misc.py is_env_enabled
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `llamafactory-cli train X` starts."""
+    """What `llamafactory-cli train X` starts."""
     index = sub_command(command, ("llamafactory-cli", "lmf"), ("train",))
     if index is None:
         return None
@@ -44,14 +44,14 @@ def _sizes(command: Command) -> tuple[Quantity | Unknown, ...]:
 
 
 def _is_on(word: Word | None) -> bool | None:
-    """Return whether a variable is switched on, None where nobody knows; one that the script does not set is off."""
+    """Whether a variable is switched on, None if it is unknown; one that the script does not set is off."""
     if word is None:
         return False
     return word.text.lower() in _ON if word.text is not None else None
 
 
 def _torchrun(command: Command, visible: Quantity | Unknown | None) -> tuple[Quantity | Unknown, ...]:
-    """Return `NNODES` (1) x `NPROC_PER_NODE` (the visible GPUs), as LF hands them to torchrun."""
+    """`NNODES` (1) x `NPROC_PER_NODE` (the visible GPUs), as LF hands them to torchrun."""
     nodes, each = command.variable("NNODES"), command.variable("NPROC_PER_NODE")
     number = size(Name.NUM_NODES, nodes, "NNODES") if nodes is not None else fallback(Name.NUM_NODES, 1, "NNODES", "LLaMA-Factory", None)
     if each is not None:

@@ -14,7 +14,7 @@ _COMMANDS: Final = ("rl", "sft", "trainer", "orchestrator")
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what a command of prime-rl starts: its recipes stand behind `@`, and how many GPUs it takes stands in them."""
+    """What a command of prime-rl starts: its recipes follow `@`, and how many GPUs it takes is in them."""
     words = command.words
     if words[0].text not in _COMMANDS or not any(word.starts_with.startswith("@") for word in words[1:]):
         return None

@@ -11,7 +11,7 @@ from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what a command of Python starts; None where `srun` starts several, or the module is a launcher itself."""
+    """What a command of Python starts; None if `srun` starts several, or the module is a launcher itself."""
     index = own_program(command)
     if index is None or any(wrapper.name == "srun" for wrapper in command.wrappers):
         return None
@@ -19,7 +19,7 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
 
 
 def one_process(command: Command) -> Quantity | Unknown:
-    """Return the world of one process: 1 where it sees one GPU, unknown where it may see more or start others itself."""
+    """The world of one process: 1 if it sees one GPU, unknown if it may see more or start others itself."""
     visible = devices(command)
     if visible is None:
         return Unknown(Name.WORLD_SIZE, Reason.MISSING)

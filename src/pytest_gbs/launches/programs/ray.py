@@ -9,7 +9,7 @@ from pytest_gbs.model.quantity import Name, Reason, Unknown
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:  # noqa: ARG001
-    """Return what `ray job submit ... -- python ...` starts."""
+    """What `ray job submit ... -- python ...` starts."""
     words = command.words
     if name_of(words[0]) != "ray" or tuple(word.text for word in words[1:3]) != ("job", "submit"):
         return None

@@ -13,7 +13,7 @@ from pytest_gbs.model.quantity import Name, Origin, Quantity, Unknown
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `srun python ...` starts."""
+    """What `srun python ...` starts."""
     index, stated = own_program(command), step(command, surroundings)
     if index is None or stated is None:
         return None

@@ -21,7 +21,7 @@ _TRAINERS: Final = ("pt", "sft", "rlhf")
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `swift sft ...` and `megatron sft ...` start."""
+    """What `swift sft ...` and `megatron sft ...` start."""
     for name in ("swift", "megatron"):
         index = sub_command(command, (name,), _TRAINERS)
         if index is not None:
@@ -33,7 +33,7 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
 
 
 def _sizes(command: Command, surroundings: Surroundings, recipe: Word | None) -> tuple[Quantity | Unknown, ...]:
-    """Return `NNODES` x `NPROC_PER_NODE`, 1 for one that is not set (SW get_torchrun_args)."""
+    """`NNODES` x `NPROC_PER_NODE`, 1 for one that is not set (SW get_torchrun_args)."""
     document = document_of(recipe, command, surroundings)
     nodes, each = (_variable(command, document, name) for name in ("NNODES", "NPROC_PER_NODE"))
     if recipe is not None and document is None and (nodes is None or each is None):
@@ -46,7 +46,7 @@ def _sizes(command: Command, surroundings: Surroundings, recipe: Word | None) ->
 
 
 def _variable(command: Command, document: Document | None, name: str) -> Word | None:
-    """Return a variable of the environment, or of the recipe's `ENV`, which sets what is not set (SW parse_yaml_args)."""
+    """A variable of the environment, or of the recipe's `ENV`, which sets what is not set (SW parse_yaml_args)."""
     stated = command.variable(name)
     return word_at(document, ("ENV", name)) if stated is None and document is not None else stated
 

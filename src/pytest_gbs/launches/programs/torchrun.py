@@ -11,7 +11,7 @@ from pytest_gbs.model.launch import Launcher, Start, Surroundings
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what a command of torchrun starts."""
+    """What a command of torchrun starts."""
     index = behind(command, ("torchrun",), TORCHRUN_MODULES)
     if index is None:
         return None

@@ -34,7 +34,7 @@ _IN_RECIPE: Final = ("accelerate_config", "config_file", "num_processes", "num_m
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `trl sft ...` starts."""
+    """What `trl sft ...` starts."""
     index = sub_command(command, ("trl",), _TRAINERS)
     if index is None:
         return None
@@ -65,12 +65,12 @@ def _handed_on(own: tuple[Word, ...]) -> Iterator[Word]:
 
 
 def _span(each: Option) -> range:
-    """Return the places of an option and its value."""
+    """The places of an option and its value."""
     return range(each.place, each.place + 1 + ("=" not in each.name.starts_with and each.value is not None))
 
 
 def _given(own: tuple[Word, ...], command: Command, surroundings: Surroundings) -> AccelerateCommand:
-    """Return what accelerate gets: a profile's file in the tree, or one that TRL ships (TRL cli/accelerate_config.py)."""
+    """What accelerate gets: a profile's file in the tree, or one that TRL ships (TRL cli/accelerate_config.py)."""
     named = option(own, "--accelerate_config") or option(own, "--config_file")
     if named is None:
         return AccelerateCommand(own, opaque_word(own), None, None)
@@ -79,7 +79,7 @@ def _given(own: tuple[Word, ...], command: Command, surroundings: Surroundings) 
 
 
 def _profile(word: Word) -> LauncherFile | None:
-    """Return a profile that TRL ships, under no path of the tree."""
+    """A profile that TRL ships, under no path of the tree."""
     kind = _PROFILES.get(word.text or "")
     if kind is None:
         return None

@@ -23,7 +23,7 @@ _NO_TRAINING: Final = ("generate", "quantize", "eleuther_eval", "dev/generate_v2
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `tune run RECIPE --config X` starts."""
+    """What `tune run RECIPE --config X` starts."""
     index = sub_command(command, ("tune",), ("run",))
     if index is None:
         return None

@@ -10,7 +10,7 @@ from pytest_gbs.model.launch import Launcher, Start, Surroundings
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """Return what `uv run FILE.py` or `uv run -m MODULE` starts; None where uv runs a command that is not a Python of its own."""
+    """What `uv run FILE.py` or `uv run -m MODULE` starts; None if uv runs a command that is not a Python of its own."""
     runner = command.wrappers[-1] if command.wrappers else None
     if runner is None or runner.name != "uv":
         return None
