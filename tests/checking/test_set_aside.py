@@ -26,7 +26,7 @@ def severities(folder: Path, files: dict[str, str], *targets: str) -> list[tuple
     return [(finding.at.source, finding.severity) for finding in report.findings()]
 
 
-@pytest.mark.parametrize("folder", ["tests", "a/Tests/b", "archived", "third_party/x", "deprecated"])
+@pytest.mark.parametrize("folder", ["tests", "a/Tests/b", "archived", "docs/archived_scripts", "third_party/x", "deprecated"])
 def test_a_folder_of_that_name_is_noted(folder: str, tmp_path: Path) -> None:
     assert severities(tmp_path, {f"{folder}/sft.yaml": RECIPE}) == [(f"{folder}/sft.yaml", "info")]
 

@@ -222,9 +222,9 @@ def noted_once(files: Iterable[FileReport], set_aside: Container[str]) -> Iterat
         if not file.findings or file.named or file.path not in set_aside:
             yield file
             continue
-        kept = tuple(each for each in file.findings if each.severity != Severity.INFO or (each.code, each.message) not in noted)
-        noted.update((each.code, each.message) for each in kept)
-        yield file._replace(findings=kept)
+        kept = {(each.code, each.message): each for each in reversed(file.findings) if (each.code, each.message) not in noted}
+        noted.update(kept)
+        yield file._replace(findings=tuple(reversed(kept.values())))
 
 
 def without_ignored(told: Outcomes, ignored: frozenset[str]) -> Heard:

@@ -290,7 +290,8 @@ class _Check:
                 alone[script].extend(judgement.launched)
                 bugs[script].extend(judgement.internal)
         unread = {path for path in self.launches.scripts.unread if path in wanted or path in self.doubted}
-        for script in sorted({*found, *alone, *unread}):
+        mistaken = {path for path, each in self.launches.scripts.mistakes.items() if each and path in wanted}
+        for script in sorted({*found, *alone, *unread, *mistaken}):
             told = partial(self._script, script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
             whole = self.guard.attempt(script, told, None)
             if whole is not None:
@@ -323,6 +324,10 @@ class _Check:
         if unread is not None:
             judgement = judge_file(unread, self.rules, Scope.UNREAD)
             outcomes.update(judgement.outcomes)
+            bugs += judgement.internal
+        for mistake in self.launches.scripts.mistakes.get(path, ()) if self.launches is not None else ():
+            judgement = judge_file(mistake, self.rules, Scope.COMMAND)
+            outcomes = merged(outcomes, judgement.outcomes)
             bugs += judgement.internal
         role = Role.LAUNCHER if isinstance(source, Source) else Role.UNREADABLE
         pending = FileResult(path, role, named, RecipeJudgement(outcomes, bugs), source if isinstance(source, Source) else None)

@@ -13,9 +13,8 @@ from pytest_gbs.model.location import Source
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
 
-_FOLDERS: Final = frozenset(
-    ("test", "tests", "archive", "archived", "deprecated", "third_party", "third-party", "thirdparty", "3rdparty", "vendor")
-)
+_FOLDERS: Final = frozenset(("test", "tests", "third_party", "third-party", "thirdparty", "3rdparty", "vendor"))
+_WORDS: Final = frozenset(("archive", "archived", "deprecated"))  # of which one in the name of a folder is enough
 _READMES: Final = ("README.md", "readme.md", "README.rst", "README")
 _FIRST: Final = 3_000  # characters of a README that may say that its folder is not maintained
 
@@ -36,7 +35,9 @@ class SetAside:
 
     def _is_set_aside(self, folder: str) -> bool:
         if folder not in self._folders:
-            self._folders[folder] = folder.rpartition("/")[2].lower() in _FOLDERS or self._says_so(folder)
+            name = folder.rpartition("/")[2].lower()
+            named = name in _FOLDERS or not _WORDS.isdisjoint(re.split(r"[_.-]", name))
+            self._folders[folder] = named or self._says_so(folder)
         return self._folders[folder]
 
     def _says_so(self, folder: str) -> bool:

@@ -14,11 +14,12 @@ from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
 from pytest_gbs.files.words import MATTERING
 from pytest_gbs.launches.mentions import like
+from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
 from pytest_gbs.launches.reach import Reach
 from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, below, upwards
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
-from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Start, Surroundings, Unread
+from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, LostFlags, MissingFile, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.quantity import Quantity
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 _RECIPES: Final = (".yaml", ".yml", ".toml")
 # Parts of options that name a recipe: --config, --config_file, --train-config, --recipe, --yaml, -c.
 _NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
-_HYDRA: Final = frozenset(("--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd"))
 _TESTS: Final = frozenset(("tests", "test", "ci"))
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
@@ -77,6 +77,7 @@ class Scripts:
         self._found: dict[str, tuple[FoundLaunch, ...]] = {}
         self.scripts: dict[str, Script] = {}
         self.unread: dict[str, Unread] = {}
+        self.mistakes: defaultdict[str, list[MissingFile | LostFlags]] = defaultdict(list)  # in the launches of each script
         self._reach: Reach | None = None
         self._stops: list[Stop] = []  # of the script at hand
         self._started = MOST_STARTED
@@ -140,8 +141,12 @@ class Scripts:
         return found[:MOST_LAUNCHES]
 
     def _commands(self, script: Script) -> Iterator[FoundLaunch]:
-        for command in script.commands:
-            yield from self._command(command, script, command.at, (script.path,))
+        for number, command in enumerate(script.commands):
+            found = tuple(self._command(command, script, command.at, (script.path,)))
+            if found and _kind(script.path) == Kind.SCRIPT:
+                lost = lost_flags(self._text(script.path), command, islice(script.commands, number + 1, None))
+                self.mistakes[script.path] += [*self._missing.of(command, script), *((lost,) if lost is not None else ())]
+            yield from found
 
     def _note(self, source: Source, script: Script) -> None:
         """Note the first part of a script that was not read, if it may launch training."""
@@ -322,10 +327,18 @@ class Scripts:
         found = [path for path in self._by_name[ending.rpartition("/")[2]] if path.endswith(ending)]
         return found[0] if len(found) == 1 else self._existing(Folder(f"{name}.yaml"), command, script)
 
+    @property
+    def _missing(self) -> MissingFiles:
+        return MissingFiles(self.tree, self._paths_known, lambda path, command, script: _candidates(Folder(path), command, script))
+
     def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
+        return next((path for path in _candidates(folder, command, script) if path in self._paths_known), None)
+
+    @property
+    def _paths_known(self) -> frozenset[str]:
         if self._known is None:
             self._known = frozenset(self._all)
-        return next((path for path in _candidates(folder, command, script) if path in self._known), None)
+        return self._known
 
     def _launcher_file(self, word: Word, command: Command, script: Script) -> LauncherFile | None:
         path = self.find(word, command, script)
@@ -379,7 +392,7 @@ def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
         option = before or (name if equals and name.startswith("-") else "")
         if equals and not before and _is_setting(name):
             continue
-        if not {name, before} & _HYDRA and (not option or any(part in option for part in _NAMES_RECIPES)):
+        if not {name, before} & HYDRA and (not option or any(part in option for part in _NAMES_RECIPES)):
             yield word
         before = name if name.startswith("-") and not equals else ""
 

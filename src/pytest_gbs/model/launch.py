@@ -41,6 +41,22 @@ class Unread(NamedTuple):
     recipe: Location | None = None
 
 
+class MissingFile(NamedTuple):
+    """A file that a command names at `at` and that the repository does not have; `meant` is the name that was probably meant, or ""."""
+
+    path: str
+    at: Location
+    meant: str = ""
+
+
+class LostFlags(NamedTuple):
+    """Flags behind the end of a command's line, which the shell runs as commands of their own: `why` the line ends, and the first flag."""
+
+    flags: tuple[str, ...]
+    why: str
+    at: Location
+
+
 class Problem(NamedTuple):
     """Something wrong inside one launcher file: what its launcher would do, where, and the places it is about.
 

@@ -1,0 +1,138 @@
+"""Files that a command names and that the repository does not have, and flags that never reach a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final
+
+from pytest_gbs.arithmetic.near_miss import nearest
+from pytest_gbs.files.gitignore import IgnoreFile
+from pytest_gbs.files.regular import NOT_THERE
+from pytest_gbs.model.command import Command, Script, Word, below, upwards
+from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
+from pytest_gbs.model.launch import LostFlags, MissingFile
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.tree import Tree
+
+_READ: Final = (*CONFIGURATIONS, *SCRIPTS, ".py")
+# Options of Hydra programs, which look for files in folders of their own.
+HYDRA: Final = frozenset(("--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd"))
+# Parts of options that name a file which is read, not written; an option of another name may name either.
+_NAMES_INPUT: Final = ("conf", "deepspeed", "recipe", "yaml")
+# Words of paths that stand for the reader's own.
+_STANDS_FOR: Final = re.compile(r"(?i)(?:^|[/_.-])(?:path|to|your|my|example|some|xxx+|foo|bar|placeholder|todo)(?:[/_.-]|$)")
+# What may make a file while the script runs, in the line that names it.
+_MAKES: Final = re.compile(
+    r">|\b(?:cp|mv|ln|tee|sed|cat|curl|wget|tar|unzip|envsubst|git|rsync|scp|touch|mktemp|download|generate|create|write|jq|yq|-o|--out\w*)\b"
+)
+_TYPICAL_WORDS: Final = 2  # that a name and the one that was meant may differ by
+
+
+class MissingFiles:
+    """Finds the files that commands name and that a tree does not have; `paths` are those that it has."""
+
+    def __init__(self, tree: Tree, paths: Collection[str], candidates: Callable[[str, Command, Script], Iterator[str]]) -> None:
+        self._tree = tree
+        self._paths = paths
+        self._candidates = candidates
+        self._folders: dict[str, list[str]] | None = None
+
+    def of(self, command: Command, script: Script) -> Iterator[MissingFile]:
+        """Yield the files that `command` names and that are not there, where it is known from which folder it starts."""
+        named = list(_named(command))
+        if len(named) < 2:  # nothing else shows where it starts
+            return
+        bases = [base for text, _ in named for base in self._bases(text, command, script)]
+        for text, word in named if bases else ():
+            base = bases[0]
+            path = below(base, text)
+            if path is None or any(self._is_there(each) for each in self._candidates(text, command, script)):
+                continue
+            if not _STANDS_FOR.search(text) and not self._may_be_made(text, script) and not self._is_ignored(path):
+                siblings = self._names_in(path.rpartition("/")[0])
+                meant = _meant(path.rpartition("/")[2], siblings)
+                if meant or (siblings and "/" in text):
+                    yield MissingFile(text, word.at, meant)
+
+    def _bases(self, text: str, command: Command, script: Script) -> Iterator[str]:
+        """Yield the folder from which `command` finds the file at `text`."""
+        for path in self._candidates(text, command, script):
+            if path in self._paths:
+                yield path[: -len(text)].rstrip("/") if path.endswith(text) else ""
+                return
+
+    def _is_there(self, path: str) -> bool:
+        found = self._tree.read(path)
+        return not (isinstance(found, Unreadable) and found.reason in NOT_THERE)
+
+    def _names_in(self, folder: str) -> list[str]:
+        """Return the names of the files right in `folder`."""
+        if self._folders is None:
+            self._folders = {}
+            for path in self._paths:
+                above, _, name = path.rpartition("/")
+                self._folders.setdefault(above, []).append(name)
+        return self._folders.get(folder, [])
+
+    def _may_be_made(self, text: str, script: Script) -> bool:
+        """Return whether a line of the script may make the file: it names it beside a command that writes."""
+        source = self._tree.read(script.path)
+        name = text.rpartition("/")[2]
+        lines = source.text.splitlines() if isinstance(source, Source) else ()
+        return any(name in line and _MAKES.search(line) is not None for line in lines)
+
+    def _is_ignored(self, path: str) -> bool:
+        """Return whether a `.gitignore` leaves `path` out, so that it need not be in the repository."""
+        for folder in ("", *upwards(path.rpartition("/")[0])):
+            source = self._tree.read(f"{folder}/.gitignore".lstrip("/"))
+            ignored = IgnoreFile(source.text, len(folder) + bool(folder)) if isinstance(source, Source) else None
+            steps = [path, *upwards(path.rpartition("/")[0])]
+            if ignored and any(ignored.says(step, step.rpartition("/")[2], step != path) for step in steps if step.startswith(folder)):
+                return True
+        return False
+
+
+def _named(command: Command) -> Iterator[tuple[str, Word]]:
+    """Yield the relative paths of files that `command` reads, as far as they are known and no variable stands in them."""
+    before = ""
+    for word in command.words[1:]:
+        option, equals, _ = word.starts_with.partition("=")
+        option = before or (option if equals and option.startswith("-") else "")
+        value = word.after(len(option) + 1) if equals and option and not before else word
+        text = value.text or ""
+        reads = not option or (option not in HYDRA and any(part in option for part in _NAMES_INPUT))
+        if text.endswith(_READ) and reads and not text.startswith(("/", "~", "-")) and "=" not in text and "://" not in text:
+            yield text.removeprefix("./"), value
+        before = word.starts_with if word.starts_with.startswith("-") and not equals else ""
+
+
+def _meant(name: str, names: list[str]) -> str:
+    """Return the one name that `name` was probably meant to be: a few letters apart, or a word or two; "" where none is."""
+    alike = nearest(name, tuple(names))
+    if alike is not None:
+        return alike
+    stem, _, suffix = name.rpartition(".")
+    alike_in_words = (each for each in names if each.rpartition(".")[2] == suffix and _words(stem) & _words(each.rpartition(".")[0]))
+    apart = sorted((len(_words(name) ^ _words(each)), each) for each in alike_in_words)
+    certain = apart and apart[0][0] <= _TYPICAL_WORDS and (len(apart) == 1 or apart[0][0] < apart[1][0])
+    return apart[0][1] if certain else ""
+
+
+def _words(name: str) -> set[str]:
+    return set(re.split(r"[._-]", name.lower()))
+
+
+def lost_flags(text: str, command: Command, behind: Iterable[Command]) -> LostFlags | None:
+    """Return the flags that the shell runs as commands of their own, since the line of `command` ends before them; None if none."""
+    lost: list[Command] = []
+    for each in behind:
+        if not each.words or not each.words[0].starts_with.startswith("--") or each.at.source != command.at.source:
+            break
+        lost.append(each)
+    if not lost:
+        return None
+    between = text[command.at.stop : lost[0].at.start]
+    why = "a comment" if "#" in between else "an empty line" if "\\" in between else "no backslash"
+    flags = (word.starts_with.partition("=")[0] for each in lost for word in each.words)
+    return LostFlags(tuple(flag for flag in flags if flag.startswith("--") and flag != "--"), why, lost[0].words[0].at)

@@ -1,0 +1,51 @@
+"""Flags stand behind the end of a launch's line, so the shell does not pass them.
+
+A `\\` joins a line with the next one. If that is a comment or empty, the command ends there, and the shell takes each flag behind it for a
+command of its own.
+
+What the shell does: it starts the launch without these flags, with the defaults of the program, and says `--flag: command not found` when
+the launch has ended.
+
+How to fix it: put the comments above the command, and a `\\` at the end of each of its lines but the last.
+
+It stays silent on documents, and on flags that do not follow a launch directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.model.launch import LostFlags, MissingFile
+from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.rule import Example, Rule, Scope
+
+CODE = "GBS312"
+
+
+def check(mistake: MissingFile | LostFlags) -> Iterator[Outcome]:
+    """Yield a finding for flags that a launch never gets."""
+    if isinstance(mistake, LostFlags):
+        first, *others = mistake.flags
+        more = f" and {len(others)} more flag{'s' * (len(others) != 1)}" if others else ""
+        verb = "are" if others else "is"
+        before = "no backslash at its end" if mistake.why == "no backslash" else f"{mistake.why} behind it"
+        yield Finding(
+            CODE, f"{first}{more} {verb} not passed to this launch: its line has {before}", Severity.ERROR, mistake.at, "not passed"
+        )
+
+
+_SCRIPT = """\
+torchrun --nproc_per_node 8 train.py \\
+  {comment}--per_device_train_batch_size 4 \\
+  --gradient_accumulation_steps 2
+"""
+
+RULE = Rule(
+    code=CODE,
+    name="flags-not-passed",
+    scope=Scope.COMMAND,
+    summary="flags behind a comment or an empty line never reach the launch",
+    bad=(Example((("run.sh", _SCRIPT.format(comment="# small GPUs\n  ")),)),),
+    good=(Example((("run.sh", _SCRIPT.format(comment="")),)),),
+    check=check,
+)
