@@ -26,7 +26,7 @@ _STANDS_FOR: Final = re.compile(r"(?i)(?:^|[/_.-])(?:path|to|your|my|example|som
 _MAKES: Final = re.compile(
     r">|\b(?:cp|mv|ln|tee|sed|cat|curl|wget|tar|unzip|envsubst|git|rsync|scp|touch|mktemp|download|generate|create|write|jq|yq|-o|--out\w*)\b"
 )
-_TYPICAL_WORDS: Final = 2  # that a name and the one that was meant may differ by
+_WORDS_APART: Final = 2  # that a name and the one that was meant may differ by
 
 
 class MissingFiles:
@@ -115,7 +115,7 @@ def _meant(name: str, names: list[str]) -> str:
     stem, _, suffix = name.rpartition(".")
     alike_in_words = (each for each in names if each.rpartition(".")[2] == suffix and _words(stem) & _words(each.rpartition(".")[0]))
     apart = sorted((len(_words(name) ^ _words(each)), each) for each in alike_in_words)
-    certain = apart and apart[0][0] <= _TYPICAL_WORDS and (len(apart) == 1 or apart[0][0] < apart[1][0])
+    certain = apart and apart[0][0] <= _WORDS_APART and (len(apart) == 1 or apart[0][0] < apart[1][0])
     return apart[0][1] if certain else ""
 
 
