@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Final
 
 from pytest_gbs.model.declaration import Interval
@@ -30,8 +30,8 @@ def admits(name: str, value: int) -> bool:
     return 1 <= value <= _MOST.get(name, _OTHERWISE)
 
 
-def reaching(symbolic: Monomial, wanted: tuple[Interval, ...]) -> tuple[int, ...] | None:
-    """Return the admissible values of the one free size of `symbolic` that bring it into `wanted`, at most a thousand of them.
+def reaching(symbolic: Monomial, wanted: tuple[Interval, ...], among: Container[int] = range(_OTHERWISE + 1)) -> tuple[int, ...] | None:
+    """Return the admissible values `among` those of the one free size of `symbolic` that bring it into `wanted`, at most a thousand.
 
     None if more than one size is free. Without a free size the result is `(0,)` if the value fits and `()` if it does not.
     """
@@ -46,7 +46,7 @@ def reaching(symbolic: Monomial, wanted: tuple[Interval, ...]) -> tuple[int, ...
         low = max(1, -(-interval.low * bottom // top))
         high = min(_MOST.get(name, _OTHERWISE), interval.high * bottom // top)
         for value in range(-(-low // bottom) * bottom, high + 1, bottom):
-            if admits(name, value):
+            if admits(name, value) and value in among:
                 found.add(value)
             if len(found) >= ENOUGH:
                 return tuple(sorted(found))

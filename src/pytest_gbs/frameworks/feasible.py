@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any, Final
 
-from pytest_gbs.arithmetic.admissible import ENOUGH, MOST_GPUS
+from pytest_gbs.arithmetic.admissible import MOST_GPUS, reaching
 from pytest_gbs.arithmetic.bounds import NOWHERE, Bounds, Form, agree
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.frameworks.constraints import applies
 from pytest_gbs.model.declaration import Declaration, Force
-from pytest_gbs.model.equation import Enforcement, Equation, Rounding
+from pytest_gbs.model.equation import Enforcement, Equation, Monomial, Rounding
 from pytest_gbs.model.framework import Constraint
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Size
 from pytest_gbs.model.run import Run
@@ -151,16 +152,8 @@ def _reaching(run: Run, form: Form | None, bounds: Bounds) -> list[int] | None:
     claimed = next((claim.declaration for claim in run.claims if _claims_batch(claim.declaration)), None)
     if claimed is None or form is None or form.power != 1 or form.numerator <= 0:
         return None
-    found: list[int] = []
-    for interval in claimed.holds:
-        low = -(-interval.low * form.denominator // form.numerator)
-        high = min(MOST_GPUS, interval.high * form.denominator // form.numerator)
-        for number in range(max(1, low), high + 1):
-            if number in bounds and form.numerator * number % form.denominator == 0:
-                found.append(number)
-            if len(found) == ENOUGH:
-                return found
-    return sorted(found)
+    batch = Monomial(Fraction(form.numerator, form.denominator), (Name.WORLD_SIZE,))
+    return list(reaching(batch, claimed.holds, bounds) or ())
 
 
 def _claims_batch(declaration: Declaration) -> bool:
