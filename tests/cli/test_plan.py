@@ -40,7 +40,7 @@ def test_parallel_sizes_and_tokens(gbs: Gbs) -> None:
     flags = "--global-batch-size 96 --world-size 16 --tensor-parallel-size 2 --pipeline-parallel-size 2 --sequence-length 4096"
     lines = gbs("plan", *flags.split()).out.splitlines()
     assert lines[0] == "96 = micro x accumulation x 4 data-parallel (16 GPUs / (tensor 2 x pipeline 2))"
-    assert lines[-1] == "  tokens per step  393,216 = 96 x 4096, at most"
+    assert lines[-1] == "  tokens per step  393,216 = 96 x 4,096, at most"
     assert "      8             3   <- a power of two" in lines
 
 
@@ -59,7 +59,7 @@ def test_it_starts_from_a_recipe(repo: Path, gbs: Gbs) -> None:
     lines = gbs("plan", "--from", "sft.yaml", "--max-micro-batch-size", "8").out.splitlines()
     assert lines[0] == "128 = micro x accumulation x 16 GPUs"
     assert "      4             2   <- now" in lines
-    assert lines[-1] == "  tokens per step  524,288 = 128 x 4096, at most"
+    assert lines[-1] == "  tokens per step  524,288 = 128 x 4,096, at most"
     # What the comment claims is what is meant, on other hardware too.
     assert gbs("plan", "--from", "sft.yaml", "--world-size", "8").out.startswith("128 = micro x accumulation x 8 GPUs\n")
 

@@ -19,7 +19,7 @@ def test_one_recipe_in_full(repo: Path, gbs: Gbs) -> None:
         "  data-parallel size        16   = 16 GPUs / (tensor 1 x context 1 x sequence 1)",
         "  GPUs                      16   = 2 nodes (line 1) x 8 (line 1)",
     ]
-    assert "  tokens per step      524,288   at most: 128 x max_length 4096 (line 4)" in lines
+    assert "  tokens per step      524,288   at most: 128 x max_length 4,096 (line 4)" in lines
     assert "  runs on               any number of GPUs; 128 only on 16" in lines
 
 

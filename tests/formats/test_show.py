@@ -131,7 +131,7 @@ recipes/sft.yaml   Toy (SFT)
   tokens per step    8,388,608   at most: 128 x length 65,536 (line 4)
   evaluation                 -   eval_strategy: 'no'
   saves                 every epoch
-  log lines             every 10 steps by default = 1280 samples
+  log lines             every 10 steps by default = 1,280 samples
   runs on               any number of GPUs; 128 only on 64
   launched by           small on 8 GPUs: 16
   assuming              8 GPUs per node: 3 launcher files agree

@@ -27,7 +27,7 @@ def test_a_pair_is_two_sequences(hardware: list[str], tmp_path: Path, capsys: py
     [
         pytest.param("save_strategy: steps\nsave_steps: 0.05\n", "save_steps: 0.05, a share of the run", id="a ratio"),
         pytest.param("save_steps: 0.05\n", "save_steps: 0.05, a share of the run", id="a ratio, steps by default"),
-        pytest.param("save_strategy: steps\nsave_steps: 100\n", "every 100 steps = 6400 samples", id="steps"),
+        pytest.param("save_strategy: steps\nsave_steps: 100\n", "every 100 steps = 6,400 samples", id="steps"),
         pytest.param("save_strategy: epoch\nsave_steps: 100\n", "every epoch", id="epochs"),
         pytest.param("save_strategy: 'no'\n", "never, save_strategy: 'no'", id="never"),
     ],

@@ -44,7 +44,7 @@ def test_what_follows_from_a_schedule_is_told_with_its_stages(tmp_path: Path, ca
     assert "global batch size 128 trainer.train_batch_size, line 4: first 32, 64, then 128" in lines
     assert "micro batch size 4 trainer.per_device_parallelism, line 5" in lines
     assert "accumulation 4 = 128 / (4 x 8): first 1, 2, then 4" in lines
-    assert "evaluation every 10 steps = 1280 samples in the last stage" in lines
+    assert "evaluation every 10 steps = 1,280 samples in the last stage" in lines
 
 
 def test_a_table_tells_the_first_and_the_last(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,12 +46,12 @@ def division(size: Size, run: Run) -> str:
 
 
 def number(value: int) -> str:
-    """Return a number for people; from five digits on with commas."""
-    return f"{value:,}" if abs(value) >= 10_000 else str(value)
+    """A number in prose: `131,072`."""
+    return f"{value:,}"
 
 
 def _bare(found: Fraction) -> str:
-    return quotient((str(part.value) for part in found.top), (str(part.value) for part in found.bottom))
+    return quotient((f"{part.value:,}" for part in found.top), (f"{part.value:,}" for part in found.bottom))
 
 
 def _leaves_a_remainder(found: Fraction) -> bool:
