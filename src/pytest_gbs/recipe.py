@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_gbs.arithmetic.near_miss import nearest
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import symbolic_text
 from pytest_gbs.model.location import Lines
@@ -9,6 +10,17 @@ from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run
+
+
+def _must_be_a_size(name: str, run: Run) -> None:
+    """Check that a size is called `name`, in every framework or in that of `run`."""
+    table = run.framework
+    names = {value for key, value in vars(Name).items() if key.isupper()}
+    names.update(row.name for row in table.rows)
+    names.update(part for equation in table.equations for part in (equation.result, *equation.product, *equation.divisors))
+    if name not in names and name not in run.geometry.stated:
+        meant = nearest(name, tuple(sorted(names)))
+        raise ValueError(f"no size is called {name!r}" + (f"; did you mean {meant!r}?" if meant else ""))
 
 
 class Stated(NamedTuple):
@@ -40,11 +52,19 @@ class Recipe(NamedTuple):
     run: Run | None = None
 
     def size(self, name: str) -> Size:
-        """Return size `name` with where it came from: a `Quantity`, or an `Unknown` or `Conflict` that says why it has no number."""
+        """Return size `name` with where it came from: a `Quantity`, or an `Unknown` or `Conflict` that says why it has no number.
+
+        Raises: ValueError: no size has this name.
+        """
+        if self.run is not None:
+            _must_be_a_size(name, self.run)
         return self.run.geometry.get(name) if self.run else Unknown(name, Reason.MISSING)
 
     def value(self, name: str) -> int | None:
-        """Return the number of size `name`, or None where it is not known."""
+        """Return the number of size `name`, or None where it is not known.
+
+        Raises: ValueError: no size has this name.
+        """
         size = self.size(name)
         return size.value if isinstance(size, Quantity) else None
 

@@ -41,6 +41,27 @@ def test_a_module_may_be_marked_for_those_of_its_tests_that_take_a_recipe(write:
     pytester.runpytest().assert_outcomes(passed=2)
 
 
+def test_a_marked_test_that_takes_no_recipe_is_an_error(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/a.yaml": VERIFIED})
+    pytester.makepyfile(HEAD + "@pytest.mark.gbs_recipes('recipes/*')\ndef test_recipe(): pass\n")
+    result = pytester.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*test_recipe is marked with gbs_recipes and does not take the argument recipe*"])
+
+
+def test_a_size_that_does_not_exist_is_an_error(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/a.yaml": VERIFIED})
+    body = "\n    ".join(
+        (
+            "assert recipe.value('num_nodes') is None or recipe.value('num_nodes') > 0",
+            "with pytest.raises(ValueError, match=\"did you mean 'global_batch_size'\"):",
+            "    recipe.value('globl_batch_size')",
+        )
+    )
+    pytester.makepyfile(marked("recipes/*", body=body))
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
 @pytest.mark.usefixtures("repository")
 def test_no_items_are_collected_for_it(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(marked("recipes/**/*.yaml"))

@@ -1,16 +1,28 @@
-"""What to say where no recipe was found: where was looked, and for what."""
+"""What to say if no recipe and no launch was found: where gbs looked, and for what."""
 
 from __future__ import annotations
 
 from pytest_gbs.cli._input import Job
-from pytest_gbs.formats._summary import count, files
-from pytest_gbs.model.report import Report
+from pytest_gbs.formats._summary import count, files, launches
+from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.report import Report, Role
+
+
+def found_something(report: Report, asked: Job) -> bool:
+    """Return whether there is a recipe or a launch; of files that were named a launcher's own is enough."""
+    if report.recipes() or launches(report):
+        return True
+    return asked.names_file and any(file.role != Role.NEITHER for file in report.files)
 
 
 def nothing_found(report: Report, asked: Job) -> str:
     """Return one line: how many files were looked at, and which frameworks' recipes would have been seen."""
     from pytest_gbs.frameworks import titles
 
+    if asked.names_file and len(asked.targets) == 1:
+        (target,) = asked.targets
+        what = "is not a recipe or launcher file" if target.endswith(CONFIGURATIONS) else "holds no launch"
+        return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
     names = sorted({title.split(" (")[0] for title in titles()})
     where = ", ".join(target or "." for target in asked.targets)
     return f"no recipe in {count(files(report), 'file')} below {where}; looked for recipes of {', '.join(names)} (gbs frameworks)"

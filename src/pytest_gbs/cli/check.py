@@ -92,7 +92,7 @@ def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
 
 
 def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int:
-    """Return 0 for clean, 1 for findings, 2 for a bug of ours, 3 where there was no recipe; say why where the report does not."""
+    """Return 0 for clean, 1 for findings, 2 for a bug of ours, 3 if there was no recipe and no launch; say why if the report does not."""
     for bug in report.internal:
         complain(bug.words)
     if report.internal:
@@ -106,10 +106,10 @@ def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int
         return 0 if arguments.exit_zero else 1
     if arguments.changed_since and not report.recipes():
         complain(f"no recipe changed since {arguments.changed_since}")
-    if report.recipes() or asked.names_file or arguments.hook or arguments.changed_since:
-        return 0
-    from pytest_gbs.cli._nothing import nothing_found
+    from pytest_gbs.cli._nothing import found_something, nothing_found
 
+    if arguments.hook or arguments.changed_since or found_something(report, asked):
+        return 0
     complain(nothing_found(report, asked))
     return 3
 

@@ -39,10 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{file.path}: {file.problem}")
     if broken:
         return 1
-    if report.recipes() or asked.names_file:
-        return 0
-    from pytest_gbs.cli._nothing import nothing_found
+    from pytest_gbs.cli._nothing import found_something, nothing_found
 
+    if found_something(report, asked):
+        return 0
     complain(nothing_found(report, asked))
     return 3
 

@@ -83,6 +83,9 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise the fixture `recipe` of a test that is marked with `gbs_recipes`."""
     if "recipe" not in metafunc.fixturenames:
+        # A module or class may be marked for those of its tests that take a recipe; a test that is marked itself must take it.
+        if any(mark.name == "gbs_recipes" for mark in metafunc.definition.own_markers):
+            pytest.fail(f"{metafunc.function.__name__} is marked with gbs_recipes and does not take the argument recipe", pytrace=False)
         return
     marker = metafunc.definition.get_closest_marker("gbs_recipes")
     if marker is not None:
