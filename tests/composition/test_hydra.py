@@ -159,7 +159,7 @@ def test_value_knows_its_file() -> None:
     files = {"conf/config.yaml": "defaults: [model: llama, _self_]\nmodel: {size: 1}\n", **LLAMA}
     override = Override("model.size=2", Location("run.sh", 40, 52))
     found = compose(tree(files), "conf", "config", [override])
-    assert (found.get("model", "size"), found.places["model", "size"]) == (2, Location("run.sh", 40, 52))
+    assert (found.data["model"]["size"], found.places["model", "size"]) == (2, Location("run.sh", 40, 52))
     name = found.places["model", "name"]
     assert _texts(files, name) == [("conf/model/llama.yaml", "llama")]
     assert name.path == ("name",)
@@ -230,8 +230,8 @@ def test_any_text_raises_nothing(text: str, override: str) -> None:
 
 def test_environment_counts_where_it_is_given() -> None:
     files = {"conf/config.yaml": "a: ${oc.env:GPUS,8}\n"}
-    assert composed(files, environment={"GPUS": "4"}).get("a") == "4"
-    assert composed(files, environment={}).get("a") == "8"
-    unknown = composed(files).get("a")
+    assert composed(files, environment={"GPUS": "4"}).data.get("a") == "4"
+    assert composed(files, environment={}).data.get("a") == "8"
+    unknown = composed(files).data.get("a")
     assert isinstance(unknown, Unresolved)
     assert unknown.reason == UnresolvedReason.ENVIRONMENT

@@ -37,7 +37,7 @@ CASES = {
 def test_resolves(text: str, value: object) -> None:
     found = _resolved(text)
     assert not found.problems
-    assert (type(found.get("a")), found.get("a")) == (type(value), value)
+    assert (type(found.data.get("a")), found.data.get("a")) == (type(value), value)
 
 
 UNRESOLVED = {
@@ -48,6 +48,7 @@ UNRESOLVED = {
     "escaped": ("a: \\${x}\nx: 8\n", UnresolvedReason.UNSUPPORTED),
     "escaped_backslash": ("a: \\\\${x}\nx: 8\n", UnresolvedReason.UNSUPPORTED),
     "computed_name_of_a_resolver": ("a: ${oc.${x}:8}\nx: decode\n", UnresolvedReason.UNSUPPORTED),
+    "mapping_in_a_text": ("a: n${x}\nx: {y: 8}\n", UnresolvedReason.UNSUPPORTED),
     "deprecated": ("a: ${oc.deprecated:x}\nx: 8\n", UnresolvedReason.RESOLVER),
     "resolver": ("a: ${mul:2,3}\n", UnresolvedReason.RESOLVER),
     "hydra": ("a: ${hydra:runtime.cwd}\n", UnresolvedReason.RESOLVER),
@@ -64,23 +65,23 @@ UNRESOLVED = {
 
 @pytest.mark.parametrize(("text", "reason"), UNRESOLVED.values(), ids=UNRESOLVED)
 def test_says_why_it_can_not(text: str, reason: str) -> None:
-    value = _resolved(text).get("a")
+    value = _resolved(text).data.get("a")
     assert isinstance(value, Unresolved)
     assert value.reason == reason
 
 
 def test_environment_may_override_a_default() -> None:
     text = "a: ${oc.decode:${oc.env:GPUS,8}}\n"
-    value = _resolved(text).get("a")
+    value = _resolved(text).data.get("a")
     assert isinstance(value, Unresolved) and value.reason == UnresolvedReason.ENVIRONMENT
-    assert (_resolved(text, environment={}).get("a"), _resolved(text, environment={"GPUS": "4"}).get("a")) == (8, 4)
+    assert (_resolved(text, environment={}).data.get("a"), _resolved(text, environment={"GPUS": "4"}).data.get("a")) == (8, 4)
 
 
 def test_registered_resolver_computes_numbers_alone() -> None:
     text = "x: 8\na: ${mul:${x},2}\nb: ${div:${x},2}\nc: ${mul:ab,9}\nd: ${div:1,0}\n"
     found = _resolved(text, resolvers=NEMO_RL_RESOLVERS)
-    assert (found.get("a"), found.get("b")) == (16, 4.0)
-    assert [isinstance(value := found.get(key), Unresolved) and value.reason for key in "cd"] == [
+    assert (found.data.get("a"), found.data.get("b")) == (16, 4.0)
+    assert [isinstance(value := found.data.get(key), Unresolved) and value.reason for key in "cd"] == [
         UnresolvedReason.RESOLVER,
         UnresolvedReason.TYPE,
     ]
@@ -125,8 +126,8 @@ def test_bomb_leaves_the_other_values_alone() -> None:
         "b: [{a: '${oc.create:[${b},${b}]}'}, {a: '${oc.create:[${b},${b}]}'}]\nc: {d: 1}\nx: '${oc.create:[${b}]}'\ne: ${c}\n"
     )
     assert not found.problems
-    assert (found.get("c", "d"), found.get("e", "d")) == (1, 1)
-    bomb = found.get("x")
+    assert (found.data["c"]["d"], found.data["e"]["d"]) == (1, 1)
+    bomb = found.data.get("x")
     assert isinstance(bomb, Unresolved) and bomb.reason == UnresolvedReason.TOO_LARGE
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs.model.quantity import Name, Reason, Unknown
 from tests.launches.building import CLAIM, KEYS, accelerate, batches, checked, codes, file, launched, recipe
 
 RUN = "accelerate launch --num_processes 8 train.py "
@@ -138,6 +139,38 @@ def test_a_hydra_program_is_composed(tmp_path: Path) -> None:
     (run,) = launched(checked(tmp_path, {**_HALOS, "run.sh": f"{_LAUNCH} ++model.batch_size=32\n"}))
     # HALOs states the global batch: the micro batch is 32 / (4 x 2).
     assert (run.path, run.geometry.global_batch_size, run.geometry.value("micro_batch_size")) == ("config/config.yaml", 32, 4)
+
+
+@pytest.mark.parametrize(
+    "override",
+    ["model.other=1", "+model.name=x", "~model.other", "loss.beta=1,2", "loss.beta='x", "loss.beta=${", "model.other.batch_size=1"],
+)
+def test_a_refused_override_of_something_else_changes_no_size(override: str, tmp_path: Path) -> None:
+    files = {**_HALOS, "config/model/llama.yaml": _HALOS["config/model/llama.yaml"] + "name: y\n"}
+    (run,) = launched(checked(tmp_path, {**files, "run.sh": f'{_LAUNCH} "{override}"\n'}))
+    assert (run.geometry.value("global_batch_size"), run.geometry.value("gradient_accumulation_steps")) == (64, 2)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        pytest.param("+model.batch_size=32", id="it exists"),
+        pytest.param("~model.batch_size=32", id="its value is another one"),
+        pytest.param("model.batch_size=32,64", id="a sweep"),
+        pytest.param("model.batch_size=choice(32,64)", id="a function"),
+        pytest.param("model.batch_size=[32", id="an open bracket"),
+        pytest.param("model.batch_size.x=32", id="a key below a number"),
+        pytest.param("model={batch_size: 32, other: 1}", id="a mapping with a new key"),
+        pytest.param("++model=llama", id="a group can't be forced"),
+    ],
+)
+def test_what_a_refused_override_would_set_is_unknown(override: str, tmp_path: Path) -> None:
+    (run,) = launched(checked(tmp_path, {**_HALOS, "run.sh": f'{_LAUNCH} "{override}"\n'}))
+    batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    assert isinstance(batch, Unknown)
+    assert run.geometry.value("micro_batch_size") is None
+    if not override.startswith(("model=", "++", "model.batch_size.x")):
+        assert (batch.reason, run.geometry.value("gradient_accumulation_steps")) == (Reason.NOT_APPLIED, 2)
 
 
 @pytest.mark.parametrize(

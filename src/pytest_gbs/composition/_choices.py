@@ -31,7 +31,7 @@ class Choices:
     def __init__(self, given: Sequence[PlacedOverride]) -> None:
         self.problems: list[ComposeProblem] = []
         self.chosen: dict[str, tuple[Any, Location]] = {}
-        self.external: set[str] = set()
+        self.paths: dict[str, str] = {}  # where the choices of the command line go
         self.used: set[str] = set()
         self.appended: list[DefaultsEntry] = []
         self.deletions: dict[str, tuple[Any, Location]] = {}
@@ -39,11 +39,12 @@ class Choices:
         self.known: dict[str, Any] = {}
         for parsed, at in given:
             if wrong := self._add_override(parsed, at):
-                self.problems.append(ComposeProblem(ProblemKind.OVERRIDE, wrong, at))
+                self.problems.append(ComposeProblem(ProblemKind.OVERRIDE, wrong, at, parsed.path))
 
     def _add_override(self, parsed: ParsedOverride, at: Location) -> str:
         """Note one override; return what is wrong with it, or nothing."""
         key, value = parsed.group_key, parsed.value
+        self.paths[key] = parsed.path
         if parsed.kind == FORCE:
             return f"++ does not work for a group: {parsed.key}"
         if parsed.kind == DELETE:
@@ -55,7 +56,6 @@ class Choices:
             self.appended.append(DefaultsEntry(parsed.key, value, parsed.package, at))
         else:
             self.chosen[key] = value, at
-            self.external.add(key)
         return ""
 
     def add(self, entry: PlacedEntry) -> None:
@@ -95,9 +95,9 @@ class Choices:
         found = []
         for key, (_, at) in self.chosen.items():
             if key not in self.used and not key.removeprefix("/").startswith((f"{HYDRA}/", f"{HYDRA}.")):
-                kind = ProblemKind.OVERRIDE if key in self.external else ProblemKind.DEFAULTS
-                found.append(ComposeProblem(kind, f"no defaults list has {key} to override", at))
+                kind = ProblemKind.OVERRIDE if key in self.paths else ProblemKind.DEFAULTS
+                found.append(ComposeProblem(kind, f"no defaults list has {key} to override", at, self.paths.get(key, "")))
         for key, (_, at) in self.deletions.items():
             if key not in self.deleted:
-                found.append(ComposeProblem(ProblemKind.OVERRIDE, f"no defaults list has {key} to delete", at))
+                found.append(ComposeProblem(ProblemKind.OVERRIDE, f"no defaults list has {key} to delete", at, self.paths[key]))
         return found

@@ -141,28 +141,11 @@ class Interpolations:
         parts = []
         length = 0
         for part in text.parts:
-            parts.append(part if isinstance(part, str) else self._string(self._interpolation(part, parent)))
+            parts.append(part if isinstance(part, str) else _string(self._interpolation(part, parent)))
             length += len(parts[-1])
             if length > LONGEST_INTERPOLATION:
                 raise LimitExceeded(f"a text of more than {LONGEST_INTERPOLATION:,} characters")
         return "".join(parts)
-
-    def _string(self, value: Any) -> str:
-        """Return `value` as Python prints it within a text."""
-        return str(self._raw(value, 0))
-
-    def _raw(self, node: Any, depth: int) -> Any:
-        self.budget.spend()
-        if depth > DEEPEST_CHAIN:
-            raise LimitExceeded(f"nested deeper than {DEEPEST_CHAIN} levels")
-        if isinstance(node, Leaf):
-            return node.value
-        content = node.content if isinstance(node, Branch | Items) else node
-        if isinstance(content, list):
-            return [self._raw(item, depth + 1) for item in content]
-        if isinstance(content, dict):
-            return {key: self._raw(value, depth + 1) for key, value in content.items()}
-        return content
 
     def _interpolation(self, interpolation: Interpolation, parent: Container) -> Any:
         self._enter()
@@ -226,7 +209,7 @@ class Interpolations:
             return self.environment[name]
         if not default:
             raise ResolutionError(UnresolvedReason.ENVIRONMENT, f"environment variable {name} must be set")
-        return None if default[0] is None else self._string(default[0])
+        return None if default[0] is None else _string(default[0])
 
     def _oc_decode(self, arguments: list[Any], parent: Container) -> Any:
         if arguments[0] is None:
@@ -303,6 +286,13 @@ def _contains(node: Node, inner: Container) -> bool:
     while above is not None and above is not node:
         above = above.parent
     return above is not None
+
+
+def _string(value: Any) -> str:
+    """Return a scalar as Python prints it within a text."""
+    if isinstance(value, Branch | Items | list | dict):
+        raise ResolutionError(UnresolvedReason.UNSUPPORTED, "gbs does not write a mapping or a list within a text")
+    return str(value.value if isinstance(value, Leaf) else value)
 
 
 def _of_numbers(name: str, resolver: Callable[..., Any], arguments: list[Any]) -> Any:

@@ -33,6 +33,11 @@ class ParsedOverride(NamedTuple):
         """The key with its package: `model@policy`."""
         return self.key if self.package is None else f"{self.key}@{self.package}"
 
+    @property
+    def path(self) -> str:
+        """Where the value goes, with dots."""
+        return self.key.replace("/", ".") if self.package is None else self.package
+
 
 def parse_override(text: str) -> ParsedOverride:
     """Return what `text` means.

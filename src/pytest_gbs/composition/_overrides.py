@@ -13,7 +13,7 @@ from pytest_gbs.composition._merge import Merger
 from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf, Node, child, from_data
 from pytest_gbs.composition._override_grammar import ADD, CHANGE, DELETE, ParsedOverride
 from pytest_gbs.composition._tokens import GrammarError
-from pytest_gbs.composition.composed import ProblemKind, UnresolvedReason
+from pytest_gbs.composition.composed import NOT_APPLIED, ProblemKind, UnresolvedReason
 from pytest_gbs.model.limits import DEEPEST_COMPOSED
 from pytest_gbs.model.location import Location
 
@@ -31,7 +31,7 @@ def apply_override(root: Branch, override: ParsedOverride, at: Location, budget:
         _delete(root, override, at, budget)
         return
     _check_interpolations(value, at)
-    if override.kind == ADD and not isinstance(value, dict | list) and _selected(root, key, at, budget) is not None:
+    if override.kind == ADD and not isinstance(value, dict | list) and _selected(root, key, budget) is not None:
         raise _refused(f"{key} exists; + only adds", at)
     struct = override.kind == CHANGE
     node: Container = root
@@ -50,6 +50,24 @@ def apply_override(root: Branch, override: ParsedOverride, at: Location, budget:
         Merger(root, budget).merge_container(old, new, struct)
     else:
         _put(node, last, new, struct, key)
+
+
+def mark_not_applied(root: Branch, key: str, at: Location) -> None:
+    """Make what the override of `key` at `at` would change unknown: the value of `key`, or all below it; new keys are left out."""
+    node: Node | None = root
+    for step in split_key(key):
+        node = child(node, step) if isinstance(node, Branch | Items) else None
+    if node is not None:
+        _mark(node, at)
+
+
+def _mark(node: Node, at: Location) -> None:
+    if isinstance(node, Leaf):
+        node.value = node.text = NOT_APPLIED
+        node.at = at
+    else:
+        for inner in node.content.values() if isinstance(node, Branch) else node.content:
+            _mark(inner, at)
 
 
 def _refused(message: str, at: Location) -> CompositionError:
@@ -80,22 +98,18 @@ def _put(node: Container, step: str, value: Node, struct: bool, key: str) -> Non
         node.content[int(step)] = value
 
 
-def _selected(root: Branch, key: str, at: Location, budget: Budget) -> Any:
+def _selected(root: Branch, key: str, budget: Budget) -> Any:
     """Return what `key` has: a container, or the value of a scalar; None if there is nothing, null, or `???`."""
     try:
         found = Interpolations(root, budget).select(key, root, absent=True)
     except ResolutionError as error:
-        if error.reason in (UnresolvedReason.NO_SUCH_KEY, UnresolvedReason.TO_MISSING):
-            return None
-        if error.reason in (UnresolvedReason.SYNTAX, UnresolvedReason.TYPE, UnresolvedReason.TOO_LARGE):
-            raise _refused(error.message, at) from error
-        return key  # something is there
+        return None if error.reason in (UnresolvedReason.NO_SUCH_KEY, UnresolvedReason.TO_MISSING) else key  # something is there
     return found.value if isinstance(found, Leaf) else found
 
 
 def _delete(root: Branch, override: ParsedOverride, at: Location, budget: Budget) -> None:
     key = override.key
-    found = _selected(root, key, at, budget)
+    found = _selected(root, key, budget)
     if found is None:
         raise _refused(f"there is no {key} to delete", at)
     if override.value is not None and override.value != found:

@@ -14,7 +14,7 @@ from pytest_gbs.composition._nodes import Branch, Budget, Leaf
 from pytest_gbs.composition._override_grammar import parse_override
 from pytest_gbs.composition._to_document import to_document
 from pytest_gbs.composition._tokens import GrammarError, UnsupportedSyntax
-from pytest_gbs.composition.composed import Composed
+from pytest_gbs.composition.composed import NOT_APPLIED, Composed
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.framework import Arguments, Loader
 from pytest_gbs.model.location import Location
@@ -26,8 +26,6 @@ _NUMBER: Final = r"[+-]?[0-9]+(_[0-9]+)*"
 # What float() takes of the numbers that people write: `2e-5` is a number to a parser of arguments.
 _FRACTION: Final = r"[+-]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][+-]?[0-9]+)?"
 _LONGEST: Final = 18
-# What a setting is set to whose value is broken.
-UNREADABLE: Final = "$(unreadable)"
 
 
 def with_settings(
@@ -68,7 +66,9 @@ def _put(root: Branch, setting: CommandSetting, style: str, loader: str) -> None
         branch = inner
     if setting.path:
         leaf = Leaf(_value(setting, style, loader), setting.at, setting.word.raw)
-        branch.put(setting.path[-1], leaf if loader != Loader.OMEGACONF or _is_readable(leaf) else Leaf(UNREADABLE, setting.at, UNREADABLE))
+        branch.put(
+            setting.path[-1], leaf if loader != Loader.OMEGACONF or _is_readable(leaf) else Leaf(NOT_APPLIED, setting.at, NOT_APPLIED)
+        )
 
 
 def _is_readable(leaf: Leaf) -> bool:
@@ -100,9 +100,11 @@ def _value(setting: CommandSetting, style: str, loader: str) -> object:
 
 
 def _hydra_value(text: str) -> Any:
-    """Return the value of an override in Hydra's grammar; the text itself if it is not a scalar, or several values."""
+    """Return the value of an override in Hydra's grammar; the text itself if it is not a scalar."""
     try:
         value = parse_override(f"value={text}").value
-    except (GrammarError, UnsupportedSyntax):
+    except UnsupportedSyntax:
+        return NOT_APPLIED
+    except GrammarError:
         return text
     return value if isinstance(value, bool | int | float | str) or value is None else text

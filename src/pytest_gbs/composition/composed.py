@@ -10,6 +10,8 @@ from pytest_gbs.model.record import NamedTuple
 
 # The place of an override that was given without one.
 NOWHERE: Final = Location("", 0, 0)
+# The text of a value that an override would set that the program refuses or gbs does not read.
+NOT_APPLIED: Final = "$(not applied)"
 
 
 class UnresolvedReason:
@@ -48,11 +50,15 @@ class ProblemKind:
 
 
 class ComposeProblem(NamedTuple):
-    """Something at which the program would stop while it composes (or, of kind `limit`, at which gbs does)."""
+    """Something at which the program would stop while it composes (or, of kind `limit`, at which gbs does).
+
+    `key` is what an override would set, with dots.
+    """
 
     kind: str
     message: str
     at: Location
+    key: str = ""
 
 
 class Override(NamedTuple):
@@ -68,7 +74,8 @@ class Composed(NamedTuple):
     `data` has the values as plain dicts, lists and scalars, with `Unresolved` in place of what is not known. `document` says
     the same as a made-up file, which a framework's table reads like any other; `places` maps the key path of each scalar, list
     indices included, to the place in a real file where it is written. `problems` are what the program would stop at; what could
-    be composed all the same is there. `sources` are the paths of all files that were read.
+    be composed all the same is there, and what a refused override would set is `NOT_APPLIED`. `sources` are the paths of all
+    files that were read.
     """
 
     data: dict[Any, Any]
@@ -76,15 +83,3 @@ class Composed(NamedTuple):
     places: dict[KeyPath, Location]
     problems: tuple[ComposeProblem, ...]
     sources: tuple[str, ...]
-
-    def get(self, *path: str | int) -> Any:
-        """Return what `data` has at `path`, or None where it has nothing."""
-        found: Any = self.data
-        for step in path:
-            if isinstance(found, dict):
-                found = found.get(step)
-            elif isinstance(found, list) and isinstance(step, int) and step < len(found):
-                found = found[step]
-            else:
-                return None
-        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +14,7 @@ from pytest_gbs.composition._interpolations import Interpolations, split_key
 from pytest_gbs.composition._merge import Merger
 from pytest_gbs.composition._nodes import Branch, Budget, Node
 from pytest_gbs.composition._override_grammar import parse_override
-from pytest_gbs.composition._overrides import apply_override
+from pytest_gbs.composition._overrides import apply_override, mark_not_applied
 from pytest_gbs.composition._to_document import to_document, without_values
 from pytest_gbs.composition._tokens import GrammarError, UnsupportedSyntax
 from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
@@ -46,11 +47,14 @@ def compose(
             try:
                 apply_override(root, each.parsed, each.at, budget)
             except CompositionError as error:
-                problems.append(ComposeProblem(ProblemKind.OVERRIDE, error.problem.message, each.at))
+                problems.append(ComposeProblem(ProblemKind.OVERRIDE, error.problem.message, each.at, each.parsed.path))
     except LimitExceeded as error:
         problems.append(ComposeProblem(ProblemKind.LIMIT, str(error), root.at))
     except CompositionError as error:
         problems.append(error.problem)
+    for problem in problems:
+        if problem.key:
+            mark_not_applied(root, problem.key, problem.at)
     root.content.pop(HYDRA, None)
     path = folder.sources[0] if folder.sources else config_dir
     if whole and problems:
@@ -69,13 +73,19 @@ def _parsed(
             parsed = parse_override(text)
         except (GrammarError, UnsupportedSyntax) as error:
             reads = "gbs does not read" if isinstance(error, UnsupportedSyntax) else "Hydra can't parse"
-            problems.append(ComposeProblem(ProblemKind.OVERRIDE, f"{reads} {text[:80]!r}: {error}", at))
+            problems.append(ComposeProblem(ProblemKind.OVERRIDE, f"{reads} {text[:80]!r}: {error}", at, _path(text)))
             continue
         if parsed.key == HYDRA or parsed.key.startswith((f"{HYDRA}.", f"{HYDRA}/")):
             continue
         chooses = not isinstance(parsed.value, dict) and folder.is_group(parsed.key)
         (groups if chooses else values).append(PlacedOverride(parsed, at))
     return groups, values
+
+
+def _path(text: str) -> str:
+    """Return what an override that can't be read would set, with dots; nothing if its key can't be read either."""
+    match = re.match(r"[+~]*([\w./-]+)(?:@[\w.-]*)?=", text)
+    return match.group(1).replace("/", ".").strip(".") if match else ""
 
 
 def _parts(folder: Folder, name: str, groups: Sequence[PlacedOverride], problems: list[ComposeProblem]) -> list[Part]:

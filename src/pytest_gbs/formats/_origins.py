@@ -15,6 +15,7 @@ _REASONS: Final = {
     Reason.AUTO: "filled in when training starts",
     Reason.INTERPOLATED: "a variable that something else fills in",
     Reason.NOT_AN_INTEGER: "not a whole number",
+    Reason.NOT_APPLIED: "an override that Hydra refuses, or that gbs does not read",
     Reason.OVERRIDDEN: "overridden",
     Reason.PLACEHOLDER: "a placeholder that something else fills in",
     Reason.FROM_CHECKPOINT: "may come from a checkpoint",

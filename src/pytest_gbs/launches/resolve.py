@@ -18,7 +18,7 @@ from pytest_gbs.composition import (
     merge_files,
     with_settings,
 )
-from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
+from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part
 from pytest_gbs.launches.find import FoundLaunch
@@ -27,7 +27,7 @@ from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
-from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Size, Unknown
+from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandSetting, settings
 
@@ -55,12 +55,20 @@ class ResolvedLaunch(NamedTuple):
         return locate(at, self.document, self.places)
 
     def size(self, size: Size) -> Size:
-        """`size`, read from the document, with real places; what the command line gives says so."""
+        """`size`, read from the document, with real places; what the command line gives, or fails to give, says so."""
+        if isinstance(size, Unknown) and size.at is not None and _is_not_applied(self.document, size.at):
+            size = size._replace(reason=Reason.NOT_APPLIED)
         size = really(size, self.document, self.places)
         if not isinstance(size, Quantity) or size.at is None or size.origin != Origin.FILE:
             return size
         given = size.at.source in (self.found.launch.at.source, self.found.script.path)
         return size._replace(origin=Origin.LAUNCH) if given else size
+
+
+def _is_not_applied(document: Document, at: Location) -> bool:
+    """Return whether the value at `at`, a place in `document`, is what an override would set that was not applied."""
+    node = document.get(*at.path) if at.path else None
+    return isinstance(node, Scalar) and node.text == NOT_APPLIED
 
 
 def locate(at: Location, document: Document, places: dict[KeyPath, Location] | None) -> Location:

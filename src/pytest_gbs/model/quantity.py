@@ -103,6 +103,7 @@ class Reason:
     AUTO: Final = "auto"
     INTERPOLATED: Final = "interpolated"
     NOT_AN_INTEGER: Final = "not-an-integer"
+    NOT_APPLIED: Final = "not-applied"
     OVERRIDDEN: Final = "overridden"
     PLACEHOLDER: Final = "placeholder"
     FROM_CHECKPOINT: Final = "from-checkpoint"
