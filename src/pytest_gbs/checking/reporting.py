@@ -51,6 +51,7 @@ class FileResult:
         "launcher",
         "launches",
         "named",
+        "part",
         "path",
         "problem",
         "role",
@@ -62,6 +63,7 @@ class FileResult:
     def __init__(self, path: str, role: str, named: bool, judgement: RecipeJudgement, source: Source | None = None) -> None:
         self.path, self.role, self.named, self.judgement, self.source = path, role, named, judgement, source
         self.document: int = 1
+        self.part = ""
         self.framework: str | None = None
         self.launcher: LauncherFile | None = None
         self.runs: tuple[Run, ...] = ()
@@ -118,6 +120,7 @@ class Reporting:
             pending.launcher if self._keep_runs else None,
             pending.launches,
             finalise.once(o for each in pending.judgement.launched for o in self._about(each)) if recipe else (),
+            pending.part,
             any(self.rules.by_code[code].scope == Scope.UNREAD for code, _ in applying),
         )
         if pending.source is not None and (findings or any(o.claim for o in undetermined) or self._keep_runs):

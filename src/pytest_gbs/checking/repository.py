@@ -17,7 +17,7 @@ from pytest_gbs.frameworks._own import all_called, all_hints, recogniser
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
 from pytest_gbs.model.assumption import Assuming, Assumption
-from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES, PROGRAMS, SCRIPTS, Document
+from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES, PROGRAMS, RECIPES, SCRIPTS, Document
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
@@ -116,7 +116,7 @@ class Repository:
     def readable_paths(self) -> tuple[str, ...]:
         """All files of the tree that may hold a recipe, sorted: configurations, Python programs and notebooks."""
         if self._readable is None:
-            self._readable = tuple(path for path in self.all_paths if path.endswith((*CONFIGURATIONS, *PROGRAMS)))
+            self._readable = tuple(path for path in self.all_paths if path.endswith(RECIPES))
         return self._readable
 
     def targets(self, targets: Sequence[str]) -> dict[str, bool]:
@@ -149,7 +149,7 @@ class Repository:
         inside = _range(self.readable_paths, prefix)
         if inside or target.endswith("/"):
             return [path for path in inside if not self._left_out(path, prefix)]
-        if not target.endswith((*CONFIGURATIONS, *PROGRAMS)) and not _is_there(self.tree.read(target)):
+        if not target.endswith(RECIPES) and not _is_there(self.tree.read(target)):
             raise UsageError(f"no file or folder {target}, or no configuration file in it")
         return None
 
@@ -165,7 +165,7 @@ class Repository:
 
     def _is_file(self, target: str) -> bool:
         """Return whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
-        source = self.tree.read(target) if target.endswith((*CONFIGURATIONS, *PROGRAMS)) else None
+        source = self.tree.read(target) if target.endswith(RECIPES) else None
         if isinstance(source, Source):
             self._ahead[target] = source
         return isinstance(source, Source)
@@ -174,8 +174,9 @@ class Repository:
         """Return whether the settings exclude the file, or it is test data that nobody pointed at."""
         if matches_any(path, self.settings.exclude):
             return True
-        folders = _TEST_DATA if not path.endswith(PROGRAMS) else _TEST_CODE
-        return any(folder in f"/{path}" and folder not in f"/{below}" for folder in folders)
+        if path.endswith(PROGRAMS):
+            return any(part in f"/{path}" for part in _TEST_CODE) and not any(part in f"/{below}" for part in _TEST_CODE)
+        return any(folder in f"/{path}" and folder not in f"/{below}" for folder in _TEST_DATA)
 
     def documents(self, path: str, named: bool) -> tuple[Source | None, tuple[Document | Unreadable, ...]]:
         """Return the documents of the file at `path`; none, without parsing, where its text has no key of any table."""

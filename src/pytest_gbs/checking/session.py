@@ -396,6 +396,7 @@ class _Check:
         if "gbs:" in document.source.text:
             pending.suppressible = document
         pending.document = document.number
+        pending.part = document.part
         self.repository.remember(path, None, document.source)
         return pending
 

@@ -37,7 +37,7 @@ _HOOK: Final = r"""repos:
         args: [--]  # file names come after it and are never read as flags
         language: python
         additional_dependencies: [pytest-gbs]
-        files: '(?i)\.(ya?ml|json|toml|sh|bash|zsh|slurm|sbatch|sub|job|launcher|md|mk)$|(^|/)(GNU)?makefile$|^gbs\.lock$'
+        files: '(?i)\.(ya?ml|json|toml|py|ipynb|sh|bash|zsh|slurm|sbatch|sub|job|launcher|md|mk)$|(^|/)(GNU)?makefile$|^gbs\.lock$'
         require_serial: true
 """
 _JOB: Final = """\

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pytest_gbs.arithmetic.wording import listing
-from pytest_gbs.model.document import CONFIGURATIONS, Alias, Document, Mapping, Node, Scalar
+from pytest_gbs.model.document import RECIPES, Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import MOST_REREAD_CHARACTERS
 from pytest_gbs.model.location import KeyPath, Source, Unreadable
@@ -23,7 +23,7 @@ def unintended(before: Source, after: Source, edits: tuple[Edit, ...]) -> str:
 
     A key that an edit inserts is intended where its name stands in the replacement. A launching file holds no such values.
     """
-    if not before.path.lower().endswith(CONFIGURATIONS):
+    if not before.path.lower().endswith(RECIPES):
         return ""
     old, new = read(before), read(after)
     if any(isinstance(each, Unreadable) for each in new) and not any(isinstance(each, Unreadable) for each in old):

@@ -25,9 +25,7 @@ def rows(report: Report, places: Places) -> Iterator[tuple[str, ...]]:
 
 
 def _row(file: FileReport, run: Run, places: Places) -> tuple[str, ...]:
-    name = places.path(file.path)
-    if file.document > 1:
-        name += f" (document {file.document})"
+    name = places.path(file.path) + file.which
     if run.launch is not None:
         name = _launched(name if file.runs[0].launch is None else "", run.launch, places)
     verdict = (file.verdict or "") if run.launch is None else ""

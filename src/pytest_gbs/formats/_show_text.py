@@ -47,7 +47,7 @@ def launcher_files(report: Report) -> list[FileReport]:
 
 
 def _recipe(file: FileReport, run: Run, launched: tuple[Run, ...], places: Places, paint: Paint) -> str:
-    number = f" (document {file.document})" if file.document > 1 else ""
+    number = file.which
     if run.launch is not None:
         position = places.position(run.launch.at)
         path = places.path(run.launch.at.source)

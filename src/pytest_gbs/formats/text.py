@@ -72,10 +72,9 @@ def _listing(report: Report, places: Places, paint: Paint) -> Iterator[str]:
     """Yield a line for each file: its verdict, or what it is if it is not a recipe."""
     for file in report.files:
         word = file.verdict or file.role
-        number = f" (document {file.document})" if file.document > 1 else ""
         framework = paint(f"  {file.framework}" if file.framework else "", DIM)
         problem = f"  {escape(file.problem)}" if file.role == Role.UNREADABLE else ""
-        yield f"{paint(f'{word:<12}', word)} {escape(places.path(file.path))}{number}{framework}{problem}"
+        yield f"{paint(f'{word:<12}', word)} {escape(places.path(file.path))}{file.which}{framework}{problem}"
 
 
 FORMAT = Format("text", "for people: source excerpts, arithmetic, and a summary", render, show)

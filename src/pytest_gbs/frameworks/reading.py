@@ -51,10 +51,10 @@ def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
         size = None if entry is None else _size(row, entry[1], document, framework)
         if size is not None:
             sizes[row.name] = size
-        elif row.default is not None and document.rest is None:
+        elif row.default is not None or document.rest is not None:
             absent.append(row)
-        elif document.rest is not None:
-            sizes[row.name] = Unknown(row.name, Reason.COMPUTED, document.rest)
+    if document.rest is not None:
+        return {**{row.name: Unknown(row.name, Reason.COMPUTED, document.rest) for row in absent}, **sizes}
     late = [row for row in absent if not _take_default(row, sizes)]
     for row in late:  # a default that is another size's default, in whichever order the rows stand
         _take_default(row, sizes)

@@ -13,6 +13,8 @@ CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 """What the name of a configuration file ends with."""
 PROGRAMS: Final = (".py", ".ipynb")
 """What the name of a Python program ends with."""
+RECIPES: Final = (*CONFIGURATIONS, *PROGRAMS)
+"""What the name of a file that may hold a recipe ends with."""
 PYTHON: Final = "python"
 """The syntax of Python programs."""
 DICTIONARY: Final = "dict"
@@ -112,7 +114,8 @@ class Document(NamedTuple):
     as the loaders have it.
 
     In a Python program `called` is the class whose call this is, as imported (`trl.SFTConfig`), `imports` are the modules that the
-    program imports, and further keys come from `rest` if that is set: `**options`.
+    program imports, and further keys come from `rest` if that is set: `**options`. `part` says for people where it is in its file:
+    "line 104", "cell 5".
     """
 
     source: Source
@@ -125,6 +128,7 @@ class Document(NamedTuple):
     called: str = ""
     imports: frozenset[str] = frozenset()
     rest: Location | None = None
+    part: str = ""
 
     def get(self, *path: str | int) -> Node | None:
         """Return the value at key path `path`, aliases followed, or None where there is none."""

@@ -61,7 +61,14 @@ class FileReport(NamedTuple):
     launcher: LauncherFile | None = None  # what it gives, for role launcher, where runs are kept
     launches: int = 0  # how many commands in it launch a recipe
     elsewhere: tuple[Finding, ...] = ()  # what is wrong with launches of it, told with the launching files
+    part: str = ""  # where its document is in the file, for people: "line 104", "cell 5"
     unread: bool = False  # it is a script that was not read to its end, or one such may launch it
+
+    @property
+    def which(self) -> str:
+        """Which document of its file it is, to stand behind the path: ` (document 2)`; "" where the path says enough."""
+        part = self.part or (f"document {self.document}" if self.document > 1 else "")
+        return f" ({part})" if part else ""
 
     @property
     def launches_others(self) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_gbs.checking.repository import COMMANDS
 from pytest_gbs.formats._escape import escape, neutralize
-from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES
+from pytest_gbs.model.document import MAKEFILES, RECIPES
 from pytest_gbs.model.errors import GbsError
 from pytest_gbs.pytest_plugin.checks import Checks, in_words
 from pytest_gbs.pytest_plugin.items import Crash, Failure, RecipeFile, RecipeItem, names_of
@@ -39,11 +39,6 @@ class RecipeSession:
         return f"gbs: recipes from {', '.join(_shown(root, folder) for root in self.roots)}"
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave Python files out of a session for recipes alone."""
-        return True if self.alone and collection_path.suffix == ".py" else None
-
-    @pytest.hookimpl(tryfirst=True)
     def pytest_collect_directory(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Take every folder as a plain one in a session for recipes alone: pytest imports the `__init__.py` of a package."""
         return pytest.Dir.from_parent(parent, path=path) if self.alone else None
@@ -52,15 +47,13 @@ class RecipeSession:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-        """Add ours to what other plugins collect from a file below a root; alone, it is ours only."""
+        """Add ours to what other plugins collect from a file below a root; alone, it is ours only, and no Python file is imported."""
         others = yield
-        if not file_path.name.endswith((*CONFIGURATIONS, *COMMANDS, *MAKEFILES)) or not any(
-            file_path.is_relative_to(root) for root in self.roots
-        ):
+        if not file_path.name.endswith((*RECIPES, *COMMANDS, *MAKEFILES)) or not any(file_path.is_relative_to(root) for root in self.roots):
             return others
         named: dict[str, Any] = names_of(file_path, parent)
         file = RecipeFile.from_parent(parent, path=file_path, checks=self.checks, collected=self.files, **named)
-        return [file] if self.alone else [*others, file]
+        return [file] if self.alone and not parent.session.isinitpath(file_path) else [*others, file]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

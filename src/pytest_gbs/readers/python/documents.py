@@ -36,7 +36,8 @@ def read_documents(program: Program) -> Iterator[Document]:
         keyed = follow(root, MOST_NODES)
         rest = None if table.rest is None else Location(program.source.path, table.rest.start, table.rest.stop)
         blocks = comments.of_module(root) if called == MODULE else comments.of_call(node, keyed, alone)
-        yield Document(program.source, number, PYTHON, root, keyed, blocks, (), called, imports, rest)
+        part = "" if called == MODULE else program.part(node)
+        yield Document(program.source, number, PYTHON, root, keyed, blocks, (), called, imports, rest, part)
 
 
 @cache

@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
@@ -22,7 +23,8 @@ _NOT_CODE: Final = ("outputs", "metadata", "attachments")
 class Program(NamedTuple):
     """A program that parses: `text` is its code, and `places` says where each part of it is in the file.
 
-    `places` are pairs (offset in `text`, offset in the file), ascending; between two of them both count alike.
+    `places` are pairs (offset in `text`, offset in the file), ascending; between two of them both count alike. `cells` are, for a
+    notebook, the lines of `text` at which its cells start, and their numbers as people count them.
     """
 
     source: Source
@@ -30,6 +32,7 @@ class Program(NamedTuple):
     tree: ast.Module
     lines: Lines
     places: tuple[tuple[int, int], ...]
+    cells: tuple[tuple[int, int], ...] = ()
 
     def place(self, offset: int) -> int:
         """The offset in the file of the character at `offset` of the text."""
@@ -41,6 +44,12 @@ class Program(NamedTuple):
         start = self.lines.starts[line - 1]
         text = self.lines.line(line)
         return start + (column if text.isascii() else len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")))
+
+    def part(self, node: ast.AST) -> str:
+        """Where `node` is, for people: "line 104", and in a notebook "cell 5", counted from 1 with the cells of text."""
+        line: int = getattr(node, "lineno", 1)
+        number = bisect_right(self.cells, (line, len(self.text))) - 1
+        return f"cell {self.cells[number][1]}" if self.cells else f"line {line}"
 
     def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
         """The offsets in the file of the first character of `node` and of the one behind it."""
@@ -62,10 +71,10 @@ def read_program(source: Source) -> Program | Unreadable:
     document = read_json(source, without=_NOT_CODE)[0]
     if isinstance(document, Unreadable):
         return document._replace(matters=False)
-    text, places = _cells(source, document)
+    text, places, cells = _cells(source, document)
     tree = _parse(text)
     if isinstance(tree, ast.Module):
-        return Program(source, text, tree, Lines(text), places)
+        return Program(source, text, tree, Lines(text), places, cells)
     return unreadable(source, 0, f"Python can't parse its code: {tree[1]}")._replace(matters=False)
 
 
@@ -83,35 +92,36 @@ def _parse(text: str) -> ast.Module | tuple[int, str]:
         return 0, f"Python: {type(error).__name__}"
 
 
-def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The code of all cells that parse, and where each part is in the file."""
+def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+    """The code of all cells that parse, where each part is in the file, and at which line each cell starts."""
     parts: list[str] = []
     places: list[tuple[int, int]] = []
-    length = 0
-    for cell in _code_cells(notebook.root):
-        lines = [line for line in cell if isinstance(line, Scalar)]
-        text = _without_magic("".join(line.text for line in lines))
+    cells: list[tuple[int, int]] = []
+    length, line = 0, 1
+    for number, cell in _code_cells(notebook.root):
+        written = [each for each in cell if isinstance(each, Scalar)]
+        text = _without_magic("".join(each.text for each in written))
         if not isinstance(_parse(text), ast.Module):
             continue
         at = length
-        for line in lines:
-            places.extend(_unescaped(source.text, line, at))
-            at += len(line.text)
+        for each in written:
+            places.extend(_unescaped(source.text, each, at))
+            at += len(each.text)
+        cells.append((line, number))
         parts.append(text + "\n")
         length += len(text) + 1
-    return "".join(parts), tuple(places) or ((0, 0),)
+        line += len(Lines(parts[-1]).starts) - 1
+    return "".join(parts), tuple(places) or ((0, 0),), tuple(cells)
 
 
-def _code_cells(root: Node | None) -> list[tuple[Node, ...]]:
-    """The source lines of each code cell; notebooks before version 4 have worksheets and `input`."""
-    found: list[tuple[Node, ...]] = []
-    for sheet in _items(_get(root, "worksheets")) or (root,):
-        for cell in _items(_get(sheet, "cells")):
-            kind = _get(cell, "cell_type")
-            code = _get(cell, "source") or _get(cell, "input")
-            if isinstance(kind, Scalar) and kind.text == "code" and code is not None:
-                found.append(_items(code) or (code,))
-    return found
+def _code_cells(root: Node | None) -> Iterator[tuple[int, tuple[Node, ...]]]:
+    """Yield the number of each code cell and its source lines; notebooks before version 4 have worksheets and `input`."""
+    sheets = _items(_get(root, "worksheets")) or (root,)
+    for number, cell in enumerate((cell for sheet in sheets for cell in _items(_get(sheet, "cells"))), 1):
+        kind = _get(cell, "cell_type")
+        code = _get(cell, "source") or _get(cell, "input")
+        if isinstance(kind, Scalar) and kind.text == "code" and code is not None:
+            yield number, _items(code) or (code,)
 
 
 def _get(node: Node | None, key: str) -> Node | None:

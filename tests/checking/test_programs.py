@@ -1,0 +1,131 @@
+"""Python programs and notebooks as recipes: recognised by the class that is called, judged and fixed like any other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.api import check
+from pytest_gbs.cli import main
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.hardware import CommandLineHardware
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.report import Report
+from pytest_gbs.model.run import Run
+from pytest_gbs.model.settings import Settings
+
+SFT = "from trl import SFTConfig\n"
+GRPO = "from trl import GRPOConfig\nGRPOConfig(per_device_train_batch_size={}, gradient_accumulation_steps={}, num_generations={})\n"
+
+
+def report(folder: Path, files: dict[str, str], targets: tuple[str, ...] = ()) -> Report:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return check(WorkTree(folder), targets, Settings(), CommandLineHardware(), keep_runs=True)
+
+
+def run(folder: Path, text: str, name: str = "train.py") -> Run:
+    (file,) = report(folder, {name: text}).files
+    return file.runs[0]
+
+
+def sizes(found: Run) -> dict[str, int]:
+    names = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+    return {name: size.value for name in names if isinstance(size := found.geometry.get(name), Quantity)}
+
+
+def notebook(*cells: str) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": cell} for cell in cells]})
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"train.py": "SFTConfig(per_device_train_batch_size=4)\n"}, id="a name that is not imported"),
+        pytest.param({"train.py": "from own import SFTConfig\nSFTConfig(per_device_train_batch_size=4)\n"}, id="a class of one's own"),
+        pytest.param({"train.py": SFT + "print(f'{SFTConfig(per_device_train_batch_size=4)!r:'\n"}, id="not Python"),
+        pytest.param({"data.py": "from torch.utils.data import DataLoader\nDataLoader(x, batch_size=4)\n"}, id="a loader alone"),
+        pytest.param({"tests/test_it.py": SFT + "SFTConfig(per_device_train_batch_size=4)  # GBS 64 on 1 GPU\n"}, id="test code"),
+    ],
+)
+def test_programs_that_are_no_recipes_say_nothing(tmp_path: Path, files: dict[str, str]) -> None:
+    assert not any(file.framework or file.findings for file in report(tmp_path, files).files)
+
+
+def test_test_code_that_was_pointed_at_is_read(tmp_path: Path) -> None:
+    files = {"tests/test_it.py": SFT + "SFTConfig(per_device_train_batch_size=4)\n"}
+    assert [file.framework for file in report(tmp_path, files, ("tests",)).files] == ["trl"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("import trl\ntrl.SFTConfig(per_device_train_batch_size=4)\n", "TRL (SFT)"),
+        ("from trl.trainer.dpo_config import DPOConfig\nDPOConfig(per_device_train_batch_size=4, loss_type='kto_pair')\n", "TRL (DPO)"),
+        ("from trl import *\nKTOConfig(per_device_train_batch_size=4, loss_type='bco')\n", "TRL (KTO)"),
+        ("from transformers import Seq2SeqTrainingArguments as A\nA(per_device_train_batch_size=4)\n", "transformers Trainer"),
+        ("import unsloth\n" + GRPO.format(4, 1, 4), "unsloth (GRPO)"),
+        (GRPO.format(4, 1, 4), "TRL (GRPO)"),
+    ],
+)
+def test_the_class_says_which_table(tmp_path: Path, text: str, title: str) -> None:
+    assert run(tmp_path, text).framework.title == title
+
+
+def test_what_options_may_set_is_unknown_instead_of_a_default(tmp_path: Path) -> None:
+    assert sizes(run(tmp_path, SFT + "SFTConfig(per_device_train_batch_size=4)\n"))[Name.GRADIENT_ACCUMULATION_STEPS] == 1
+    assert sizes(run(tmp_path, SFT + "SFTConfig(per_device_train_batch_size=4, **more)\n")) == {Name.MICRO_BATCH_SIZE: 4}
+
+
+@pytest.mark.parametrize(
+    ("micro", "accumulation", "group", "real"),
+    [
+        (4, 1, 4, 4),  # whole groups: as written
+        (1, 1, 4, 4),  # 1 x 1 is not a multiple of 4, for any version
+        (6, 2, 8, 8),  # 12 is not a multiple of 8
+        (1, 4, 4, None),  # earlier versions ask it of the micro batch, later ones of 1 x 4
+    ],
+)
+def test_unsloth_raises_a_micro_batch_to_a_whole_group(tmp_path: Path, micro: int, accumulation: int, group: int, real: int | None) -> None:
+    found = run(tmp_path, notebook("import unsloth", GRPO.format(micro, accumulation, group)), "a.ipynb")
+    assert sizes(found).get(Name.MICRO_BATCH_SIZE) == real
+
+
+def test_each_call_is_a_recipe_with_its_place(tmp_path: Path) -> None:
+    call = "SFTConfig(per_device_train_batch_size={})\n"
+    files = {"a.py": SFT + call.format(2) + call.format(4), "b.ipynb": notebook(SFT, "x = 1", call.format(8))}
+    found = report(tmp_path, files).files
+    assert [(file.path, file.document, file.which) for file in found] == [
+        ("a.py", 1, " (line 2)"),
+        ("a.py", 2, " (line 3)"),
+        ("b.ipynb", 1, " (cell 3)"),
+    ]
+    assert [sizes(file.runs[0])[Name.MICRO_BATCH_SIZE] for file in found] == [2, 4, 8]
+
+
+PROGRAM = (
+    SFT
+    + "MICRO = 4\nargs = SFTConfig(\n    per_device_train_batch_size=MICRO,\n    gradient_accumulation_steps=2,  # GBS {} on 8 GPUs\n)\n"
+)
+
+
+@pytest.mark.parametrize(("name", "wrap"), [("train.py", str), ("train.ipynb", notebook)])
+def test_comments_are_held_against_the_call(tmp_path: Path, name: str, wrap: object) -> None:
+    assert callable(wrap)
+    (right,) = report(tmp_path, {name: wrap(PROGRAM.format(64))}).files  # 4 x 2 x 8
+    assert (right.verdict, right.findings) == ("verified", ())
+    (wrong,) = report(tmp_path, {name: wrap(PROGRAM.format(128))}).files
+    assert [finding.message for finding in wrong.findings] == ["comment says 128, but the settings give 64"]
+
+
+@pytest.mark.parametrize(("name", "wrap"), [("train.py", str), ("train.ipynb", notebook)])
+def test_a_fix_changes_the_literal_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, wrap: object) -> None:
+    assert callable(wrap)
+    path = tmp_path / name
+    path.write_text(wrap(PROGRAM.format(128)), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    main(["fix", "--fix-settings", name])
+    assert path.read_text(encoding="utf-8") == wrap(PROGRAM.format(128)).replace("accumulation_steps=2", "accumulation_steps=4")
