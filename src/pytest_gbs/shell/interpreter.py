@@ -1797,7 +1797,7 @@ class _WordReader:
         elif kind == "raw_string":
             self.fields.add(self.text.slice(start + 1, stop - 1))
         elif kind == "ansi_c_string":
-            self.fields.add(values.unescaped(self.text.slice(start + 2, stop - 1), at))
+            self.fields.add((unknown("$'...'", at),))
         elif kind in ("string", "translated_string"):
             self.string(node, start, stop, at)
         elif kind in ("simple_expansion", "expansion"):

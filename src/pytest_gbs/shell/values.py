@@ -1,8 +1,6 @@
-"""What `${...}` does to a known value: a part of it, another case, a prefix or suffix taken off, text replaced; `$'...'`."""
+"""What `${...}` does to a known value: a part of it, another case, a prefix or suffix taken off, text replaced."""
 
 from __future__ import annotations
-
-from typing import Final
 
 from pytest_gbs.model.command import Part
 from pytest_gbs.model.location import Location
@@ -10,8 +8,6 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import patterns
 from pytest_gbs.shell.state import text_of, unknown
 from pytest_gbs.shell.text import Parts
-
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", "'": "'", '"': '"', "?": "?"}
 
 
 class Expanded(NamedTuple):
@@ -99,14 +95,3 @@ def _cut(parts: Parts, text: str, start: int, stop: int, at: Location) -> Parts:
 
 def _made(parts: Parts, text: str, at: Location) -> Part:
     return Part(text, at, at, default=any(part.default for part in parts))
-
-
-def unescaped(parts: Parts, at: Location) -> Parts:
-    r"""The text of `$'...'`; unknown if it has an escape other than the simple ones."""
-    text = text_of(parts)
-    if text is None:
-        return parts
-    first, *pieces = text.split("\\")
-    if any(piece[:1] not in _ESCAPES for piece in pieces):
-        return (unknown("$'...'", at),)
-    return (Part(first + "".join(_ESCAPES[piece[0]] + piece[1:] for piece in pieces), at, at),)
