@@ -9,7 +9,7 @@ from pytest_gbs.model.location import Lines
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report
-from pytest_gbs.model.run import Run
+from pytest_gbs.model.run import Geometry, Run
 
 
 def _must_be_a_size(name: str, run: Run) -> None:
@@ -70,14 +70,17 @@ class Recipe(NamedTuple):
 
     def law(self, name: str = Name.GLOBAL_BATCH_SIZE) -> str:
         """Return size `name` for people: "128", "16 x GPUs" where the GPUs are not known, "unknown" where it follows from nothing."""
+        value = self.value(name)
+        if value is not None:
+            return str(value)
         found = symbolic(name, self.run.geometry.stated, self.run.framework.equations) if self.run else None
         return symbolic_text(found) if found else "unknown"
 
     @property
     def sizes(self) -> dict[str, int]:
         """Every size that is known, by name."""
-        stated = self.run.geometry.stated if self.run else {}
-        return {name: size.value for name, size in stated.items() if isinstance(size, Quantity)}
+        seen = self.run.geometry if self.run else Geometry({}, {})
+        return {name: size.value for name, size in {**seen.stated, **seen.realised}.items() if isinstance(size, Quantity)}
 
     @property
     def global_batch_size(self) -> int | None:

@@ -12,10 +12,11 @@ from pytest_gbs.claims.judgement import judged
 from pytest_gbs.files.shipped import read_schema
 from pytest_gbs.formats import Options, find
 from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.declaration import Declaration, Interval
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.equation import Equation, Rounding
-from pytest_gbs.model.framework import Condition, Framework, Recognition, Row
+from pytest_gbs.model.framework import Framework, Recognition, Row
 from pytest_gbs.model.launch import Kind, Launch, LauncherFile
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown

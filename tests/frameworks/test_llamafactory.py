@@ -224,3 +224,10 @@ def test_a_placeholder_leaves_the_batch_unknown() -> None:
     stated = sizes(SFT + "per_device_train_batch_size: ${oc.env:BATCH,8}\n", world_size=8).stated
     assert value(stated[Name.MICRO_BATCH_SIZE]) == Reason.NOT_AN_INTEGER
     assert Name.GLOBAL_BATCH_SIZE not in stated
+
+
+def test_v1_looks_at_no_degree_in_a_single_process() -> None:
+    text = V1 + "micro_batch_size: 2\ncp_size: 2\nmp_replicate_size: 2\n"
+    assert sizes(text, world_size=1).global_batch_size == 2
+    assert sizes(text, world_size=8).global_batch_size == 8
+    assert [type(each) for each in outcomes("GBS202", text, world_size=1)] == [Verified]

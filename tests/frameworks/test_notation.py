@@ -10,7 +10,8 @@ import pytest
 from pytest_gbs.frameworks._building import build_framework
 from pytest_gbs.frameworks._notation import NotationError, Plain, Raw, expand
 from pytest_gbs.frameworks._origins import stated_at
-from pytest_gbs.model.framework import LENIENT, Condition, Reading, SameAs, Treatment
+from pytest_gbs.model.condition import Condition
+from pytest_gbs.model.framework import LENIENT, Reading, SameAs, Treatment
 
 PARENT: Raw = {
     "unit": "samples",

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.frameworks.reading import misread, read_sizes, treatment
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.model.framework import Condition, Framework, Loader, Reading, Recognition, Row, SameAs, Treatment
+from pytest_gbs.model.framework import Framework, Loader, Reading, Recognition, Row, SameAs, Treatment
 from pytest_gbs.model.location import KeyPath, Location, Source
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Unknown
 

@@ -58,6 +58,7 @@ def test_micro_batches_filled_by_tokens_have_no_accumulation(tokens: int, expect
     assert value(stated.get(Name.GRADIENT_ACCUMULATION_STEPS)) == expected
 
 
+CRITIC_OF = "  critic: {{model: {{path: my/critic}}}}\n  placement: {{critic_num_gpus_per_node: {gpus}}}\n"
 CRITIC = "  critic_mini_batch_size: 5\n"
 
 
@@ -73,7 +74,10 @@ CRITIC = "  critic_mini_batch_size: 5\n"
         pytest.param("GBS202", rl(train=128), 4, 1, id="a rollout smaller than a mini batch"),
         pytest.param("GBS202", rl(micro=48), 4, 1, id="320 is not 48 x something"),
         pytest.param("GBS202", rl(n=1, mini=90, train=180, micro=1), 32, 1, id="rounded"),  # 180 // 32 = 5, 90 // 32 = 2
-        pytest.param("GBS202", rl(more=CRITIC + "  critic: {model: {path: my/critic}}\n"), 4, 1, id="a critic"),
+        pytest.param("GBS202", rl(micro=5, more=CRITIC + "  critic: {model: {path: my/critic}}\n"), 4, 1, id="a critic"),
+        # 256 x 5 = 1280 completions on one rank of the critic, or 1280 // 3 = 426 on three.
+        pytest.param("GBS202", rl(more=CRITIC_OF.format(gpus=1)), 4, 0, id="a critic on one GPU"),
+        pytest.param("GBS202", rl(more=CRITIC_OF.format(gpus=3)), 4, 1, id="a critic without whole micro batches"),
         pytest.param("GBS207", rl(n=1, mini=8, train=64), 16, 1, id="a rank without a completion"),
     ],
 )

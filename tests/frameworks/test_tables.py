@@ -53,7 +53,7 @@ def test_titles_tell_tables_apart() -> None:
 
 
 # A table is data; what a framework rounds or corrects may need a function, and each of them is counted here.
-HOOKS = {"realise_evaluation", "realise_rank_batches", "realise_running_batch", "realise_split_batches", "realise_whole_micro_batches"}
+HOOKS = {"realise_evaluation", "realise_rank_batches", "realise_running_batch", "realise_whole_micro_batches"}
 SETTLING = {
     "accumulate_where_a_global_batch_is_given",
     "accumulate_where_both_are_given",
@@ -62,6 +62,7 @@ SETTLING = {
     "count_the_devices",
     "leave_out_generation",
     "reduce_micro_batch",
+    "run_alone",
     "schedule_accumulation",
 }
 
@@ -276,10 +277,33 @@ SPLIT = SFT + "accelerator_config: {split_batches: true}\n"
 
 def test_split_batches_make_the_micro_batch_that_of_all_ranks() -> None:
     text = SPLIT + BATCH.format(micro=24, steps=12)
-    assert value(sizes(text, world_size=2).realised[Name.GLOBAL_BATCH_SIZE]) == 288
-    assert value(sizes(text).realised[Name.GLOBAL_BATCH_SIZE]) == 288
-    assert sizes(SFT + BATCH.format(micro=24, steps=12), world_size=2).realised == {}
-    assert sizes(SPLIT + "gradient_accumulation_steps: ${STEPS}\n", world_size=2).realised == {}
+    assert sizes(text, world_size=2).global_batch_size == 288
+    assert sizes(text).global_batch_size == 288
+    assert sizes(SFT + BATCH.format(micro=24, steps=12), world_size=2).global_batch_size == 576
+    assert sizes(SPLIT + "gradient_accumulation_steps: ${STEPS}\n", world_size=2).global_batch_size is None
+
+
+def test_split_batches_make_the_evaluation_batch_that_of_all_ranks() -> None:
+    text = "eval_strategy: steps\nper_device_eval_batch_size: 6\n"
+    assert value(sizes(SFT + text, world_size=2).get(Name.EVAL_GLOBAL_BATCH_SIZE)) == 12
+    assert value(sizes(SPLIT + text, world_size=2).get(Name.EVAL_GLOBAL_BATCH_SIZE)) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "batch", "findings"),
+    [
+        pytest.param("accelerator_config: '{\"split_batches\": false}'\n", 8, [], id="false in JSON text"),
+        pytest.param("accelerator_config: accelerator.json\n", 8, [], id="a file"),
+        pytest.param("accelerator_config: '{\"split_batches\": tru'\n", 8, [], id="no JSON"),
+        pytest.param("accelerator_config: '{\"split_batches\": true}'\n", 4, [], id="JSON text"),
+        # trainer.py:811-822: num_steps takes the place of an accumulation of 1.
+        pytest.param("accelerator_config: {gradient_accumulation_kwargs: {num_steps: 4}}\n", 32, [], id="steps of accelerate"),
+        pytest.param('accelerator_config: \'{"gradient_accumulation_kwargs": {"num_steps": 4}}\'\n', 32, [], id="steps in JSON text"),
+    ],
+)
+def test_the_configuration_of_accelerate_counts(text: str, batch: int, findings: list[str]) -> None:
+    assert sizes(SFT + "per_device_train_batch_size: 4\n" + text, world_size=2).global_batch_size == batch
+    assert list(stumbles(SFT + text)) == findings
 
 
 def test_split_batches_must_divide_among_the_ranks() -> None:
@@ -352,11 +376,12 @@ def test_grpo_steps_per_generation_follow_from_the_generation_batch() -> None:
     assert Name.STEPS_PER_GENERATION not in unknown
 
 
-def test_prompts_need_not_be_whole_where_a_generation_feeds_several_steps() -> None:
+def test_a_step_has_no_prompts_of_its_own_where_a_generation_feeds_several() -> None:
     text = GRPO + "num_generations: 24\nsteps_per_generation: 6\n" + BATCH.format(micro=4, steps=4)
     stated = sizes(text, world_size=2).stated
     assert value(stated[Name.GENERATION_BATCH_SIZE]) == 48
-    assert value(stated[Name.PROMPTS_PER_STEP]) == Reason.NOT_WHOLE
+    assert value(stated[Name.PROMPTS_PER_ROLLOUT]) == 2
+    assert Name.PROMPTS_PER_STEP not in stated
     assert isinstance(outcomes("GBS205", text, world_size=2)[0], Verified)
 
 
@@ -376,6 +401,12 @@ def test_groups_must_be_whole() -> None:
     assert isinstance(bad, Finding)  # 512 = 36 x 14 + 8
     assert isinstance(unknown, Undetermined)
     assert unknown.implies == "true if the number of GPUs is a multiple of 7"
+
+
+def test_groups_are_checked_before_batches_are_split() -> None:
+    text = GRPO + "accelerator_config: {split_batches: true}\nnum_generations: 8\n" + BATCH.format(micro=4, steps=1)
+    assert isinstance(outcomes("GBS205", text, world_size=2)[0], Verified)  # 4 x 2, though 4 completions are generated
+    assert value(sizes(text, world_size=2).get(Name.GENERATION_BATCH_SIZE)) == 4
 
 
 def test_groups_of_the_evaluation_must_be_whole_where_it_evaluates() -> None:
@@ -426,7 +457,7 @@ def test_odd_grpo_values_stop_while_the_config_is_made(line: str, expected: str 
 
 def test_grpo_refuses_two_ways_of_saying_it_and_a_batch_that_shrinks() -> None:
     grpo = table("TRL (GRPO)")
-    assert [exclusion.keys for exclusion in grpo.exclusions] == [(("generation_batch_size",), ("steps_per_generation",))]
+    assert (("generation_batch_size",), ("steps_per_generation",)) in [exclusion.keys for exclusion in grpo.exclusions]
     assert [switch.enforcement for switch in grpo.switches] == ["stops"]
     assert [switch.enforcement for switch in table("TRL (SFT)").switches] == ["ignores"]
 

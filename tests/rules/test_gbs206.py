@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.equation import Enforcement
-from pytest_gbs.model.framework import Condition, Switch
+from pytest_gbs.model.framework import Switch
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.run import Policy

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pytest_gbs.model.framework import Condition, Constraint
+from pytest_gbs.model.condition import Condition
+from pytest_gbs.model.framework import Constraint
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Origin, Reason, Size, Unknown
 from pytest_gbs.model.run import Run

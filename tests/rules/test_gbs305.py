@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from pytest_gbs.api import check as check_tree
 from pytest_gbs.claims.worlds import geometry
+from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.launch import Kind, Launch, LauncherFile, Start
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.outcome import Finding, Outcome, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.run import Run
+from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules.gbs305_deepspeed_disagrees import check
 from pytest_gbs.rules.gbs306_accelerate_accumulation import check as check_launcher
 from tests.rules.building import parsed
@@ -253,3 +258,18 @@ def test_a_file_without_any_size_leaves_deepspeed_without_one() -> None:
 
 def test_true_is_one_to_python() -> None:
     assert not any(isinstance(each, Finding) for each in outcomes(NAMES_IT.replace(": 8", ": 1"), config("auto", "auto", True), 8))
+
+
+def test_tensor_parallelism_of_a_deepspeed_file_divides_the_ranks(tmp_path: Path) -> None:
+    text = config("auto", "auto", "auto")
+    assert batch(tmp_path, NAMES_IT, text) == 4 * 8 * 2
+    assert batch(tmp_path, NAMES_IT, text[:-1] + ', "tensor_parallel": {"autotp_size": 2}}') == 4 * 8
+    assert batch(tmp_path, RECIPE, text[:-1] + ', "tensor_parallel": {"autotp_size": 2}}') == 4 * 8 * 2
+
+
+def batch(folder: Path, recipe: str, text: str) -> int | None:
+    """Return the global batch size of a recipe on two GPUs, beside a DeepSpeed configuration."""
+    (folder / "sft.yaml").write_text(recipe, encoding="utf-8")
+    (folder / "ds_config.json").write_text(text, encoding="utf-8")
+    report = check_tree(WorkTree(folder), ("sft.yaml",), Settings(), CommandLineHardware(world_size=2), keep_runs=True)
+    return report.files[0].runs[0].geometry.global_batch_size

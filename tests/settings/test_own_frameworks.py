@@ -19,9 +19,10 @@ from pytest_gbs.files.regular import MISSING
 from pytest_gbs.files.shipped import read_schema
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.frameworks._formulas import formula, relation
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.equation import Enforcement, Rounding
 from pytest_gbs.model.errors import SettingsError
-from pytest_gbs.model.framework import Arguments, Condition, Framework, Loader, SameAs, Treatment
+from pytest_gbs.model.framework import Arguments, Framework, Loader, SameAs, Treatment
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report
@@ -483,9 +484,9 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             'derive = "realise_rank_batch"\n' + SHORT,
-            'acme.toml:1: derive is "realise_rank_batch": expected "realise_split_batches", "realise_rank_batches",'
-            ' "realise_running_batch", "realise_evaluation", "realise_whole_micro_batches", "accumulate_where_both_are_given",'
-            ' "accumulate_where_a_global_batch_is_given", "fill_accumulation", "reduce_micro_batch", "schedule_accumulation",'
+            'acme.toml:1: derive is "realise_rank_batch": expected "realise_rank_batches", "realise_running_batch", "realise_evaluation",'
+            ' "realise_whole_micro_batches", "accumulate_where_both_are_given", "accumulate_where_a_global_batch_is_given",'
+            ' "fill_accumulation", "run_alone", "reduce_micro_batch", "schedule_accumulation",'
             ' "clamp_to_the_processes", "leave_out_generation" or "count_the_devices"',
             id="no hook",
         ),

@@ -18,7 +18,7 @@ from pytest_gbs.claims.grammars import StatedByComments, read_stated
 from pytest_gbs.claims.grammars.names import read_name
 from pytest_gbs.claims.worlds import HardwareEvidence, HardwareWorld, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
 from pytest_gbs.files.globs import matches_any
-from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.conditions import applying, holds
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CONFIGURATIONS, Document
@@ -64,7 +64,7 @@ def build_runs(
     declarations = stated.declarations
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = HardwareEvidence(own, context.given, context.hardware, context.nearby)
-    table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
+    table = _table(framework, document, sizes)
     said = said_in_comments(declarations, Force.STATES)
     claimed = tuple(
         (d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes)))
@@ -87,6 +87,12 @@ def _with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...
     from pytest_gbs.claims.judgement import judged
 
     return run._replace(claims=tuple(judged(run, declaration, worlds) for declaration, worlds in claimed))
+
+
+def _table(framework: Framework, document: Document, sizes: dict[str, Size]) -> Framework:
+    """Return the table with the equations that hold for `document`, and that of tokens if the sequences have a length."""
+    found = applying(framework, document)
+    return _counting_tokens(found) if Name.SEQUENCE_LENGTH in sizes else found
 
 
 @lru_cache
@@ -165,7 +171,7 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     """
     framework = resolved.framework
     launch = resolved.found.launch._replace(kind=_kind(resolved, sizes))
-    table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
+    table = _table(framework, resolved.document, sizes)
     hardware = _started(resolved, sizes)
     seen = geometry(sizes, hardware, table, resolved.document)
     judges = launch.kind not in JUDGES_NOTHING

@@ -343,7 +343,8 @@ class _Check:
     def _launch_run(self, resolved: ResolvedLaunch, own: Run | None) -> Run:
         """Return the run of one launch, its sizes at their real places."""
         assert self.launches is not None
-        sizes = {name: resolved.size(size) for name, size in read_sizes(resolved.document, resolved.framework).items()}
+        own_sizes = {name: resolved.size(size) for name, size in read_sizes(resolved.document, resolved.framework).items()}
+        sizes = {**self.companions.sizes(resolved.document, resolved.framework), **own_sizes}
         run = launch_run(resolved, sizes, own, self.launches.declared(resolved))
         return self.companions.beside(run, resolved.locate)
 
@@ -467,11 +468,12 @@ class _Check:
     def _sizes(self, recipe: _Recipe) -> dict[str, Size]:
         """Return the sizes that a recipe states, at their real places."""
         sizes = read_sizes(recipe.whole, recipe.framework)
+        beside = self.companions.sizes(recipe.whole, recipe.framework)
         if recipe.places is None:
-            return sizes
+            return {**beside, **sizes}
         from pytest_gbs.launches.resolve import really
 
-        return {name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}
+        return {**beside, **{name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}}
 
     def _composed(self, document: Document, launched: tuple[ResolvedLaunch, ...], named: bool) -> FileResult:
         """Return the primary file of a configuration that only its launches make a recipe."""

@@ -11,6 +11,8 @@ from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import amounts, called, count, leaves, listing, product, short, symbolic_text
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.declaration import Declaration, Factor, without_partners
+from pytest_gbs.model.equation import Enforcement, Rounding
+from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name, Origin, Quantity
@@ -19,7 +21,7 @@ from pytest_gbs.model.run import Cause, Claim, Judgement, Reading, Run, World
 # The settings that a claim may name beside the hardware, and that a stale claim may be mended by.
 SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 # What a claim in a recipe of reinforcement learning may count, where it does not say.
-_RL: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE)
+_RL: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_ROLLOUT)
 
 
 # A token total counts as rounded up to here, and is firmly false only beyond there.
@@ -71,7 +73,7 @@ def _product(run: Run, declaration: Declaration, worlds: tuple[World, ...], read
 def _read(run: Run, declaration: Declaration, world: World) -> Reading:
     """Return how `declaration` fares in `world`, by the best of the quantities that it may mean."""
     best: Reading | None = None
-    for name in _meanings(run, declaration):
+    for name in _given(_meanings(run, declaration), world, run.framework):
         reading = _read_one(run, declaration, world, name)
         if reading.holds:
             return reading
@@ -81,6 +83,12 @@ def _read(run: Run, declaration: Declaration, world: World) -> Reading:
     return best
 
 
+def _given(names: tuple[str, ...], world: World, framework: Framework) -> tuple[str, ...]:
+    """Return those of `names` that the settings or the equations of the framework give, all of them if they give none."""
+    results = {equation.result for equation in framework.equations}
+    return tuple(name for name in names if name in results or name in world.geometry.stated) or names
+
+
 def _meanings(run: Run, declaration: Declaration) -> tuple[str, ...]:
     """Return the sizes a claim may be about; only a claim of reinforcement learning without a unit has several."""
     if declaration.unit == "tokens":
@@ -88,8 +96,8 @@ def _meanings(run: Run, declaration: Declaration) -> tuple[str, ...]:
     if declaration.name != Name.GLOBAL_BATCH_SIZE:
         return (declaration.name,)
     if declaration.unit == "prompts" and run.framework.unit == "completions":
-        return (Name.PROMPTS_PER_STEP,)
-    if run.framework.unit == "completions" and not declaration.unit:
+        return (Name.PROMPTS_PER_STEP, Name.PROMPTS_PER_ROLLOUT)
+    if run.framework.unit == "completions" and not declaration.unit and not declaration.exact:
         return _RL
     return (Name.GLOBAL_BATCH_SIZE,)
 
@@ -99,7 +107,10 @@ def _read_one(run: Run, declaration: Declaration, world: World, name: str) -> Re
     if isinstance(size, Quantity) and name == Name.TOKENS_PER_STEP:
         return _read_tokens(run, declaration, size)
     if isinstance(size, Quantity):
-        return Reading(declaration.admits(size.value), size)
+        holds = declaration.admits(size.value)
+        if not holds and name not in world.geometry.realised and _may_be_rounded(declaration, size, run.framework):
+            return Reading(None, None, (Name.WORLD_SIZE,))
+        return Reading(holds, size)
     wanted = symbolic(name, world.geometry.stated, run.framework.equations)
     if wanted is None:
         return Reading(None, None, (name,))
@@ -107,6 +118,14 @@ def _read_one(run: Run, declaration: Declaration, world: World, name: str) -> Re
     if values is None:
         return Reading(None, None, wanted.free)
     return Reading(None if values else False, None, wanted.free, values)
+
+
+def _may_be_rounded(declaration: Declaration, size: Quantity, framework: Framework) -> bool:
+    """Return whether the number claimed may be what is left of `size` once each rank has its share; that is more than half of it."""
+    divided = any(
+        size.name in e.product and e.rounding == Rounding.FLOOR and e.mismatch == Enforcement.CORRECTS for e in framework.equations
+    )
+    return divided and size.value < 2 * declaration.value < 2 * size.value
 
 
 def _read_tokens(run: Run, declaration: Declaration, size: Quantity) -> Reading:
@@ -228,7 +247,7 @@ def _counts_steps(run: Run, declaration: Declaration, factor: Factor, setting: Q
 
     That is so where the recipe states the global batch itself, and the claim gives it.
     """
-    stated = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    stated = run.geometry.said(Name.GLOBAL_BATCH_SIZE)
     if factor.name != Name.MICRO_BATCH_SIZE or not isinstance(stated, Quantity) or stated.because or setting.value < 1:
         return False
     return declaration.admits(stated.value) and factor.value % setting.value == 0
@@ -309,11 +328,17 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
         return Finding(ITS_RULE, message, _severity(declaration, world), declaration.at, "declared", related, assumptions=world.assumptions)
     related = (*related, *_elsewhere(run, size, {declaration.at, *(each.at for each in related)}))
     message = f"{_source(declaration)} says {number(declaration)}, but the settings give {size.value:,}{_unit(size)}"
-    details = (f"{size.value:,} = {product(size)}",) if size.because else ()
+    details = (f"{size.value:,} = {product(size)}{_rounded(size)}",) if size.because else ()
     mends, fixes = _ways_out(run, declaration, size)
     loose = size.name == Name.TOKENS_PER_STEP and _apart(declaration, size) <= _FIRM
     severity = Severity.WARNING if loose else _severity(declaration, world)
     return Finding(ITS_RULE, message, severity, declaration.at, "declared", related, details, mends, world.assumptions, fixes)
+
+
+def _rounded(size: Quantity) -> str:
+    """Return that `size` is what is left of a larger one, if it is: `, of train.global_batch_size 14`."""
+    asked = next((leaf for leaf in leaves(size) if leaf.name == size.name and leaf.value != size.value), None)
+    return f", what is left of {asked.key or called(asked.name)} {asked.value:,} in whole micro batches" if asked else ""
 
 
 def _elsewhere(run: Run, size: Quantity, told: set[Location]) -> tuple[Related, ...]:

@@ -56,9 +56,8 @@ def record(run: Run) -> Record | None:
 
 
 def batch_size(run: Run) -> int | None:
-    """Return what trains per optimizer step: as the framework rounds it, where it does."""
-    realised = run.geometry.realised.get(Name.GLOBAL_BATCH_SIZE)
-    return realised.value if isinstance(realised, Quantity) else run.geometry.global_batch_size
+    """Return what trains per optimizer step, None if it is not known."""
+    return run.geometry.global_batch_size
 
 
 def per_gpu(run: Run) -> Monomial | None:
@@ -75,7 +74,7 @@ def _rests_on_hardware(size: Size) -> bool:
 
 def operands(run: Run) -> tuple[Quantity, ...]:
     """Return the stated sizes that the batch of `run` is made of, in the order of the product; none where it is stated itself."""
-    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    size = run.geometry.said(Name.GLOBAL_BATCH_SIZE)
     if isinstance(size, Quantity) and not size.because:
         return ()
     names = dict.fromkeys(_below(Name.GLOBAL_BATCH_SIZE, {equation.result: equation for equation in run.framework.equations}, 0))

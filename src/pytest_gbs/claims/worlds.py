@@ -6,10 +6,11 @@ line, the settings, launcher files nearby. Evidence for what is shown: the comma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Final
 
 from pytest_gbs.arithmetic.solver import solve
+from pytest_gbs.frameworks.conditions import applying
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.declaration import Declaration, Force, without_partners
 from pytest_gbs.model.document import Document
@@ -55,6 +56,7 @@ class HardwareWorld(NamedTuple):
 
 def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Framework, document: Document) -> Geometry:
     """Return all sizes that follow from the recipe's own and one hardware world."""
+    framework = applying(framework, document)
     known: dict[str, Size] = {name: size for name, size in sizes.items() if name not in HARDWARE}
     known.update(hardware)
     for name, value in framework.assumed:
@@ -63,7 +65,22 @@ def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Fr
     stated = solve(known, framework.equations)
     if framework.settle and (settled := framework.settle(document, stated)):
         stated = solve({**known, **settled}, framework.equations)
-    return Geometry(stated, framework.derive(document, stated) if framework.derive else {})
+    realised = framework.derive(document, stated) if framework.derive else {}
+    return Geometry(stated, _following(realised, stated, framework) if realised else {})
+
+
+def _following(realised: dict[str, Size], stated: dict[str, Size], framework: Framework) -> dict[str, Size]:
+    """Return `realised` with the sizes that follow from it, such as tokens per step, in place of those that follow from what is stated."""
+    kept = {name: size for name, size in stated.items() if not (isinstance(size, Quantity) and _rests_on(size, realised))}
+    equations = [equation for equation in framework.equations if equation.result not in realised]
+    found = solve({**kept, **realised}, equations)
+    follows = {name: size for name, size in found.items() if name not in kept and isinstance(size, Quantity)}
+    return {**realised, **follows}
+
+
+def _rests_on(size: Quantity, names: Container[str]) -> bool:
+    """Return whether `size` was computed from one of the sizes `names`."""
+    return any(part.name in names or _rests_on(part, names) for part in size.because)
 
 
 def shown(declarations: tuple[Declaration, ...], said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:

@@ -9,8 +9,9 @@ from pytest_gbs.arithmetic.wording import called, quotient, short
 from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.cli._table import write_table
 from pytest_gbs.formats._markdown import cell
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.equation import Enforcement, Equation, Rounding
-from pytest_gbs.model.framework import Arguments, Condition, Constraint, Framework, Row, SameAs
+from pytest_gbs.model.framework import Arguments, Constraint, Framework, Row, SameAs
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule

@@ -65,8 +65,7 @@ def _claimed(run: Run, claim: Claim) -> CurrentBatch | str | None:
 
 def effective(seen: Geometry) -> int | None:
     """Return the global batch size that trains: what the framework makes of the stated one, where it rounds."""
-    size = seen.realised.get(Name.GLOBAL_BATCH_SIZE) or seen.get(Name.GLOBAL_BATCH_SIZE)
-    return size.value if isinstance(size, Quantity) else None
+    return seen.global_batch_size
 
 
 def elsewhere(run: Run, hardware: Mapping[str, Quantity], replaced: Mapping[str, int]) -> Geometry:

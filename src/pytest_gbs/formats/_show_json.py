@@ -78,7 +78,7 @@ def _launcher(file: FileReport, launcher: LauncherFile, places: Places) -> dict[
 
 
 def _size(name: str, run: Run, places: Places) -> dict[str, Any]:
-    size: Size = run.geometry.get(name)
+    size: Size = run.geometry.said(name)
     if isinstance(size, Quantity):
         entry = quantity(size, run.framework.equations, places)
         stages = stages_of(name, run.geometry.stated, run.framework.equations)

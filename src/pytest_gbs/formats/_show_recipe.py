@@ -43,8 +43,9 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[ShownLi
         if name in run.geometry.stated:
             yield _stated(run, name, places)
     yield from steps(run, places)
-    for name, size in run.geometry.realised.items():
-        if isinstance(size, Quantity) and size.value != run.geometry.value(name):
+    for name in (Name.GLOBAL_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS):
+        size = run.geometry.get(name)
+        if isinstance(size, Quantity) and size.value != getattr(run.geometry.said(name), "value", None):
             yield ShownLine("really", number(size.value), f"{called(name)} that trains = {arithmetic(size, run.framework.equations)}")
     yield from _names(run, places)
     yield ShownLine("runs on", "", _runs_on(run, feasible))
@@ -71,7 +72,7 @@ def launcher_lines(file: LauncherFile, places: Places) -> Iterator[ShownLine]:
 
 
 def _batch(run: Run, feasible: dict[str, Any], places: Places) -> ShownLine:
-    size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    size = run.geometry.said(Name.GLOBAL_BATCH_SIZE)
     label = called(Name.GLOBAL_BATCH_SIZE)
     declared = "; ".join(_declared(run, claim, places) for claim in run.claims)
     if isinstance(size, Quantity):
@@ -117,7 +118,7 @@ def _declared(run: Run, claim: Claim, places: Places) -> str:
 
 
 def _stated(run: Run, name: str, places: Places) -> ShownLine:
-    size = run.geometry.get(name)
+    size = run.geometry.said(name)
     if not isinstance(size, Quantity):
         return ShownLine(called(name), _symbolic(run, name) or "-", _why(run, size, name, places))
     return ShownLine(called(name), number(size.value), _whence(run, size, places))

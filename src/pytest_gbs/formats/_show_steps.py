@@ -83,7 +83,10 @@ def _evaluation(run: Run) -> Iterator[ShownLine]:
         if interval:
             yield ShownLine("evaluation", "-" if interval.never else "", interval.words)
         return
-    each = f"{number(micro.value)} on each GPU" + (" by default" if micro.origin == Origin.DEFAULT else "")
+    shared = isinstance(size, Quantity) and size.because == (micro,)
+    each = f"{number(micro.value)} on {'all GPUs together' if shared else 'each GPU'}" + (
+        " by default" if micro.origin == Origin.DEFAULT else ""
+    )
     batch = number(size.value) if isinstance(size, Quantity) else ""
     yield ShownLine("evaluation", batch, "; ".join(filter(None, (each, _told(interval)))))
 

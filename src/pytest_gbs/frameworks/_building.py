@@ -9,11 +9,11 @@ from typing import Any, Final
 from pytest_gbs.frameworks._formulas import formula, relation
 from pytest_gbs.frameworks._notation import Raw, words
 from pytest_gbs.frameworks.versions import in_eras, parse_version
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.equation import Enforcement, Equation, world
 from pytest_gbs.model.framework import (
     LENIENT,
     Arguments,
-    Condition,
     Constraint,
     Era,
     Exclusion,
@@ -106,7 +106,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
     named = _Named(raw, home)
     rows = tuple(_rows(raw, named))
     unit = raw.get("unit", "samples")
-    stated = tuple(equation for each in raw.get("equations", ()) if (equation := _equation(each, unit, home)) is not None)
+    stated = tuple(equation for each in raw.get("equations", ()) if (equation := _equation(each, unit, named)) is not None)
     called: str = raw.get("name", name)
     built = Framework(
         name=called,
@@ -230,7 +230,7 @@ def _row(key: KeyPath, raw: Raw, named: _Named) -> Row:
     )
 
 
-def _equation(raw: Any, unit: str, home: str) -> Equation | None:
+def _equation(raw: Any, unit: str, named: _Named) -> Equation | None:
     described: Raw = {"formula": raw} if isinstance(raw, str) else raw
     says = formula(described["formula"])
     if says is None:
@@ -244,7 +244,8 @@ def _equation(raw: Any, unit: str, home: str) -> Equation | None:
         described.get("unit", unit if says.result in (Name.GLOBAL_BATCH_SIZE, Name.EVAL_GLOBAL_BATCH_SIZE) else ""),
         described.get("since"),
         described.get("until"),
-        described.get("source", home),
+        described.get("source", named.home),
+        named.when(described),
     )
 
 

@@ -162,10 +162,10 @@ def _others(key: str, inherited_entries: list[Any], own: list[Any]) -> Iterator[
     return (equation for equation in inherited_entries if _given_by(equation) not in given)
 
 
-def _given_by(equation: str | Raw) -> tuple[str, str | None, str | None]:
-    """Return the size that an equation gives, and the versions since and until which it does."""
+def _given_by(equation: str | Raw) -> tuple[str, str | None, str | None, str]:
+    """Return the size that an equation gives, the versions since and until which it does, and when."""
     described: Raw = {"formula": equation} if isinstance(equation, str) else equation
-    return described["formula"].partition("=")[0].strip(), described.get("since"), described.get("until")
+    return described["formula"].partition("=")[0].strip(), described.get("since"), described.get("until"), str(described.get("when", ""))
 
 
 def _without(raw: Raw, path: str) -> Raw | None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import DICTIONARY, MODULE, PYTHON, Document
-from pytest_gbs.model.framework import Condition, Framework
+from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.record import NamedTuple

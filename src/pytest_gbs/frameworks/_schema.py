@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.frameworks.reading import LONGEST, NUMBER, TEMPLATE, WRONG
-from pytest_gbs.model.framework import Condition, Framework, Row, SameAs, Treatment
+from pytest_gbs.model.condition import Condition
+from pytest_gbs.model.framework import Framework, Row, SameAs, Treatment
 from pytest_gbs.model.location import KeyPath
 
 Schema = dict[str, Any]

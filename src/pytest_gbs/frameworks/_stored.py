@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pytest_gbs.frameworks._recognition import Index, TableEntry
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import (
-    Condition,
     Constraint,
     Era,
     Exclusion,

@@ -1,9 +1,13 @@
-"""Whether a condition of a framework's table is true of a document."""
+"""Whether a condition of a framework's table is true of a document, and which of its equations hold for one."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Alias, Document, Scalar
-from pytest_gbs.model.framework import Condition
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.readers.json_text import value_node
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 
@@ -11,9 +15,27 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
     """Return whether `condition` is true of `document`, its value resolved as the framework's loader does."""
     if condition.said and any(condition.said in block.text for block in document.comments):
         return not condition.negated
-    node = document.keyed.get(condition.key)
+    node = value_node(document, condition.key)
     value: object = condition.default
     if node is not None:
-        found = node[1].target if isinstance(node[1], Alias) else node[1]
+        found = node.target if isinstance(node, Alias) else node
         value = resolve(found, loader_of(document.syntax, loader)) if isinstance(found, Scalar) else found
     return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
+
+
+def applying(framework: Framework, document: Document) -> Framework:
+    """Return `framework` with the equations that hold for `document`; those without conditions give way to those whose conditions hold."""
+    plain = _unconditional(framework)
+    if plain is framework:
+        return framework
+    special = [e for e in framework.equations if e.when and all(holds(each, document, framework.loader) for each in e.when)]
+    replaced = {equation.result for equation in special}
+    usual = (equation for equation in plain.equations if equation.result not in replaced)
+    return plain._replace(equations=(*special, *usual)) if special else plain
+
+
+@lru_cache
+def _unconditional(framework: Framework) -> Framework:
+    """Return `framework` with the equations that hold for every document: itself if these are all."""
+    usual = tuple(equation for equation in framework.equations if not equation.when)
+    return framework if len(usual) == len(framework.equations) else framework._replace(equations=usual)

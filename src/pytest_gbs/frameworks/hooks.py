@@ -14,13 +14,12 @@ from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.arithmetic.schedules import RAMP_UP, ramp
 from pytest_gbs.arithmetic.wording import count, leaves
 from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence
-from pytest_gbs.model.framework import Condition, Loader
+from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
-
-_SPLITS_BATCHES: Final = Condition(("accelerator_config", "split_batches"), (True,), default=False)
 
 # Of Megatron, its YAML files and Megatron Bridge.
 _DECREASES: Final = tuple(
@@ -48,22 +47,6 @@ _ROLL_TRAINS: Final = tuple((worker, "device_mapping") for worker in ("actor_tra
 _ROLL_LONGEST: Final = 10_000  # characters; the list of a thousand GPUs is half as long
 _ROLL_MOST_WORKERS: Final = 50
 _ROLL_LIST: Final = r"(list\()?(?:range\((\d{1,5}(?:,\d{1,5}){0,2})\)|\[((?:\d{1,5}(?:,\d{1,5})*,?)?)\])(?(1)\))"
-
-
-def realise_split_batches(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the global batch where `split_batches` makes the micro batch that of all ranks together, else nothing.
-
-    The Trainer's own log still multiplies by the world (TF trainer.py:2573); accelerate 1.15.0 data_loader.py:127-137 splits.
-    """
-    micro, accumulation = sizes.get(Name.MICRO_BATCH_SIZE), sizes.get(Name.GRADIENT_ACCUMULATION_STEPS)
-    if type(micro) is not Quantity or type(accumulation) is not Quantity or not holds(_SPLITS_BATCHES, document, Loader.PYYAML):
-        return {}
-    stated = sizes.get(Name.GLOBAL_BATCH_SIZE)
-    unit = stated.unit if isinstance(stated, Quantity) else ""
-    because = (micro, accumulation)
-    return {
-        Name.GLOBAL_BATCH_SIZE: Quantity(Name.GLOBAL_BATCH_SIZE, micro.value * accumulation.value, Origin.DERIVED, unit, because=because)
-    }
 
 
 def realise_rank_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
@@ -155,6 +138,18 @@ def fill_accumulation(_document: Document, sizes: dict[str, Size]) -> dict[str, 
         return {}
     name, steps = Name.GRADIENT_ACCUMULATION_STEPS, max(1, -(-_SWIFT_TARGET // at_once))
     return {name: Quantity(name, steps, Origin.DEFAULT, key="gradient_accumulation_steps", because=(micro, world))}
+
+
+def run_alone(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """Return sizes of 1 for a single process, which LLaMA-Factory v1 runs without a look at its degrees.
+
+    LF accelerator/interface.py:72, 87; helper.py:77.
+    """
+    world = sizes.get(Name.WORLD_SIZE)
+    if type(world) is not Quantity or world.value != 1:
+        return {}
+    names = (Name.DATA_PARALLEL_SIZE, Name.CONTEXT_PARALLEL_SIZE, "model_replicas", "model_shards")
+    return {name: Quantity(name, 1, Origin.DERIVED, because=(world,), note=Note("a single process")) for name in names}
 
 
 def reduce_micro_batch(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
@@ -312,7 +307,6 @@ def raise_to_whole_groups(document: Document, sizes: dict[str, Size]) -> dict[st
 HOOKS: Final = {
     each.__name__: each
     for each in (
-        realise_split_batches,
         realise_rank_batches,
         realise_running_batch,
         realise_evaluation,
@@ -320,6 +314,7 @@ HOOKS: Final = {
         accumulate_where_both_are_given,
         accumulate_where_a_global_batch_is_given,
         fill_accumulation,
+        run_alone,
         reduce_micro_batch,
         schedule_accumulation,
         clamp_to_the_processes,

@@ -13,6 +13,7 @@ from pytest_gbs.model.framework import Framework, Loader, Reading, Row, SameAs, 
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.json_text import value_node
 from pytest_gbs.readers.scalar import loader_of, resolve
 
 # Text that Python's int() takes, and text that something else replaces before the framework sees it.
@@ -47,8 +48,8 @@ def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
     for row in framework.rows:
         if row.name in sizes or (row.when and not _looked_at(row, document, framework)):
             continue
-        entry = document.keyed.get(row.key)
-        size = None if entry is None else _size(row, entry[1], document, framework)
+        node = value_node(document, row.key)
+        size = None if node is None else _size(row, node, document, framework)
         if size is not None:
             sizes[row.name] = size
         elif row.default is not None or document.rest is not None:
@@ -71,13 +72,12 @@ def misread(document: Document, framework: Framework) -> Iterator[Misread]:
     """Yield each value for a size in `document` that `framework` would stop at, or that would leave it without a step."""
     seen = set()
     for row in framework.rows:
-        entry = document.keyed.get(row.key)
-        if entry is None or row.key in seen or (row.when and not _looked_at(row, document, framework)):
+        node = value_node(document, row.key)
+        if node is None or row.key in seen or (row.when and not _looked_at(row, document, framework)):
             continue
         seen.add(row.key)
-        found, value = treatment(row, entry[1], framework, document.syntax)
+        found, value = treatment(row, node, framework, document.syntax)
         if found in WRONG:
-            node = entry[1]
             yield Misread(row, found, value, Location(document.source.path, node.start, node.stop, row.key))
 
 

@@ -55,6 +55,9 @@ def reaching(run: Run, size: Quantity, wanted: int) -> list[Repair]:
 
     Each of these settings is a factor of `size`, or `size` itself.
     """
+    asked = next((leaf for leaf in leaves(size) if leaf.name == size.name), None) if size.because else None
+    if asked is not None:
+        return _asking(run, size, asked, wanted)
     settings = _settings(size)
     if any(_is_misspelt(run, row.key) for leaf in settings if (row := _row(run, leaf)) is not None):
         return []  # the repair is to spell it right
@@ -71,6 +74,12 @@ def reaching(run: Run, size: Quantity, wanted: int) -> list[Repair]:
     if not smaller:
         return []
     return [_repair(run, ((accumulation, both // smaller), (micro, smaller)))]
+
+
+def _asking(run: Run, size: Quantity, asked: Quantity, wanted: int) -> list[Repair]:
+    """Return the change of what is `asked` for with which `wanted` trains, where `size` is what is left of it in whole parts."""
+    part = prod(factor.value for factor in size.because if not any(leaf == asked for leaf in leaves(factor)))
+    return [_repair(run, ((asked, wanted),))] if part > 0 and wanted % part == 0 and asked.key and 0 < wanted <= _LARGEST else []
 
 
 def _settings(size: Quantity) -> list[Quantity]:

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.document import Document, Mapping, Scalar
+from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.quantity import Size
 from pytest_gbs.model.run import Companion, Run
 from pytest_gbs.readers import read
 
@@ -41,6 +44,16 @@ class Companions:
                 named = (each for d in documents if isinstance(d, Document) for each in self.named(d, _LAUNCHED))
                 found.extend(each._replace(of_launcher=True) for each in named)
         return run._replace(companions=tuple(found)) if found else run
+
+    def sizes(self, document: Document, framework: Framework) -> dict[str, Size]:
+        """Return the sizes that the framework takes from the DeepSpeed configuration that `document` names, rather than holds."""
+        found: dict[str, Size] = {}
+        for key in framework.companions:
+            rows = tuple(row._replace(key=row.key[len(key) :]) for row in framework.rows if row.key[: len(key)] == key and row.key != key)
+            if rows and not isinstance(document.get(*key), Mapping):
+                for each in self.named(document, key):
+                    found.update(read_sizes(each.document, framework._replace(rows=rows)))
+        return found
 
     def named(self, document: Document, key: KeyPath) -> Iterator[Companion]:
         """Yield the DeepSpeed configuration that `document` holds or names at `key`; nothing if the tree has no such file.

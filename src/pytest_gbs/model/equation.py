@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
 
@@ -32,7 +33,8 @@ class Equation(NamedTuple):
     """`result` x all `divisors` = all of `product`, every one a size by name, in whole numbers.
 
     `mismatch` is what the framework does when all are given and disagree. `since` and `until` bound the versions of the
-    framework (`until` excluded) for which it holds. `source` cites file, function and version it was read from.
+    framework (`until` excluded) for which it holds. If all conditions of `when` hold, it takes the place of equations of the same size
+    without any. `source` cites file, function and version it was read from.
     """
 
     result: str
@@ -44,6 +46,7 @@ class Equation(NamedTuple):
     since: str | None = None
     until: str | None = None
     source: str = ""
+    when: tuple[Condition, ...] = ()
 
 
 def world(source: str) -> Equation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.equation import Enforcement, Equation
 from pytest_gbs.model.location import KeyPath
@@ -84,20 +85,6 @@ class Row(NamedTuple):
     when: tuple[Condition, ...] = ()
     since: str | None = None
     until: str | None = None
-
-
-class Condition(NamedTuple):
-    """True where the value at `key` is one of `values` (as resolved by the loader), or none of them if `negated`.
-
-    An absent key counts as `default`. It is true as well where a comment of the document has the text `said`, as for a variable
-    of the environment that nothing else in the file tells (`USE_MCA=1`).
-    """
-
-    key: KeyPath
-    values: tuple[object, ...]
-    negated: bool = False
-    default: object = None
-    said: str = ""
 
 
 class Constraint(NamedTuple):

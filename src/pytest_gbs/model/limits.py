@@ -25,6 +25,7 @@ LONGEST_NUMBER: Final = 32  # characters of a number; a longer one is read as te
 LONGEST_BARE_VALUE: Final = 1_000  # characters of a TOML value without quotes; a longer one is UNREADABLE
 MOST_STAGES: Final = 100  # stages of a batch size schedule; the batch of a longer one is unknown
 LONGEST_SCHEDULE: Final = 2_000  # characters of a schedule written as text; the rest is not read
+LONGEST_JSON_TEXT: Final = 10_000  # characters of a value that is a JSON object in quotes; a longer one stays text
 
 # Comments
 MOST_STATEMENTS: Final = 2_000  # batch and hardware sizes that comments state; UNREADABLE stands where reading those of a recipe ends

@@ -19,18 +19,25 @@ if TYPE_CHECKING:
 
 
 class Geometry(NamedTuple):
-    """The sizes of one run in one world: as stated, and as they really are where the framework rounds or corrects."""
+    """The sizes of one run in one world: as stated, and those that training really has if the framework rounds or corrects.
+
+    What people are asked about goes by what training has, what the framework checks by what is stated.
+    """
 
     stated: dict[str, Size]
     realised: dict[str, Size]
 
     def get(self, name: str) -> Size:
-        """Return size `name` as stated, `Unknown(missing)` where nothing gives it."""
+        """Return size `name` as training has it, `Unknown(missing)` if nothing gives it."""
+        return self.realised.get(name) or self.said(name)
+
+    def said(self, name: str) -> Size:
+        """Return size `name` as stated, `Unknown(missing)` if nothing gives it."""
         return self.stated.get(name) or Unknown(name, Reason.MISSING)
 
     def value(self, name: str) -> int | None:
-        """Return the number of size `name`, or None where it is not known."""
-        size = self.stated.get(name)
+        """Return the number of size `name` as training has it, or None if it is not known."""
+        size = self.get(name)
         return size.value if type(size) is Quantity else None
 
     @property

@@ -23,7 +23,7 @@ from typing import Final
 from pytest_gbs.arithmetic.wording import beside, leaves, product
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.constraints import place
-from pytest_gbs.model.framework import Condition
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope

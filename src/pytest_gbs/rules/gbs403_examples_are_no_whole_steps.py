@@ -22,8 +22,8 @@ from typing import Final
 from pytest_gbs.arithmetic.wording import beside
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.constraints import place
+from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Scalar
-from pytest_gbs.model.framework import Condition
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import NamedTuple

@@ -29,7 +29,7 @@ CODE = "GBS451"
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome where the global batch is given and what becomes of it is known."""
-    stated, steps = run.geometry.get(Name.GLOBAL_BATCH_SIZE), run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    stated, steps = run.geometry.said(Name.GLOBAL_BATCH_SIZE), run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     if not isinstance(stated, Quantity) or stated.origin == Origin.DERIVED or not isinstance(steps, Quantity) or steps.value < 1:
         return
     at = stated.at or Location(run.path, 0, 0)
@@ -78,6 +78,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     bad=(Example((("full.yaml", _RECIPE.format(batch=512)),)),),
     good=(Example((("full.yaml", _RECIPE.format(batch=576)),)),),
+    explained_by=("stale-declaration",),
     check=check,
     frameworks=("litgpt",),
 )

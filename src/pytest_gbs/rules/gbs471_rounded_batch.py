@@ -29,7 +29,7 @@ CODE = "GBS471"
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome where verl may round: does each step train on the batch stated, and the last step of a rollout too?"""
-    sizes = run.geometry
+    sizes = run.geometry._replace(realised={})
     batch, ranks, rank = (sizes.value(name) for name in (Name.GLOBAL_BATCH_SIZE, Name.DATA_PARALLEL_SIZE, Name.RANK_BATCH_SIZE))
     if not batch or not ranks or not rank:
         return
@@ -71,7 +71,7 @@ def _fixes(run: Run, divided: str, by: str) -> tuple[Fix, ...]:
     """Return the nearest numbers of one setting with which size `divided` leaves no remainder."""
     from pytest_gbs.frameworks.repairs import dividing, fixes
 
-    top, bottom = run.geometry.get(divided), run.geometry.get(by)
+    top, bottom = run.geometry.said(divided), run.geometry.said(by)
     return fixes(dividing(run, (top,), (bottom,))) if isinstance(top, Quantity) and isinstance(bottom, Quantity) else ()
 
 

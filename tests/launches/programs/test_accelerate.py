@@ -173,7 +173,7 @@ def test_a_file_for_a_single_process_needs_no_number_of_them() -> None:
     assert launcher("mixed_precision: bf16\n", "'NO'").problems == ()
 
 
-@pytest.mark.parametrize("key", ["gpus_per_node", "nproc_per_node", "num_gpus", "num_process", "nnodes"])
+@pytest.mark.parametrize("key", ["gpus_per_node", "nproc_per_node", "num_gpus", "num_process", "nnodes", "gradient_accumulation_steps"])
 def test_a_key_that_accelerate_does_not_know_stops_it(key: str) -> None:
     assert problems(launcher(f"num_processes: 8\n{key}: 8\n")) == [(f"accelerate launch does not know the key {key} and stops", True)]
 

@@ -31,8 +31,18 @@ _SIZES: Final = {
 _NAMES: Final = {"tp": Name.TENSOR_PARALLEL_SIZE, "cp": Name.CONTEXT_PARALLEL_SIZE, "sp": Name.SEQUENCE_PARALLEL_SIZE}
 # torchrun counts the devices itself for these (torch/distributed/run.py, determine_local_world_size).
 _COUNTED: Final = ("auto", "gpu", "cpu", "xpu")
-# Keys that no version of accelerate knows and that look like sizes (ACC commands/config/config_args.py:133-144).
-_NO_KEYS: Final = ("gpus_per_node", "nproc_per_node", "num_gpus", "num_process", "num_nodes", "nnodes", "world_size", "num_machine")
+# Keys that no version of accelerate knows there and that look like sizes (ACC commands/config/config_args.py:133-144).
+_NO_KEYS: Final = (
+    "gpus_per_node",
+    "nproc_per_node",
+    "num_gpus",
+    "num_process",
+    "num_nodes",
+    "nnodes",
+    "world_size",
+    "num_machine",
+    "gradient_accumulation_steps",
+)
 
 
 class _File(NamedTuple):

@@ -1,0 +1,88 @@
+"""A claim is judged by what training has: as accelerate splits it, as the framework rounds it, per optimizer step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.claimed import checked, recipe
+
+SPLIT = recipe(8, 1, "gbs: {claim} on 2 gpus", more="accelerator_config: {{split_batches: true}}")
+LITGPT = """\
+# global batch size {claim}
+checkpoint_dir: checkpoints/my/model
+devices: {devices}
+train:
+  global_batch_size: 14
+  micro_batch_size: 1
+  lr_warmup_steps: 100
+"""
+MEGATRON = """\
+# gbs: {claim} on 8 gpus
+micro_batch_size: 4
+global_batch_size: 72
+decrease_batch_size_if_needed: true
+eval_global_batch_size: 64
+num_layers: 2
+seq_length: 64
+train_iters: 10
+"""
+GRPO = """\
+# {claim} on 2 GPUs
+model_name_or_path: my/model
+dataset_name: my/data
+num_generations: 8
+per_device_train_batch_size: 4
+gradient_accumulation_steps: 2
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "codes"),
+    [
+        # accelerate hands 4 of the 8 to each of the two processes.
+        pytest.param(SPLIT.format(claim=8), "verified", [], id="split batches are shared out"),
+        pytest.param(SPLIT.format(claim=16), "violated", ["GBS101"], id="split batches are not multiplied"),
+        # 14 // 4 = 3 micro batches of 1 on each of 4 GPUs.
+        pytest.param(LITGPT.format(claim=12, devices=4), "warned", ["GBS451"], id="what litgpt rounds to"),
+        pytest.param(LITGPT.format(claim=14, devices=4), "violated", ["GBS101"], id="what litgpt rounds"),
+        # On 1 GPU it is 14, on 4 it is 12, and on any number more than 7.
+        pytest.param(LITGPT.format(claim=12, devices="auto"), "undetermined", [], id="what litgpt may round to"),
+        pytest.param(LITGPT.format(claim=6, devices="auto"), "violated", ["GBS101"], id="what litgpt rounds to nowhere"),
+        # 72 // (4 x 8) = 2 micro batches of 4 on each of 8 GPUs.
+        pytest.param(MEGATRON.format(claim=64), "verified", [], id="what Megatron decreases to"),
+        pytest.param(MEGATRON.format(claim=72), "violated", ["GBS101"], id="what Megatron decreases"),
+    ],
+)
+def test_a_claim_goes_by_what_trains(tmp_path: Path, text: str, verdict: str, codes: list[str]) -> None:
+    assert checked(tmp_path, text)[:2] == (verdict, codes)
+
+
+@pytest.mark.parametrize(
+    ("claim", "more", "verdict"),
+    [
+        # 4 x 2 x 2 = 16 completions in a step, 4 x 2 x 4 = 32 in a generation, of 4 prompts.
+        pytest.param("gbs: 16", "steps_per_generation: 4", "verified", id="a step"),
+        pytest.param("gbs: 32", "steps_per_generation: 4", "violated", id="our annotation means a step"),
+        pytest.param("global batch size 32", "steps_per_generation: 4", "verified", id="prose may mean a generation"),
+        pytest.param("global batch size 64", "steps_per_generation: 4", "violated", id="neither"),
+        pytest.param("2 prompts per step", "", "verified", id="a generation for each step"),
+        pytest.param("2 prompts per step", "steps_per_generation: 4", "undetermined", id="a step has parts of groups"),
+    ],
+)
+def test_completions_are_counted_by_optimizer_steps(tmp_path: Path, claim: str, more: str, verdict: str) -> None:
+    assert checked(tmp_path, GRPO.format(claim=claim, more=more), name="grpo.yaml").verdict == verdict
+
+
+def test_a_rounded_batch_is_repaired_by_what_is_asked_for(tmp_path: Path) -> None:
+    (found,) = checked(tmp_path, LITGPT.format(claim=16, devices=4)).findings
+    assert found.details == (
+        "12 = 3 accumulation x 1 micro x 4 data-parallel (1 node x 4 GPUs), what is left of"
+        " train.global_batch_size 14 in whole micro batches",
+    )
+    assert found.holds == "set train.global_batch_size to 16, or change the comment to 12"
+    (found,) = checked(tmp_path, LITGPT.format(claim=15, devices=4)).findings
+    assert found.holds.endswith("change the comment to 12")
+    assert "global_batch_size" not in found.holds
