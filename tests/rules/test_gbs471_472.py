@@ -91,3 +91,10 @@ def test_a_larger_micro_batch_stops(model: str, why: str, tmp_path: Path) -> Non
     message = f"data.micro_batch_size is 4, but must be 1 with {why}; prime-rl stops at start"
     text = SFT.format(model=model, data="micro_batch_size = 4")
     assert found("sft.toml", text, tmp_path, "GBS472") == [("GBS472", "error", message)]
+
+
+def test_a_smaller_last_step_points_at_the_mini_batch_not_at_the_gpus(tmp_path: Path) -> None:
+    text = VERL.format(train=1024, mini=384, n=1, nodes=8, more="")
+    report = check_example(Example((("ppo.yaml", text),)), tmp_path)
+    (finding,) = (finding for finding in report.findings() if finding.code == "GBS471")
+    assert text[finding.at.start : finding.at.stop] == "384"

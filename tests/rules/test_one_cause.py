@@ -76,3 +76,12 @@ def test_a_batch_does_not_divide_among_gpus_that_do_not_divide_themselves(
     tmp_path: Path, micro: int, tensor: int, found: list[str]
 ) -> None:
     assert codes(tmp_path, {"grpo.yaml": NEMO.format(micro=micro, tensor=tensor)}) == found
+
+
+def test_the_place_of_a_launch_is_not_called_the_claim(tmp_path: Path) -> None:
+    codes(tmp_path, {"sft.yaml": recipe(4, 2, "GBS 64 on 8 GPUs"), "run.sh": LAUNCH.format(gpus=4, more="")})
+    report = check(WorkTree(tmp_path), (), Settings(), Given())
+    (finding,) = report.findings()
+    assert finding.at.source == "run.sh"
+    assert finding.label != "claimed"
+    assert [each.label for each in finding.related if each.at.source == "sft.yaml"][-1] == "claimed"

@@ -181,8 +181,20 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
     run = Run(resolved.document, table, launch, seen, (), declared, policies, assumptions=assumptions, places=places)
-    run = _with_claims(run, ((declaration, (World(seen),)) for declaration in (*claimed, *stated)))
+    own_worlds = ((d, _in_its_world(d, sizes, hardware, table, resolved.document) or (World(seen),)) for d in stated)
+    run = _with_claims(run, (*((declaration, (World(seen),)) for declaration in claimed), *own_worlds))
     return run._replace(claims=tuple(claim for claim in run.claims if own is None or not _is_known(claim, own)))
+
+
+def _in_its_world(
+    declaration: Declaration, sizes: dict[str, Size], hardware: dict[str, Size], table: Framework, document: Document
+) -> tuple[World, ...]:
+    """Return the worlds of a script's claim that names its hardware (`16 if 16 gpus`), if the launch leaves its own open."""
+    named = any(name in HARDWARE for name, _ in declaration.conditions)
+    if not named or any(isinstance(hardware.get(name), Quantity) for name in (Name.WORLD_SIZE, Name.GPUS_PER_NODE)):
+        return ()
+    nothing = HardwareEvidence({}, {}, {}, Nearby)
+    return tuple(_world(sizes, stated, table, document) for stated in readings(declaration, {}, nothing, sizes))
 
 
 def _is_known(claim: Claim, own: Run) -> bool:

@@ -103,6 +103,9 @@ def readings(declaration: Declaration, said: Sizes, evidence: HardwareEvidence, 
     `said` is the hardware that the comments of the file state.
     """
     own = _conditions(declaration) or _left_over(declaration, sizes)
+    ranks = sizes.get(Name.DATA_PARALLEL_SIZE)
+    if isinstance(ranks, Quantity) and ranks.origin == Origin.FILE:  # a setting as any other, which the claim may have wrong
+        own.pop(Name.DATA_PARALLEL_SIZE, None)
     if own:
         firm = {name: said[name] for name in said if name not in own}
         if _is_whole(own) or Name.DATA_PARALLEL_SIZE in own:

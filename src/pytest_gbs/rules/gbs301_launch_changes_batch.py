@@ -68,11 +68,12 @@ def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, 
     message = f"this launch gives {size.value:,}{unit}, but {_whose(run, declaration)} claims {number(declaration)}"
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     related = tuple(dict.fromkeys(beside(operands, at)))
-    label = next((short(leaf.name) for leaf in operands if leaf.at == at), "")
+    otherwise = "claimed" if declaration.at == at else "launch"
+    label = next((short(leaf.name) for leaf in operands if leaf.at == at), otherwise)
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
     claimed = (Related(declaration.at, "claimed"),) if declaration.at != at else ()
     mends, fixes = _ways_out(run, size, declaration)
-    return Finding(CODE, message, severity, at, label or "claimed", (*related, *claimed), details, mends, run.assumptions, fixes)
+    return Finding(CODE, message, severity, at, label, (*related, *claimed), details, mends, run.assumptions, fixes)
 
 
 def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, tuple[Fix, ...]]:

@@ -52,6 +52,7 @@ def check(run: Run) -> Iterator[Outcome]:
         yield Verified(CODE, at, run.assumptions)
     elif rollout > batch and rollout % batch and rollout % ranks == 0:
         left = rollout % batch
+        at = place(run, (Name.GENERATION_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE))
         parts = f"{rollout:,} = {rollout // batch:,} x {batch:,} + {left:,}"
         message = f"the last optimizer step of each rollout trains on {left:,} {unit}, not {batch:,}: {parts}"
         yield Finding(
@@ -59,7 +60,7 @@ def check(run: Run) -> Iterator[Outcome]:
             message,
             Severity.WARNING,
             at,
-            "does not divide the rollout",
+            "leaves a remainder",
             assumptions=run.assumptions,
             fixes=_fixes(run, Name.GENERATION_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE),
         )

@@ -34,6 +34,11 @@ GLOBAL = "global_batch_size"
         ("effective batch size (128) is computed below", 128),
         ("effective_batch_size: 64", 64),
         ("effective bsz 128", 128),
+        ("eff. bs 128", 128),
+        ("eff bs: 128", 128),
+        ("Eff. batch size = 64", 64),
+        ("bsz 128 (4 x 4 x 8)", 128),
+        ("bs=128 (4*4*8)", 128),
         ("-> effective batch 32", 32),
         ("total batch size = 64", 64),
         ("total train batch size (w. parallel, distributed & accumulation) = 128", 128),
@@ -184,3 +189,19 @@ def test_allowed_values_are_a_set(text: str, values: list[int]) -> None:
     found = batch(text)
     assert found.force == Force.ALLOWS
     assert [value for value in range(1, 300) if found.admits(value)] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("512 effective batch in the paper", "gradient_accumulation_steps"),
+        ("512 effective batch (in the paper)", "gradient_accumulation_steps"),
+        ("512 effective batch (the paper's)", "learning_rate"),
+    ],
+)
+def test_a_papers_batch_is_history(text: str, key: str) -> None:
+    assert [found.force for found in declared(text, (key,))] == [Force.HISTORY]
+
+
+def test_a_papers_batch_beside_its_own_value_states_it() -> None:
+    assert batches("512 effective batch (the paper's)", ("gradient_accumulation_steps",)) == [(GLOBAL, 512)]

@@ -191,3 +191,13 @@ def test_a_factor_may_be_the_number_of_a_gpu_model(text: str) -> None:
 @pytest.mark.parametrize("text", ["GBS 64 on 8 x 3090", "8 x 3090 = 8 GPUs, GBS 64", "8 x 3090 x 2 nodes, GBS 64"])
 def test_a_gpu_model_stays_one_where_no_arithmetic_goes_on(text: str) -> None:
     assert batch(text).conditions == (("world_size", 8),)
+
+
+def test_arithmetic_behind_arithmetic_is_a_statement_of_its_own() -> None:
+    text = "NOTE: batch_accumulation_per_replica * micro_batch_size * dp = 1 * 32 * 16 = 512\n512 * 1024 = 524288 tokens per step"
+    assert batches(text, ("batch_accumulation_per_replica",)) == [("global_batch_size", 512), ("tokens_per_step", 524288)]
+
+
+def test_prompts_times_generations_are_a_batch() -> None:
+    text = "Cap to the rollout batch (num_prompts_per_step * num_generations_per_prompt = 32 * 16 = 512)."
+    assert batches(text) == [("global_batch_size", 512)]

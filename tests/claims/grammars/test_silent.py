@@ -15,6 +15,9 @@ PROSE = {
     "reach": "will use more micro batches to reach global batch size",
     "memory": "limited by GPU memory",
     "profiling": "Global batch to start profiling",
+    "tensor-shape": "bs 3 (3 x 224 x 224)",
+    "two-factors": "bsz 16 (4 x 4)",
+    "rollout-names": "num_prompts_per_step * num_generations_per_prompt",
     "no-number": "Smaller effective batch sizes may need another learning rate",
     "size-below": "effective batch size = batch_size * accumulation, see below",
 }

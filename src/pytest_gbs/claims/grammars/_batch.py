@@ -11,7 +11,7 @@ from pytest_gbs.claims.grammars.words import DEVICE_UNITS, OTHER_BATCH, PART_OF_
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
 
-_WHOLE: Final = words("global effective total overall aggregate combined full equivalent golbal cumulative")
+_WHOLE: Final = words("global effective eff total overall aggregate combined full equivalent golbal cumulative")
 _BETWEEN: Final = words("train training fixed optimizer global effective optimization optimiser")
 _BATCH: Final = words("batch batchsize bs bsz bsize")
 _ENDS: Final = words(""") , . ; : = ( ] ' " ` ! ? | ~ - } # … /""")
@@ -69,7 +69,7 @@ def _named_batch(tokens: Sequence[WordToken], i: int) -> Label | None:
     j, whole = i, False
     while (text := text_at(tokens, j)) in _WHOLE or text in _BETWEEN or (text == "," and whole and text_at(tokens, j + 1) in _BETWEEN):
         whole = whole or text in _WHOLE
-        j += 1
+        j += 2 if text == "eff" and text_at(tokens, j + 1) == "." else 1
     if whole and text in UNITS and (stop := _per_step(tokens, j + 1)):
         return Label(i, stop)
     if not whole or text not in _BATCH:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+from functools import cache
 from typing import Final
 
 from pytest_gbs.claims.grammars._force import batch_force, hardware_force
 from pytest_gbs.claims.grammars._hardware import hardware
+from pytest_gbs.claims.grammars._owner import is_batch
 from pytest_gbs.claims.grammars._sizes import settings
-from pytest_gbs.claims.grammars._statements import Passage
+from pytest_gbs.claims.grammars._statements import Passage, Statement
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.quantity import Name
@@ -24,7 +27,7 @@ def claim(
     `known` are sizes that the caller has better evidence of than the words nearby.
     """
     conditions, ambiguous = _conditions(passage, at, known)
-    force = batch_force(passage.statement, passage.tokens[at].start, not HARDWARE.isdisjoint(conditions))
+    force = batch_force(_of_this(passage), passage.tokens[at].start, not HARDWARE.isdisjoint(conditions))
     return Declaration(
         name,
         number.value,
@@ -38,6 +41,19 @@ def claim(
         tuple(passage.place(token) for _, token in conditions.values()),
         ambiguous,
     )
+
+
+@cache
+def _source() -> re.Pattern[str]:
+    return re.compile(r"\((?:the|as in the|same as the|like the) (?:original )?paper(?:'s)?\)")
+
+
+def _of_this(passage: Passage) -> Statement:
+    """Return the statement without a remark behind a batch key that its number is a paper's, too: `512 (the paper's)`."""
+    block, statement = passage.block, passage.statement
+    if block.placement != "trailing" or not is_batch(block.owner):
+        return statement
+    return statement._replace(lower=_source().sub(lambda remark: " " * len(remark[0]), statement.lower))
 
 
 def _conditions(passage: Passage, at: int, known: Collection[str]) -> tuple[dict[str, tuple[int, int]], bool]:

@@ -42,6 +42,8 @@ def _by_factors(passage: Passage, formula: StatedFormula) -> bool:
     """Return whether the factors of arithmetic with a result are those of a batch, or the comment stands behind one."""
     owner, names = passage.block.owner, formula.names
     unit = formula.results[0].unit
+    if {Name.PROMPTS_PER_ROLLOUT, Name.NUM_GENERATIONS} <= names:
+        return True
     ranks = not names.isdisjoint(RANKS)
     if sum(name in names for name in _SETTINGS) + ranks > 1:
         return True

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
+from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
 from pytest_gbs.claims.grammars.words import words
 
+_PLAIN: Final = words("batch bs bsz batchsize")
+_FAR: Final = 24
 TOLD: Final = words("global total effective overall")
 _SO: Final = words("so -> thus hence therefore gives giving")
 # Words in front that leave a batch size plain; others may make it the batch of something else.
@@ -19,10 +23,26 @@ _LEADING: Final = words("a the training train with uses and an of")
 def plain_labels(tokens: Sequence[WordToken]) -> Iterator[Label]:
     """Yield each "batch size" that follows from the hardware, or is told to be the global one behind its number."""
     for i in range(len(tokens) - 2):
+        stop = i + 1 + (tokens[i + 1].text == "size")
+        if tokens[i].text in _PLAIN and _is_free(tokens, i) and _is_worked_out(tokens, stop):
+            yield Label(i, stop)
+            continue
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
             continue
         if _follows(tokens, i) or (_is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_told(tokens, i + 2))):
             yield Label(i, i + 2)
+
+
+def _is_worked_out(tokens: Sequence[WordToken], i: int) -> bool:
+    """Return whether a number with its three factors in brackets stands at token `i`: `128 (4 x 4 x 8)`; not `3 (3 x 224 x 224)`."""
+    at = i + (text_at(tokens, i) in ("=", ":", "of"))
+    whole = count_at(tokens, at)
+    if whole is None or text_at(tokens, at + 1) != "(":
+        return False
+    stop = next((j for j in range(at + 2, min(at + _FAR, len(tokens))) if tokens[j].text == ")"), 0)
+    signs = [token.text for token in tokens[at + 2 : stop] if token.text in ("x", "*", "/", "//")]
+    factors = [found.value for j in range(at + 2, stop) if (found := count_at(tokens, j)) is not None]
+    return len(signs) > 1 and "/" not in "".join(signs) and prod(factors) == whole.value
 
 
 def _is_free(tokens: Sequence[WordToken], i: int) -> bool:

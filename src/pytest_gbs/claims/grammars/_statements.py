@@ -96,7 +96,7 @@ def _continues(last: str, line: str) -> bool:
     """Return whether `line` goes on with the statement of the line before it."""
     if last[-1] == ":" and _formula().fullmatch(line):
         return True
-    if last[-1] in ".!?:;。" or _fresh().match(line):
+    if last[-1] in ".!?:;。" or _fresh().match(line) or (last[-1].isdigit() and _product().match(line)):
         return False
     return len(last) >= _FULL or last[-1] in ",(+*/=-" or not (line[0].isupper() or line[0].isdigit())
 
@@ -104,6 +104,11 @@ def _continues(last: str, line: str) -> bool:
 @cache
 def _formula() -> re.Pattern[str]:
     return re.compile(r"\(?\d[\d\s,_.*x×/()]*")
+
+
+@cache
+def _product() -> re.Pattern[str]:
+    return re.compile(r"\d[\d,_]*\s?[*x×]\s?\d")
 
 
 @cache
@@ -124,7 +129,7 @@ _STOPS: Final = frozenset(".!?;；。")
 @cache
 def _sentence_end() -> re.Pattern[str]:
     # "e.g. 8 GPUs", "(w. parallel)" and "approx. 128" go on.
-    going_on = "".join(rf"(?<!{short}\.)" for short in (r"\b[a-zA-Z]", "vs", "ca", "prox", "etc", "cf", "incl"))
+    going_on = "".join(rf"(?<!{short}\.)" for short in (r"\b[a-zA-Z]", "vs", "ca", "prox", "etc", "cf", "incl", "[Ee]ff"))
     return re.compile(rf"[.!?;；。](?:(?<=[;；。])\s*|{going_on}\s+(?=[^\W\d_]|[\"'(`]))")
 
 

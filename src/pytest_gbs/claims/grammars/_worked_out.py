@@ -12,6 +12,7 @@ from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._formula import Result, StatedFormula, formulas
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._meaning import is_batch_formula
+from pytest_gbs.claims.grammars._plain_batch import plain_labels
 from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at
 from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars.words import Numeral
@@ -27,7 +28,7 @@ _SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_
 def worked_out(passage: Passage) -> Iterator[Declaration]:
     """Yield the batches that a statement works out."""
     tokens = passage.tokens
-    called = labels(passage.statement.text, tokens)
+    called = tuple(sorted((*labels(passage.statement.text, tokens), *plain_labels(tokens))))
     taken = {i for label in called for i in range(label.first, label.stop)}
     for found in formulas(tokens, products(tokens, taken), called):
         formula = found._replace(product=_on_nodes(passage, found.product))

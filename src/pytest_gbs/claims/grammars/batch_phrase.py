@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, labels, unit_at
+from pytest_gbs.claims.grammars._candidate import multiplies
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._numbers import number_of
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
@@ -19,7 +20,7 @@ from pytest_gbs.model.quantity import Name
 
 _ALLOWED: Final = words("allowed options option choices valid supported possible choose")
 _NAMING: Final = (
-    *("global", "effective", "total", "overall", "aggregate", "combined", "full", "equivalent", "cumulative", "golbal", "across", "over"),
+    *("global", "eff", "total", "overall", "aggregate", "combined", "full", "equivalent", "cumulative", "golbal", "across", "over"),
     *("so batch", "> batch", "→ batch", "⇒ batch", "thus batch", "hence batch", "therefore batch", "giving batch", "gives batch"),
     *("size will", "size becomes"),
 )
@@ -34,7 +35,7 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
 def _is_candidate(text: str) -> bool:
     if "gbs" in text or any(per in text for per in _PER_STEP):
         return True
-    return ("batch" in text or "bs" in text) and any(word in text for word in _NAMING)
+    return ("batch" in text or "bs" in text) and (any(word in text for word in _NAMING) or ("(" in text and multiplies(text)))
 
 
 def _read(passage: Passage) -> Iterator[Declaration]:
