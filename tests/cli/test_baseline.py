@@ -105,3 +105,12 @@ def test_two_branches_merge_by_adding_up() -> None:
     known = parse(f'{{"version": 1, "findings": [{line}, {line}]}}', "x")
     assert known == {BaselineEntry("a", "GBS101", "k"): 4}
     assert parse(render(known), "x") == known
+
+
+def test_a_recipe_is_not_violated_by_a_launch_that_is_listed(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"b.yaml": GOOD, "run.sh": "torchrun --nproc_per_node 4 train.py --config b.yaml\n"})
+    assert gbs("check").code == 1
+    gbs("check", "--write-baseline", FILE)
+    said = gbs("check", "--baseline", FILE)
+    assert said.code == 0
+    assert "violated" not in said.out

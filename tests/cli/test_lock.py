@@ -212,3 +212,14 @@ class TestErrors:
 def test_a_repository_without_recipes_exits_with_3(repo: Path, gbs: Gbs) -> None:
     assert gbs("lock").code == 3
     assert not (repo / "gbs.lock").exists()
+
+
+def test_a_launch_that_only_a_document_shows_is_locked_like_others(repo: Path, gbs: Gbs) -> None:
+    command = "accelerate launch --config_file acc.yaml train.py --config a.yaml"
+    write(repo, {"a.yaml": UNCLAIMED, "acc.yaml": LAUNCHER.format(gpus=8), "README.md": f"```sh\n{command}\n```\n"})
+    assert gbs("lock").code == 0
+    assert gbs("check").code == 0
+    edit(repo / "acc.yaml", "num_processes: 8", "num_processes: 4")
+    said = gbs("check")
+    assert said.code == 1
+    assert "1 violated" in said.out

@@ -103,3 +103,20 @@ def test_a_wrong_call_is_one_clear_line(flags: str, words: str, repo: Path, gbs:
     assert said.code == 2
     assert words in said.err
     assert len(said.err.splitlines()) == 1
+
+
+RUN = "torchrun --nnodes 2 --nproc_per_node 8 train.py --config sft.yaml\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "gpus"),
+    [("", 16), ("--nodes 8", 64), ("--gpus-per-node 4", 8), ("--nodes 8 --gpus-per-node 4", 32), ("--world-size 24", 24)],
+)
+def test_flags_come_before_the_hardware_of_a_launch(flags: str, gpus: int, repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED, "run.sh": RUN})
+    said = gbs("plan", "--from", "run.sh", "--global-batch-size", "192", *flags.split())
+    assert said.out.splitlines()[0] == f"192 = micro x accumulation x {gpus} GPUs"
+
+
+def test_nodes_of_unknown_size_are_asked_for(gbs: Gbs) -> None:
+    assert gbs("plan", "--global-batch-size", "64", "--nodes", "8").err == "gbs: gbs plan needs --gpus-per-node N too\n"

@@ -113,9 +113,9 @@ def test_it_points_at_the_operand_and_says_how_to_go_back() -> None:
     assert found.holds == f"set {ACCUMULATION} to 8, or run gbs lock if the change is intended"
 
 
-def test_a_launch_in_a_document_only_warns() -> None:
+def test_a_launch_in_a_document_that_was_locked_is_an_error() -> None:
     held = locked(ON_64, 64, "2")._replace(launch=Launch(Location("README.md", 5, 9), Kind.DOCUMENT, "torchrun", ()))
-    assert only([*check(held)]).severity == Severity.WARNING
+    assert only([*check(held)]).severity == Severity.ERROR
 
 
 def based(of: Run, batch: int | None, share: str, said: str = "") -> Run:

@@ -21,7 +21,7 @@ from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Role, Verdict
-from pytest_gbs.model.rule import About
+from pytest_gbs.model.rule import About, Needs
 from pytest_gbs.model.run import Run
 
 # What rules said, by the code of the rule.
@@ -122,7 +122,8 @@ def as_firmly_as_is_certain(told: Outcomes, run: Run, rules: Rulebook) -> Outcom
     for code, outcomes in told.items():
         rule = rules.by_code[code]
         kept = [outcome for outcome in outcomes if not (by_default and rule.about == About.HARDWARE and isinstance(outcome, Finding))]
-        certain = script and not shown and rule.certain_in_launch
+        # Whoever locks the batch of a command in a document means it.
+        certain = rule.needs == Needs.LOCKED or (script and not shown and rule.certain_in_launch)
         softer[code] = [outcome if certain and not _assumes(outcome) else _at_most_warning(outcome) for outcome in kept]
     return softer
 

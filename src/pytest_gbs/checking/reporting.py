@@ -18,7 +18,7 @@ from pytest_gbs.model.launch import Kind, LauncherFile
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Severity, Undetermined, Verified
 from pytest_gbs.model.report import Bug, FileReport, Role, Verdict
-from pytest_gbs.model.rule import Rule, Scope
+from pytest_gbs.model.rule import Needs, Rule, Scope
 from pytest_gbs.model.run import NodeClaim, Run
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.rules import rules
@@ -142,12 +142,17 @@ class Reporting:
         return together
 
     def _about(self, launched: Launched) -> list[Finding]:
-        """Return what is wrong with a launch, as far as it is a verdict on its recipe: what is wrong in a README is none."""
+        """Return what is wrong with a launch, as far as it is a verdict on its recipe: in a README only what is locked."""
         launch = launched.run.launch
-        if launch is None or launch.kind != Kind.SCRIPT:
+        if launch is None:
             return []
         silenced = self._silenced_in(launch.at.source)
-        found = (o for outcomes in launched.outcomes.values() for o in outcomes if isinstance(o, Finding) and not silenced(o))
+        told = (
+            outcomes
+            for code, outcomes in launched.outcomes.items()
+            if launch.kind == Kind.SCRIPT or self.rules.by_code[code].needs == Needs.LOCKED
+        )
+        found = (o for outcomes in told for o in outcomes if isinstance(o, Finding) and not silenced(o))
         return [with_severity(finding, self._severity) for finding in found]
 
     def _silenced_in(self, script: str) -> Callable[[Finding], bool]:

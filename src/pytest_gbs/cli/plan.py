@@ -10,7 +10,7 @@ from pytest_gbs.cli._output import emit
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.planning import Goal
 from pytest_gbs.model.quantity import PARALLEL, Name
-from pytest_gbs.model.run import Run
+from pytest_gbs.model.run import Geometry, Run
 
 if TYPE_CHECKING:
     import argparse
@@ -51,8 +51,8 @@ def _goal(arguments: argparse.Namespace) -> Goal:
     """
     given = hardware(arguments.nodes, arguments.gpus_per_node, arguments.world_size)
     recipe = of_recipe(arguments.recipe, given) if arguments.recipe else None
-    whole = given.num_nodes * given.gpus_per_node if given.num_nodes and given.gpus_per_node else None
     sizes = recipe.geometry if recipe else None
+    whole = _whole(given.num_nodes, given.gpus_per_node, sizes)
     batch = arguments.global_batch_size or (_claimed(recipe) if recipe else None) or (sizes.global_batch_size if sizes else None)
     world = given.world_size or whole or (sizes.value(Name.WORLD_SIZE) if sizes else None)
     if batch is None:
@@ -63,6 +63,20 @@ def _goal(arguments: argparse.Namespace) -> Goal:
     per_sample = recipe.framework.sequences_per_sample if recipe and not arguments.sequence_length else 1
     unit = recipe.framework.unit if recipe else "samples"
     return Goal(batch, world, _parallel(arguments, recipe), arguments.max_micro_batch_size or 0, length * per_sample, _now(recipe), unit)
+
+
+def _whole(nodes: int | None, each: int | None, sizes: Geometry | None) -> int | None:
+    """Return the processes of nodes with `each` GPUs; what the flags leave open is as in the recipe. None if they say nothing.
+
+    Raises:
+        UsageError: nothing says how many GPUs a node has, or how many nodes there are.
+    """
+    if not nodes and not each:
+        return None
+    nodes, each = nodes or (sizes and sizes.value(Name.NUM_NODES)), each or (sizes and sizes.value(Name.GPUS_PER_NODE))
+    if not nodes or not each:
+        raise UsageError(f"gbs plan needs {'--gpus-per-node' if nodes else '--nodes'} N too")
+    return nodes * each
 
 
 def _claimed(recipe: Run) -> int | None:

@@ -88,11 +88,12 @@ def without(report: Report, known: Mapping[BaselineEntry, int]) -> Report:
 
 
 def _without(file: FileReport, gone: set[Finding]) -> FileReport:
-    findings = tuple(finding for finding in file.findings if finding not in gone)
+    findings, elsewhere = (tuple(each for each in found if each not in gone) for found in (file.findings, file.elsewhere))
     number = len(file.findings) - len(findings)
-    if not number:
+    if not number and len(elsewhere) == len(file.elsewhere):
         return file
-    return file._replace(findings=findings, suppressed=file.suppressed + number, verdict=_verdict(file, findings))
+    word = _verdict(file, (*findings, *elsewhere))
+    return file._replace(findings=findings, elsewhere=elsewhere, suppressed=file.suppressed + number, verdict=word)
 
 
 def _verdict(file: FileReport, findings: Iterable[Finding]) -> str | None:

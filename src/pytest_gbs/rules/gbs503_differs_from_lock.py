@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.wording import amounts, called, listing, short
-from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Conflict, Name, Quantity
@@ -76,11 +75,10 @@ def _finding(run: Run, held: LockedBatch, found: Comparison) -> Finding:
     because = listing((_change(each) for each in changed), last="and")
     batch = words(now) if now is not None else "unknown"
     message = f"global batch size is {batch}, but {held.where} has {words(held.record)}{f': {because}' if because else ''}"
-    severity = Severity.WARNING if run.launch and run.launch.kind == Kind.DOCUMENT else Severity.ERROR
     mends, fixes = _ways_out(run, changed)
     intended = "run gbs lock if the change is intended"
     holds = f"{mends}, or {intended}" if mends else intended
-    return Finding(CODE, message, severity, at, label, tuple(related), (), holds, run.assumptions, fixes)
+    return Finding(CODE, message, Severity.ERROR, at, label, tuple(related), (), holds, run.assumptions, fixes)
 
 
 def _change(each: Moved) -> str:
