@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Given", "Settings", "__version__", "check"]
 __version__ = "0.1.0"
 
-# pytest imports this package whenever it is installed: nothing may be imported until somebody asks for it.
+# pytest imports this package whenever it is installed: nothing may be imported until it is used.
 _HOMES = {
     "check": ("pytest_gbs.api", "check"),
     "Given": ("pytest_gbs.model.hardware", "CommandLineHardware"),

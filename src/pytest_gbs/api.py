@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, kinds: Iterable[str] = ()) -> Mended:
-    """Return the files at `targets` with their findings mended, in memory: by safe fixes, and by those of `kinds` (`Applicability`).
+    """Return the files at `targets` with their findings fixed, in memory: by safe fixes, and by those of `kinds` (`Applicability`).
 
     Raises:
         UsageError: as `check` does.

@@ -62,19 +62,19 @@ class Multiples(NamedTuple):
 
     @property
     def everything(self) -> bool:
-        """True where every value works."""
+        """True if every value works."""
         return self.of == 1 and self.within == 0
 
     @property
     def nothing(self) -> bool:
-        """True where no admissible value works."""
+        """True if no admissible value works."""
         return self.of > _MOST.get(self.name, _OTHERWISE) or (self.within != 0 and self.within % self.of != 0)
 
 
 def dividing(dividend: Monomial, divisor: Monomial) -> Multiples | bool | None:
     """Return for which values of the one free size `dividend` is a multiple of `divisor`.
 
-    True or False where nothing is free or it cancels; None where the question has no simple answer: two free sizes, fractions
+    True or False if nothing is free or it cancels; None if the question has no simple answer: two free sizes, fractions
     of a free size.
     """
     names = {*dividend.free, *divisor.free}

@@ -25,7 +25,7 @@ class Form(NamedTuple):
         return _form(self.numerator * other.numerator, self.denominator * other.denominator, self.power + other.power)
 
     def over(self, other: Form) -> Form | None:
-        """Return the quotient, or None where the divisor is nothing."""
+        """Return the quotient, or None if the divisor is nothing."""
         if other.numerator == 0:
             return None
         return _form(self.numerator * other.denominator, self.denominator * other.numerator, self.power - other.power)
@@ -45,7 +45,7 @@ class Bounds(NamedTuple):
     high: int = MOST_GPUS
 
     def whole(self, form: Form) -> Bounds | None:
-        """Return the numbers of these for which `form` is a whole number, or None where that has no simple answer."""
+        """Return the numbers of these for which `form` is a whole number, or None if that has no simple answer."""
         if form.power == 0:
             return self if form.denominator == 1 else NOWHERE
         if form.power == 1:

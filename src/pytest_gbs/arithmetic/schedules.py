@@ -63,19 +63,19 @@ def _stage() -> re.Pattern[str]:
 
 
 def ramp(start: int, increment: int, end: int) -> tuple[int, ...]:
-    """Return the values of a ramp-up, or nothing where it does not meet its end or has too many steps."""
+    """Return the values of a ramp-up, or nothing if it does not meet its end or has too many steps."""
     if not (1 <= start < end and increment >= 1 and (end - start) % increment == 0 and (end - start) // increment < MOST_STAGES):
         return ()
     return tuple(range(start, end + 1, increment))
 
 
 def changing(sizes: Mapping[str, Size]) -> Quantity | None:
-    """Return the size that is stated as a schedule, or None where every size has one value."""
+    """Return the size that is stated as a schedule, or None if every size has one value."""
     return next((size for size in sizes.values() if type(size) is Quantity and size.stages), None)
 
 
 def stages_of(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation]) -> tuple[int | None, ...]:
-    """Return the values that size `name` has one after the other, None where a stage gives no whole number.
+    """Return the values that size `name` has one after the other, None if a stage gives no whole number.
 
     Nothing where it does not change.
     """

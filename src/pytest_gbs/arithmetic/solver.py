@@ -90,7 +90,7 @@ def _quantities(names: Iterable[str], sizes: Mapping[str, Size]) -> tuple[Quanti
 
 
 def symbolic(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation], keep: tuple[str, ...] = ()) -> Monomial | None:
-    """Return `name` as a coefficient times the sizes that are not known, or None where no equation gives it.
+    """Return `name` as a coefficient times the sizes that are not known, or None if no equation gives it.
 
     Sizes in `keep` stay as letters even where an equation would resolve them further.
     """

@@ -125,7 +125,7 @@ class Fraction(NamedTuple):
 
 
 def fraction(size: Quantity, equations: Iterable[Equation]) -> Fraction | None:
-    """Return what `size` was computed from, by the equation that has just these sizes; None where it was not computed."""
+    """Return what `size` was computed from, by the equation that has just these sizes; None if it was not computed."""
     if size.origin != Origin.DERIVED or not size.because:
         return None
     used = sorted(part.name for part in size.because)
@@ -217,7 +217,7 @@ def assumed(assumption: Assumption) -> str:
 
 
 def assumed_in_brief(assumption: Assumption) -> tuple[str, str]:
-    """Return what is assumed and what speaks for it, "" where nothing has to: `8 GPUs per node`, `3 launcher files agree`."""
+    """Return what is assumed and what speaks for it, "" if nothing has to: `8 GPUs per node`, `3 launcher files agree`."""
     if assumption.kind == Assuming.NOT_SET:
         return _not_set(assumption.name), ""
     if assumption.kind in _ASSUMED:

@@ -26,7 +26,7 @@ def check_changed(
 ) -> Report:
     """Return the report on those of `targets` that changed since the working tree at `root` left `revision`, or rest on what did.
 
-    Recipes are held against what they were there, too.
+    Recipes are compared with what they were there, too.
 
     Raises:
         UsageError: there is no git, no repository, or no such revision.

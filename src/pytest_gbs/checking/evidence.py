@@ -24,7 +24,7 @@ _KEYS = ((Name.NUM_NODES, "num-nodes"), (Name.GPUS_PER_NODE, "gpus-per-node"), (
 
 
 class Evidence:
-    """The hardware that recipes are judged on; `launches` is None until they are known, and where there are none."""
+    """The hardware that recipes are judged on; `launches` is None until they are known, and if there are none."""
 
     def __init__(self, repository: Repository, settings: Settings, given: CommandLineHardware) -> None:
         self._repository, self._settings = repository, settings

@@ -54,7 +54,7 @@ class Heard(NamedTuple):
 
 
 def of_run(told: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
-    """Return what is told of one run, by itself or as it is launched."""
+    """Return what is reported of one run, by itself or as it is launched."""
     told = at_real_places(told, run)
     told = one_for_each_cause(told, rules)
     told = as_firmly_as_is_certain(told, run, rules)
@@ -62,12 +62,12 @@ def of_run(told: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
 
 
 def of_recipe(told: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
-    """Return what is told of a recipe beside its launches."""
+    """Return what is reported of a recipe beside its launches."""
     return without_what_launches_decide(told, launched, rules)
 
 
 def of_file(told: Outcomes, silence: Silence) -> Heard:
-    """Return what is told of a document, as its team has asked for it."""
+    """Return what is reported of a document, as its team has asked for it."""
     told, ignored = without_ignored(told, silence.ignored)
     told = with_severities(told, silence.severity)
     told, suppressed = silence.suppress(told)
@@ -107,7 +107,7 @@ def not_explained(told: Outcomes, by: Outcomes, rules: Rulebook) -> Outcomes:
 def as_firmly_as_is_certain(told: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
     """Return outcomes with what is not certain of a launch told less firmly.
 
-    Errors come from scripts. Where a variable that somebody may set decides about the processes, the framework need not stop.
+    Errors come from scripts. Where a variable that a user may set decides about the processes, the framework need not stop.
     """
     launch = run.launch
     if launch is None or launch.start is None:
@@ -153,7 +153,7 @@ def with_its_launch(told: Outcomes, run: Run) -> Outcomes:
 
 
 def without_those_of(recipe: Outcomes, told: Outcomes) -> Outcomes:
-    """Return the outcomes of a launch without findings that its recipe has by itself, whoever launches it."""
+    """Return the outcomes of a launch without findings that its recipe has by itself, however it is launched."""
     known = {(code, outcome.message) for code, outcomes in recipe.items() for outcome in outcomes if isinstance(outcome, Finding)}
     kept = {c: [o for o in outcomes if not (isinstance(o, Finding) and (c, o.message) in known)] for c, outcomes in told.items()}
     return without_empty(kept)
@@ -288,7 +288,7 @@ def verdict(told: Outcomes) -> str:
 
 
 def verification(told: Outcomes, launched: Iterable[Launched]) -> Verified | None:
-    """Return the first outcome for which a recipe may be called verified, of its own or of a launch; None where there is none."""
+    """Return the first outcome for which a recipe may be called verified, of its own or of a launch; None if there is none."""
     flat = (outcome for each in (told, *(each.outcomes for each in launched)) for outcomes in each.values() for outcome in outcomes)
     return next((outcome for outcome in flat if isinstance(outcome, Verified) and outcome.decides), None)
 

@@ -38,7 +38,7 @@ class LaunchIndex(NamedTuple):
         return tuple(resolved for resolved in shown if resolved is not None)
 
     def gpus_per_node(self, recipe: str) -> Quantity | None:
-        """Return the processes per machine with which scripts launch a recipe, where all agree; None where nobody knows."""
+        """Return the processes per machine with which scripts launch a recipe, where all agree; None if unknown."""
         found: list[Quantity] = []
         for resolved in self.of_recipe.get(recipe, ()):
             if resolved.found.launch.kind in JUDGES_NOTHING:
@@ -102,7 +102,7 @@ def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[Commen
 
 
 def index_launches(repository: Repository, *, always: bool = False) -> LaunchIndex | None:
-    """Return the launches of all scripts of `repository`; None where it has no script, unless it is `always` wanted."""
+    """Return the launches of all scripts of `repository`; None if it has no script, unless it is `always` wanted."""
     scripts = repository.make_scripts() if always else repository.scripts
     if scripts is None:
         return None

@@ -234,12 +234,12 @@ class Reporting:
 
 
 def _subject(outcome: Finding | Undetermined) -> Finding:
-    """Return what a suppression is held against: a finding itself, an undetermined claim as one."""
+    """Return what a suppression is compared with: a finding itself, an undetermined claim as one."""
     return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
 
 
 def _verdict_alone(pending: FileResult, outcomes: Outcomes) -> str | None:
-    """Return the verdict on a script that is its own recipe; None where nothing says what its batch should be, and for documents."""
+    """Return the verdict on a script that is its own recipe; None if nothing says what its batch should be, and for documents."""
     if not any(run.launch is not None and run.launch.kind == Kind.SCRIPT for run in pending.runs):
         return None
     word = finalise.verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED

@@ -140,7 +140,7 @@ class Repository:
         return dict(sorted(found.items()))
 
     def _below(self, target: str) -> list[str] | None:
-        """Return the files below folder `target`, or None where it is a file itself."""
+        """Return the files below folder `target`, or None if it is a file itself."""
         if target in ("", "."):
             return [path for path in self.readable_paths if not self._left_out(path, "")]
         if self._is_file(target):
@@ -171,7 +171,7 @@ class Repository:
         return isinstance(source, Source)
 
     def _left_out(self, path: str, below: str) -> bool:
-        """Return whether the settings exclude the file, or it is test data that nobody pointed at."""
+        """Return whether the settings exclude the file, or it is test data that was not named."""
         if matches_any(path, self.settings.exclude):
             return True
         if path.endswith(PROGRAMS):
@@ -216,7 +216,7 @@ class Repository:
 
     @property
     def alone(self) -> bool:
-        """True where the tree has a single file: nothing can be around it that fills up what it leaves open."""
+        """True if the tree has a single file: nothing can be around it that fills up what it leaves open."""
         return len(self.all_paths) == 1
 
     @property
@@ -240,7 +240,7 @@ class Repository:
             self._launcher_files[path] = None if launcher_file is None else (launcher_file, _evidence(launcher_file, source))
 
     def launcher_file(self, path: str) -> LauncherFile | None:
-        """Return what the launcher file at `path` gives, or None where it is none."""
+        """Return what the launcher file at `path` gives, or None if it is none."""
         found = self._launcher_file(path)
         return found[0] if found else None
 

@@ -164,7 +164,7 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
 
 
 def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
-    """Return the run of one launch, in its own world: what it really runs, held against the numbers that are claimed.
+    """Return the run of one launch, in its own world: what it really runs, compared with the numbers that are claimed.
 
     `sizes` are those of the document that it runs, at their real places, `own` the recipe by itself, and `declared` what the
     comments of the launching script state of it.

@@ -60,7 +60,7 @@ def check(
 ) -> Report:
     """Return what is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
 
-    With `keep_runs` the report holds the geometry of every recipe too. `base` is an earlier state that recipes are held against.
+    With `keep_runs` the report holds the geometry of every recipe too. `base` is an earlier state that recipes are compared with.
     Up to `jobs` processes share the work where there is enough of it; the report is the same.
 
     Raises:
@@ -130,7 +130,7 @@ class _Known(NamedTuple):
 
 
 class _Check:
-    """One check at work: the only state is the repository's memo and the report being built."""
+    """One running check: the only state is the repository's memo and the report being built."""
 
     def __init__(self, repository: Repository, settings: Settings, given: CommandLineHardware, keep_runs: bool, base: Base | None) -> None:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
@@ -146,7 +146,7 @@ class _Check:
         self.doubted: set[str] = set()  # scripts that leave open what they launch
 
     def report(self, targets: Sequence[str], jobs: int) -> Report:
-        """Return the report on `targets`, `jobs` processes at work."""
+        """Return the report on `targets`, with `jobs` processes."""
         chosen = self.repository.targets(targets)
         self.telling.set_aside.targets = targets
         scripts = self.repository.script_targets(targets)
@@ -213,12 +213,12 @@ class _Check:
         return found
 
     def _tell(self, path: str, named: bool) -> _Told:
-        """Return what is found out about one file; nothing where a bug of ours stops it."""
+        """Return what is found out about one file; nothing if a bug of ours stops it."""
         return self.guard.attempt(path, partial(self._find_out, path, named), _Told((), (), ()))
 
     def _find_out(self, path: str, named: bool) -> _Told:
         each = tuple(self._file(path, named))
-        # It matters whether others take in such a file as a parent, unless somebody named it.
+        # It matters whether others take in such a file as a parent, unless it was named.
         waiting = tuple(p for p in each if not p.named and finalise.needs_other_hardware(p.judgement.outcomes, self.rules))
         return _Told(
             tuple(self.telling.finish(pending) for pending in each if pending not in waiting),
@@ -230,7 +230,7 @@ class _Check:
         )
 
     def _unless_parent(self, pending: FileResult) -> FileResult:
-        """Return what is told of a file without what its GPUs break, where others take it in as a parent and set their own."""
+        """Return what is reported of a file without what its GPUs break, where others take it in as a parent and set their own."""
         if pending.path in self.parents and not pending.named:
             pending.judgement = pending.judgement._replace(outcomes=finalise.as_a_parent(pending.judgement.outcomes, self.rules))
         return pending
@@ -244,7 +244,7 @@ class _Check:
         return dict(sorted({**chosen, **more}.items())) if more else chosen
 
     def _holdings(self, base: Base | None) -> tuple[Holdings, ...]:
-        """Return what recipes are held to: `gbs.lock`, where there is one, and an earlier state, where one is given."""
+        """Return what recipes are held to: `gbs.lock`, if there is one, and an earlier state, where one is given."""
         lock = self.repository.tree.read("gbs.lock")
         if base is None and isinstance(lock, Unreadable) and lock.reason == MISSING:
             return ()
@@ -295,7 +295,7 @@ class _Check:
             told = partial(self._script, script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
             whole = self.guard.attempt(script, told, None)
             if whole is not None:
-                # Launches of recipes that nobody asked for are shown with the script that was.
+                # Launches of recipes that were not asked for are shown with the script that was.
                 whole.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
                 yield whole
 
@@ -309,7 +309,7 @@ class _Check:
         return tuple(judge_recipe((run,), None, self.rules) for run in self._held(runs, 1))
 
     def _unlisted(self, targets: Sequence[str]) -> Iterator[FileResult]:
-        """Yield the folders below `targets` that can't be listed, so that nobody knows what is in them."""
+        """Yield the folders below `targets` that can't be listed, so that their content is unknown."""
         for path, reason in self.repository.unlisted(targets):
             judgement = judge_file(Unread(path, reason, Location(path, 0, 0), whole=True), self.rules, Scope.UNREAD)
             pending = FileResult(path, Role.UNREADABLE, False, judgement)
@@ -568,7 +568,7 @@ def _script_of(launched: Launched) -> str:
 
 
 def _advice(files: list[FileReport]) -> str:
-    """Return the one setting that would decide claims, without its value: what would make them true is no evidence of the hardware."""
+    """Return the one setting that would decide claims, without its value: what would make them true is not evidence of the hardware."""
     waiting = sum(o.claim and o.missing == (Name.GPUS_PER_NODE,) for file in files for o in file.undetermined)
     if not waiting:
         return ""

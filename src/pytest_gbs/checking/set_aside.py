@@ -41,7 +41,7 @@ class SetAside:
         return self._folders[folder]
 
     def _says_so(self, folder: str) -> bool:
-        """Return whether the README of `folder` says that nobody maintains what is in it."""
+        """Return whether the README of `folder` says that its content is not maintained."""
         readme = next((text for name in _READMES if isinstance(text := self._tree.read(f"{folder}/{name}"), Source)), None)
         return readme is not None and _unmaintained().search(readme.text[:_FIRST]) is not None
 

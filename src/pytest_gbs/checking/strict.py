@@ -1,4 +1,4 @@
-"""What `--strict` makes of a report: claims that can't be decided, and recipes that nobody claims anything about, are errors."""
+"""What `--strict` makes of a report: claims that can't be decided, and recipes without a claim, are errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def tighten(report: Report, settings: Settings) -> Report:
 
 
 def _tighten(file: FileReport, settings: Settings, missing: str) -> FileReport:
-    """Return what is told of one file; `missing` is the code of the rule about recipes of which nobody claims anything."""
+    """Return what is reported of one file; `missing` is the code of the rule about recipes without a claim."""
     added = [_open(outcome) for outcome in file.undetermined if outcome.claim]
     claimless = settings.strict_all and file.role == Role.RECIPE and file.verdict == Verdict.UNCLAIMED
     if claimless and not any(finding.code == missing for finding in file.findings):

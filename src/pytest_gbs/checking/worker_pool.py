@@ -46,7 +46,7 @@ class WorkerPool:
             os.waitpid(pid, 0)
 
     def close(self) -> None:
-        """Send home whoever is still at work."""
+        """Terminate the remaining workers."""
         os.close(self._queue)
         for pid, pipe in self._others:
             os.close(pipe)

@@ -1,4 +1,4 @@
-"""Holding a claim against the settings: each claim once, in worlds of its own, one cause for each finding."""
+"""Comparing a claim with the settings: each claim once, in worlds of its own, one cause for each finding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, S
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.run import Cause, Claim, Judgement, Reading, Run, World
 
-# The settings that a claim may name beside the hardware, and that a stale claim may be mended by.
+# The settings that a claim may name beside the hardware, and that a stale claim may be fixed by.
 SETTINGS: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
 # What a claim in a recipe of reinforcement learning may count, where it does not say.
 _RL: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_ROLLOUT)
@@ -62,7 +62,7 @@ def _repeats(claim: Claim, other: Claim) -> bool:
 
 
 def _product(run: Run, declaration: Declaration, worlds: tuple[World, ...], readings: tuple[Reading, ...]) -> Outcome:
-    """Return the outcome of the number claimed: in order where the preferred reading holds, false where none does."""
+    """Return the outcome of the number claimed: in order where the preferred reading holds, false if none does."""
     if readings[0].holds:
         return Verified(ITS_RULE, declaration.at, worlds[0].assumptions, decides=True)
     if all(reading.holds is False for reading in readings):
@@ -167,7 +167,7 @@ def _size(readings: tuple[Reading, ...]) -> Quantity | None:
 
 
 def _in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) -> tuple[Fix, ...]:
-    """Return the fix that makes the comment say what the settings give, its factors included; nothing where that takes a person."""
+    """Return the fix that makes the comment say what the settings give, its factors included; nothing if that takes a person."""
     from pytest_gbs.frameworks.repairs import in_comment
 
     changes = {factor.at: setting.value for factor, setting in _pairs(run, declaration) if factor.value != setting.value}
@@ -237,7 +237,7 @@ def _settings_value(run: Run) -> str:
 
 
 def _stale_factor(run: Run, declaration: Declaration) -> tuple[Factor, Quantity] | None:
-    """Return the factor of the claim that the settings contradict, and the setting; None where there is none, or several."""
+    """Return the factor of the claim that the settings contradict, and the setting; None if there is none, or several."""
     stale = [pair for pair in _pairs(run, declaration) if pair[0].value != pair[1].value and not _counts_steps(run, declaration, *pair)]
     return stale[0] if len(stale) == 1 else None
 

@@ -24,7 +24,7 @@ _OWN: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, *PARALLE
 class Named(NamedTuple):
     """A number that names state, with the places of all names that do, and how it fares.
 
-    `holds` is true where the settings or a launch give the number, false where they give another one, None where that is open.
+    `holds` is true if the settings or a launch give the number, false if they give another one, None if that is open.
     `has` says in words what they give, `fits` what the name would have to say, and `at` is a place that gives it.
     """
 
@@ -38,7 +38,7 @@ class Named(NamedTuple):
 
 
 def named(recipe: Run, launched: Iterable[Run]) -> Iterator[Named]:
-    """Yield each number that the names of `recipe` state, held against it and its launches."""
+    """Yield each number that the names of `recipe` state, compared with it and its launches."""
     runs = [run for run in launched if run.launch is not None and run.launch.kind not in JUDGES_NOTHING]
     places: dict[tuple[str, int], list[Declaration]] = {}
     for each in recipe.declarations:
@@ -85,7 +85,7 @@ def _of_one_device(run: Run) -> tuple[int, ...]:
 
 
 def _is_open(run: Run) -> bool:
-    """Return whether somebody may launch otherwise without editing a file."""
+    """Return whether a user may launch with another value without editing a file."""
     return any(assumption.by_default for assumption in run.assumptions)
 
 

@@ -84,7 +84,7 @@ def _rests_on(size: Quantity, names: Container[str]) -> bool:
 
 
 def shown(declarations: tuple[Declaration, ...], said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
-    """Return the hardware that is shown for a recipe without a launch; empty where nothing says anything.
+    """Return the hardware that is shown for a recipe without a launch; empty if nothing says anything.
 
     `said` is the hardware that the comments of the file state; without any, what they tell of the past is shown.
     """

@@ -20,7 +20,7 @@ _SHOWN: Final = 5
 
 
 def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report | None:
-    """Return `report` without the findings of the baseline; None where a baseline was written instead.
+    """Return `report` without the findings of the baseline; None if a baseline was written instead.
 
     Raises:
         UsageError: the flags make no sense together, or the file is not a baseline or can't be written.

@@ -15,7 +15,7 @@ def commands() -> tuple[str, ...]:
 
 
 def find(name: str) -> Command | None:
-    """Return sub-command `name`, or None where there is none."""
+    """Return sub-command `name`, or None if there is none."""
     if not name.isidentifier() or name.startswith("_"):
         return None
     home = f"{__package__}.{name}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def mended(asked: Job, arguments: argparse.Namespace) -> Mended:
-    """Return the targets of a check mended in memory, as the flags say.
+    """Return the targets of a check fixed in memory, as the flags say.
 
     Raises:
         UsageError: the flags contradict each other.
@@ -44,7 +44,7 @@ def mended(asked: Job, arguments: argparse.Namespace) -> Mended:
 
 
 def write(asked: Job, found: Mended) -> None:
-    """Write the mended files, all or none, and tell what was done and what was not.
+    """Write the fixed files, all or none, and tell what was done and what was not.
 
     Raises:
         UsageError: a file can't be written; none is changed then.
@@ -76,7 +76,7 @@ def _place(asked: Job, repair: FindingFix, found: Mended) -> str:
 
 
 def print_patch(asked: Job, found: Mended) -> int:
-    """Print the patch of all mended files, with paths relative to the root of the git repository; return 1 where there is one.
+    """Print the patch of all fixed files, with paths relative to the root of the git repository; return 1 if there is one.
 
     A patch is printed byte by byte, so one that git can't apply, or that a terminal or a CI system would obey, is left out with one line.
     """

@@ -1,4 +1,4 @@
-"""The flags of `gbs check` that mend what is found, or put up with it: what they do is imported when one is given."""
+"""The flags of `gbs check` that fix what is found, or put up with it: what they do is imported when one is given."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BASELINE: Final = (
 
 
 def add_fixing(parser: argparse.ArgumentParser, *, told: bool) -> None:
-    """Add the flags that mend what is found; where they are not `told`, the help names one alone."""
+    """Add the flags that fix what is found; where they are not `told`, the help names one alone."""
     group = parser.add_argument_group("fixing findings")
     words = "apply safe fixes: none changes a size or a claim" + ("" if told else " (gbs fix --help: more)")
     group.add_argument("--fix", action="store_true", help=words)

@@ -31,7 +31,7 @@ STDIN: Final = "-"
 
 
 class Job(NamedTuple):
-    """One check to be done. `targets` are relative to `root`; `names_file` is true where the user named a file itself."""
+    """One check to be done. `targets` are relative to `root`; `names_file` is true if the user named a file itself."""
 
     root: str
     folder: str  # the current folder

@@ -107,7 +107,7 @@ def _write(text: str) -> None:
 
 
 def _give_up(error: OSError) -> None:
-    """Write no more to standard output; whoever reads a pipe and closes it has seen enough.
+    """Write no more to standard output; the reader has closed the pipe.
 
     Raises:
         UsageError: anything else keeps the text from being written.

@@ -1,4 +1,4 @@
-"""A line on the terminal while a check takes long; nothing where nobody watches."""
+"""A line on the terminal while a check takes long; nothing if it is not a terminal."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
-    """Return the report on the mended files; the exit code where they are only to be shown.
+    """Return the report on the fixed files; the exit code where they are only to be shown.
 
     Raises:
         UsageError: the flags contradict each other, or a file can't be written.

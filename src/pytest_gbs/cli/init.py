@@ -129,7 +129,7 @@ def _has_table(root: Path) -> bool:
 
 
 def _addition(there: str, root: Path, snippet: Snippet) -> str:
-    """Return what to add to a file of the user's that is there already, or nothing where it mentions us."""
+    """Return what to add to a file of the user's that is there already, or nothing if it mentions us."""
     data = read_bytes(str(root / there), MOST_SETTINGS_BYTES)
     if snippet.text == _SETTINGS or (isinstance(data, bytes) and b"gbs" in data):
         return ""

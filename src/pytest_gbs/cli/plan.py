@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the plan; the exit code is 1 where nothing fits."""
+    """Write the plan; the exit code is 1 if nothing fits."""
     from pytest_gbs.fixes.plan import plan
     from pytest_gbs.formats._plan import render_plan
 

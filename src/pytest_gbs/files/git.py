@@ -81,7 +81,7 @@ class GitRepository:
             raise UsageError(f"git can't be run: {why}") from error
 
     def _ask(self, *arguments: str) -> bytes | None:
-        """Return what git prints, up to the most that commit messages may take; None where it fails."""
+        """Return what git prints, up to the most that commit messages may take; None if it fails."""
         pieces: list[bytes] = []
         left = MOST_MESSAGE_BYTES
         try:
@@ -95,7 +95,7 @@ class GitRepository:
         return b"".join(pieces)
 
     def _pieces(self, *arguments: str) -> Iterator[bytes]:
-        """Yield what git prints, piece by piece; whoever has had enough stops, and git with it.
+        """Yield what git prints, piece by piece; closing it early stops git.
 
         Raises:
             _Failed: git fails.
@@ -150,7 +150,7 @@ class GitRepository:
         return (self._ask("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
 
     def fork(self, revision: str, other: str = "HEAD") -> str | None:
-        """Return the last common commit of two revisions; None where this clone has none, or does not know it."""
+        """Return the last common commit of two revisions; None if this clone has none, or does not know it."""
         found = self._ask("merge-base", self.commit(revision), self.commit(other))
         return found.decode().split()[0] if found else None
 
@@ -163,7 +163,7 @@ class GitRepository:
     def blobs(self, commit: str) -> tuple[dict[str, str], frozenset[str]]:
         """Return the regular files of `commit` below the root, by path with their names in git's store, and the paths of its links.
 
-        Submodules are neither. Names that are no UTF-8 are those that Python has for them on disk.
+        Submodules are neither. Names that are not UTF-8 are those that Python has for them on disk.
 
         Raises:
             UsageError: git can't list them, or there are too many.
@@ -210,7 +210,7 @@ class _Store:
         self._process: subprocess.Popen[bytes] | None = None
 
     def size(self, name: str) -> int | None:
-        """Return the size in bytes of the object of that name; None where a partial clone lacks it."""
+        """Return the size in bytes of the object of that name; None if a partial clone lacks it."""
         if self._process is None:
             self._process = self._repository.start(("cat-file", self._mode), stdin=subprocess.PIPE)
         process = self._process
@@ -228,7 +228,7 @@ class _Store:
         return int(about[2]) if len(about) == 3 and about[2].isdigit() else None
 
     def content(self, name: str) -> bytes | None:
-        """Return the bytes of the object of that name; None where a partial clone lacks it."""
+        """Return the bytes of the object of that name; None if a partial clone lacks it."""
         size = self.size(name)
         if size is None or self._process is None or self._process.stdout is None:
             return None

@@ -60,7 +60,7 @@ class IgnoreFile:
         return bool(self._patterns)
 
     def says(self, path: str, name: str, folder: bool) -> bool | None:
-        """Return whether `path` is left out (True) or kept (False), or None where no pattern speaks of it."""
+        """Return whether `path` is left out (True) or kept (False), or None if no pattern speaks of it."""
         path = path[self.base :]
         if not (
             name in self._names
@@ -98,7 +98,7 @@ def _any_of(patterns: list[_Pattern]) -> re.Pattern[str] | None:
 
 
 def _read_line(line: str) -> _Pattern | None:
-    """Return the pattern of one line as `dir.c` of git reads it, or None where the line says nothing or can match nothing."""
+    """Return the pattern of one line as `dir.c` of git reads it, or None if the line says nothing or can match nothing."""
     if line.startswith("#"):
         return None
     text = _without_spaces(line.removesuffix("\r"))

@@ -43,7 +43,7 @@ def matches_any(path: str, patterns: Iterable[str]) -> bool:
 
 
 def problem(pattern: str) -> str:
-    """Return why `pattern` can match nothing, or nothing where it is in order."""
+    """Return why `pattern` can match nothing, or nothing if it is in order."""
     written = spellings(pattern)
     if written is None:
         return f"covers more than {MOST_SPELLINGS} patterns"
@@ -59,7 +59,7 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 
 def _regex(pattern: str) -> str | None:
-    """Return the regular expression of a pattern without braces, or None where it can match nothing."""
+    """Return the regular expression of a pattern without braces, or None if it can match nothing."""
     found = tokens(pattern.removeprefix("./"))
     if found is None:
         return None
@@ -76,7 +76,7 @@ def _regex(pattern: str) -> str | None:
 
 
 def tokens(pattern: str) -> list[str] | None:
-    """Return the tokens of `pattern`: `/`, `*`, or a regular expression for exactly one character; None where it is broken."""
+    """Return the tokens of `pattern`: `/`, `*`, or a regular expression for exactly one character; None if it is broken."""
     found: list[str] = []
     at = 0
     while at < len(pattern):
@@ -103,7 +103,7 @@ def tokens(pattern: str) -> list[str] | None:
 
 
 def _character_class(pattern: str, at: int) -> tuple[str, int] | None:
-    """Return the class that opens before `at` as a regular expression, and where it ends; None where it is never closed."""
+    """Return the class that opens before `at` as a regular expression, and where it ends; None if it is never closed."""
     negated = pattern[at : at + 1] in ("!", "^")
     at += negated
     body: list[str] = []
@@ -207,7 +207,7 @@ def _chunks(part: list[str]) -> list[list[str]]:
 
 
 def spellings(pattern: str) -> list[str] | None:
-    """Return `pattern` with its braces written out, or None where that makes too many."""
+    """Return `pattern` with its braces written out, or None if that makes too many."""
     done: list[str] = []
     pending = [pattern]
     while pending:

@@ -42,7 +42,7 @@ def _names(search: Sequence[str]) -> set[str]:
 
 
 def read_beside(package: str, name: str) -> bytes | None:
-    """Return the bytes of the file `name` in the folder of `package`, in a zipped package too; None where there is none."""
+    """Return the bytes of the file `name` in the folder of `package`, in a zipped package too; None if there is none."""
     try:
         return _bytes_of(f"{sys.modules[package].__path__[0]}/{name}")
     except OSError:
@@ -57,7 +57,7 @@ def _bytes_of(path: str) -> bytes:
 def prebuilt(name: str, search: Sequence[str]) -> Any:
     """Return index `name`, made of the files in the folders `search`, or None.
 
-    None where there is no such index, or where one of the files has changed since: the plug-ins themselves are looked at then, which
+    None if there is no such index, or where one of the files has changed since: the plug-ins themselves are looked at then, which
     is slower and just as right. An index knows the files that it was made of by a checksum of what they hold, and by their sizes and
     times, which save reading them. One of a wheel is sealed: nothing changes what is installed, and so no file is looked at.
     """

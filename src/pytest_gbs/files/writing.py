@@ -1,4 +1,4 @@
-"""Writing files so that none is ever lost or half: the only code here that changes what somebody has on disk."""
+"""Writing files so that none is ever lost or half: the only code here that changes a file on disk."""
 
 # Paths are plain text here, as everywhere in this folder.
 # ruff: noqa: PTH101, PTH105, PTH108, PTH116, PTH118, PTH120
@@ -234,12 +234,12 @@ def _runs(process: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        return True  # it is somebody else's
+        return True  # it belongs to another user
     return True
 
 
 def _put_back(each: _Prepared) -> None:
-    """Undo one change, unless somebody else has changed the file again."""
+    """Undo one change, unless the file has changed since."""
     with suppress(OSError):
         if read_bytes(each.target, _MOST) != each.change.after:
             return

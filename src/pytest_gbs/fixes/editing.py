@@ -52,7 +52,7 @@ def edit_all(edits: Mapping[str, tuple[Edit, ...]], read: Read) -> dict[str, Sou
 
 
 def _edited(text: str, edits: tuple[Edit, ...]) -> str | None:
-    """Return `text` after `edits`, which are in order; None where one finds something else than it expects, or two touch."""
+    """Return `text` after `edits`, which are in order; None if one finds something else than it expects, or two touch."""
     parts: list[str] = []
     here = 0
     for edit in edits:

@@ -1,4 +1,4 @@
-"""From a report to files in which its findings are mended: every repair is tried in memory, and kept only if nothing else suffers."""
+"""From a report to files in which its findings are fixed: every repair is tried in memory, and kept only if nothing else suffers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Key: TypeAlias = "tuple[str, str, int]"
 
 
 class FindingFix(NamedTuple):
-    """A finding and the fix that is to mend it."""
+    """A finding and the fix for it."""
 
     finding: Finding
     fix: Fix
@@ -51,9 +51,9 @@ class _State(NamedTuple):
 
 
 def mend(report: Report, read: Read, recheck: Recheck, kinds: Iterable[str]) -> Mended:
-    """Return `report` mended by the fixes of `kinds` (`Applicability`), safe ones always.
+    """Return `report` fixed by the fixes of `kinds` (`Applicability`), safe ones always.
 
-    `read` gives the files as they are, `recheck` the report on the tree with some files replaced. Where several fixes would mend a
+    `read` gives the files as they are, `recheck` the report on the tree with some files replaced. Where several fixes would fix a
     finding the first that harms nothing is taken.
     """
     allowed = frozenset((Applicability.SAFE, *kinds))
@@ -61,7 +61,7 @@ def mend(report: Report, read: Read, recheck: Recheck, kinds: Iterable[str]) -> 
 
 
 def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
-    """Return `report` mended by what `offer` gives for each finding, in its order of preference."""
+    """Return `report` fixed by what `offer` gives for each finding, in its order of preference."""
     state = _State({}, report)
     applied: list[FindingFix] = []
     refused: dict[tuple[str, str, str, str], RefusedFix] = {}

@@ -49,7 +49,7 @@ def micro_batches(share: int, most: int = 0) -> tuple[int, ...]:
 
 
 def around(batch: int, step: int) -> tuple[int, int]:
-    """Return the multiples of `step` next below and next above `batch`, which is none itself; 0 where there is none."""
+    """Return the multiples of `step` next below and next above `batch`, which is none itself; 0 if there is none."""
     if step < 1:
         return 0, 0
     below = batch // step * step

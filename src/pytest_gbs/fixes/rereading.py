@@ -113,7 +113,7 @@ def _unintended_12(before: Source, after: Source, edits: tuple[Edit, ...]) -> st
 
 
 def _nodes_12(source: Source) -> list[tuple[str, str, int, int]] | None:
-    """Return every node of the file as YAML 1.2 has it, in text order: tag, scalar text, and span; None where it can't be read."""
+    """Return every node of the file as YAML 1.2 has it, in text order: tag, scalar text, and span; None if it can't be read."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 

@@ -90,7 +90,7 @@ def _try(task: Task, micro: int, accumulation: int, before: Report, shop: ScaleC
 
 
 def _false_alone(task: Task, report: Report) -> str:
-    """Return which claim would be false where nobody gives the hardware, so that other files say what the recipe leaves open."""
+    """Return which claim would be false if no hardware is given, so that other files say what the recipe leaves open."""
     run = same(task.run, report)
     claims = run.claims if run is not None and run.launch is None else ()
     return next((f"{found.message} then" for claim in claims if (found := claim.judgement.finding) is not None), "")

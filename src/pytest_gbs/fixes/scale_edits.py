@@ -106,7 +106,7 @@ def gap(run: Run, read: Read) -> InsertionPoint | None:
 
 
 def key_of_accumulation(run: Run) -> str:
-    """Return the key in which the accumulation of `run` stands, or would: in words for whoever has to write it."""
+    """Return the key in which the accumulation of `run` stands, or would: in words."""
     size = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     if isinstance(size, Quantity) and size.at is not None:
         return f"{size.key or size.name} in {size.at.source}"
@@ -155,7 +155,7 @@ def _line(text: str, offset: int) -> Location:
 
 
 def without(found: EditableNumber, read: Read) -> Change | None:
-    """Return the change that takes out a key which scaling has put in; None where somebody else wrote it."""
+    """Return the change that takes out a key which scaling has put in; None where gbs did not write it."""
     source = read(found.at.source)
     if not isinstance(source, Source):
         return None
@@ -304,7 +304,7 @@ def _unnamed(factors: list[Factor], declaration: Declaration, old: Values) -> It
 
 
 def _paired(factors: Iterable[Factor], names: list[str], old: Values) -> list[Factor] | None:
-    """Return each factor with the first of `names` that has its value, or None where one is left over."""
+    """Return each factor with the first of `names` that has its value, or None if one is left over."""
     rest, paired = list(names), list[Factor]()
     for factor in factors:
         name = next((name for name in rest if old[name] == factor.value), None)

@@ -64,7 +64,7 @@ def launches(task: Task, report: Report) -> Iterator[str]:
 
 
 def back(task: Task, after: Shape, changes: Iterable[Change]) -> str:
-    """Return the flags that undo the change; nothing where the recipe could not run as it was."""
+    """Return the flags that undo the change; nothing if the recipe could not run as it was."""
     if objection(task.run, task.now.geometry):
         return ""
     old, changes = task.before, tuple(changes)

@@ -31,7 +31,7 @@ class CurrentBatch(NamedTuple):
 
 
 def now(run: Run) -> CurrentBatch | str:
-    """Return the batch of `run` as claimed, else as shown; or in words why nobody can tell."""
+    """Return the batch of `run` as claimed, else as shown; or in words why it is unknown."""
     claims = [c for c in run.claims if c.declaration.name == Name.GLOBAL_BATCH_SIZE and c.declaration.unit != "tokens"]
     for claim in claims if run.launch is None else ():
         found = _claimed(run, claim)
@@ -46,7 +46,7 @@ def now(run: Run) -> CurrentBatch | str:
 
 
 def _claimed(run: Run, claim: Claim) -> CurrentBatch | str | None:
-    """Return the batch of a claim in its own world, why it can't be relied on, or None where it is open."""
+    """Return the batch of a claim in its own world, why it can't be relied on, or None if it is open."""
     judgement, outcome = claim.judgement, claim.judgement.open
     if judgement.finding is not None:
         return f"{judgement.finding.message}: fix that first (gbs check)"

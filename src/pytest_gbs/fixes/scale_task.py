@@ -86,7 +86,7 @@ def prepare(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Ta
 
 
 def _is_product(found: CurrentBatch) -> bool:
-    """Return whether the batch follows from the hardware, so that it means nothing where the recipe does not run."""
+    """Return whether the batch follows from the hardware, so that it means nothing if the recipe does not run."""
     size = found.geometry.get(Name.GLOBAL_BATCH_SIZE)
     return isinstance(size, Quantity) and bool(size.because)
 
@@ -194,7 +194,7 @@ def follows(task: Task) -> bool:
 
 
 def _share(task: Task, hardware: dict[str, Quantity]) -> int | None:
-    """Return how many samples each rank takes per optimizer step, or None where that is not a whole number or not known."""
+    """Return how many samples each rank takes per optimizer step, or None if that is not a whole number or not known."""
     one = unit(task, hardware, task.ranks)
     return task.now.target // one if one and task.now.target % one == 0 else None
 

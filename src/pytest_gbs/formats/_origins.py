@@ -36,7 +36,7 @@ _TELL: Final = {
 
 
 def origin(size: Quantity, places: Places, here: str) -> str:
-    """Return where `size` comes from, for somebody who reads about file `here`: `max_length, line 214`."""
+    """Return where `size` comes from, as seen from file `here`: `max_length, line 214`."""
     place = places.line(size.at, here) if size.at else ""
     if size.origin in (Origin.FILE, Origin.LAUNCH):
         return ", ".join(filter(None, (escape(size.key), place))) + changes(size.stages)
@@ -52,7 +52,7 @@ def origin(size: Quantity, places: Places, here: str) -> str:
 
 
 def changes(stages: tuple[int | None, ...]) -> str:
-    """Return the stages of a size that changes during training: `: first 16, 32, then 64`; nothing where it does not."""
+    """Return the stages of a size that changes during training: `: first 16, 32, then 64`; nothing if it does not."""
     if not stages:
         return ""
     told = ["-" if value is None else number(value) for value in stages]

@@ -26,14 +26,14 @@ class Places:
         return relpath(f"/{root}/{path}", f"/{folder}")
 
     def lines(self, path: str) -> Lines | None:
-        """Return the lines of the file at `path`, or None where the report does not hold its text."""
+        """Return the lines of the file at `path`, or None if the report does not hold its text."""
         if path not in self._lines:
             source = self.report.sources.get(path)
             self._lines[path] = Lines(source.text) if source else None
         return self._lines[path]
 
     def position(self, location: Location) -> Position | None:
-        """Return the lines and columns of `location`, or None where the report does not hold the text."""
+        """Return the lines and columns of `location`, or None if the report does not hold the text."""
         lines = self.lines(location.source)
         if lines is None:
             return Position(1, 1, 1, 1) if location.stop == 0 else None
@@ -52,7 +52,7 @@ class Places:
         return f"{path}:{position.line}:{position.column}" if position else path
 
     def line(self, location: Location, here: str) -> str:
-        """Return where a number stands for somebody who reads about file `here`: `line 12`, or `other.yaml:12`."""
+        """Return where a number stands as seen from file `here`: `line 12`, or `other.yaml:12`."""
         position = self.position(location)
         if location.source == here:
             return f"line {position.line}" if position else ""

@@ -36,7 +36,7 @@ def steps(run: Run, places: Places) -> Iterator[ShownLine]:
 
 
 def stages(run: Run, name: str) -> tuple[int | None, ...]:
-    """Return the values that size `name` has one after the other; nothing where it does not change."""
+    """Return the values that size `name` has one after the other; nothing if it does not change."""
     return stages_of(name, run.geometry.stated, run.framework.equations)
 
 
@@ -111,7 +111,7 @@ def _told(interval: _Interval | None) -> str:
 
 
 def _every(run: Run, name: str) -> _Interval | None:
-    """Return how often something is done, None where nothing says."""
+    """Return how often something is done, None if nothing says."""
     size = run.geometry.get(name)
     if isinstance(size, Quantity):
         steps = f"every {number(size.value)} steps" if size.value != 1 else "every step"

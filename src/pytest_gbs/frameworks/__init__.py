@@ -57,7 +57,7 @@ def called() -> tuple[str, ...]:
 
 
 def recognise(document: Document, program: str = "") -> Framework | None:
-    """Return the table that `document` is a recipe of, or None where it is not a recipe that any table knows.
+    """Return the table that `document` is a recipe of, or None if it is not a recipe that any table knows.
 
     Where `program` is the path of the program that reads it, its words count as nearer than those of the document's own path.
     """
@@ -65,7 +65,7 @@ def recognise(document: Document, program: str = "") -> Framework | None:
 
 
 def description(name: str) -> Raw | None:
-    """Return the description called `name`, None where there is none: a file of this folder, a shared part (`_trl`) too, or one table.
+    """Return the description called `name`, None if there is none: a file of this folder, a shared part (`_trl`) too, or one table.
 
     A table goes by its slug, as `gbs schema` lists it: `trl-grpo` is one of those that `trl_grpo` describes.
     """

@@ -15,7 +15,7 @@ from pytest_gbs.model.framework import Framework
 
 @cache
 def description(name: str) -> Raw | None:
-    """Return what `name`.toml says, a shared part (`_trl`) too; None where there is no such file."""
+    """Return what `name`.toml says, a shared part (`_trl`) too; None if there is no such file."""
     import tomllib
 
     plain = name.replace("_", "").isalnum()

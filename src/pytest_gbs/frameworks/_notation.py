@@ -48,7 +48,7 @@ class NotationError(Exception):
 
 
 class Plain(NamedTuple):
-    """A plain description, the words that were put into it, and the number of the variant it is, None where there are none."""
+    """A plain description, the words that were put into it, and the number of the variant it is, None if there are none."""
 
     raw: Raw
     words: Raw
@@ -169,7 +169,7 @@ def _given_by(equation: str | Raw) -> tuple[str, str | None, str | None, str]:
 
 
 def _without(raw: Raw, path: str) -> Raw | None:
-    """Return `raw` without what is at `path`; None where nothing is there."""
+    """Return `raw` without what is at `path`; None if nothing is there."""
     first, _, rest = path.partition(".")
     inside = raw.get(first)
     if not rest:

@@ -80,7 +80,7 @@ class Recogniser:
             self._doors |= entry.doors
 
     def recognise(self, document: Document, program: str = "") -> Framework | None:
-        """Return the table that `document` is a recipe of, or None where it is not a recipe that any table knows.
+        """Return the table that `document` is a recipe of, or None if it is not a recipe that any table knows.
 
         Where `program` is the path of the program that reads it, its words count as nearer than those of the document's own path.
         """

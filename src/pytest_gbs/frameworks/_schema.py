@@ -117,7 +117,7 @@ def _numbers(row: Row) -> Iterator[Schema]:
     reading = row.reading
     whole: Schema = {"type": "number", "multipleOf": 1} if reading.whole_float == Treatment.ACCEPTS else {"type": "integer"}
     yield {**whole, "minimum": row.minimum}
-    if reading.whole_float not in (*WRONG, Treatment.ACCEPTS):  # what the number is, nobody asks
+    if reading.whole_float not in (*WRONG, Treatment.ACCEPTS):  # the number itself does not matter
         yield {"type": "number", "multipleOf": 1, "not": {"type": "integer"}}
     if reading.zero not in WRONG:
         yield {**whole, "minimum": 0, "maximum": row.minimum - 1}

@@ -25,7 +25,7 @@ _DOES = {
     Enforcement.CORRECTS: "corrects it and continues",
     Enforcement.IGNORES: "continues without a warning",
 }
-# A size that somebody states for this run, rather than one that follows.
+# A size that is stated for this run, rather than one that follows.
 _STATED: Final = (Origin.FILE, Origin.LAUNCH)
 # The one command that starts a single process, which then has all GPUs of its node.
 _ONE_PROCESS: Final = "python"
@@ -106,7 +106,7 @@ def _divides(constraint: Constraint, sizes: Mapping[str, Size]) -> bool | None:
 
 
 def _known(names: tuple[str, ...], sizes: Mapping[str, Size]) -> int | None:
-    """Return the product of sizes `names`, None where one of them is not known."""
+    """Return the product of sizes `names`, None if one of them is not known."""
     found = 1
     for name in names:
         size = sizes.get(name)
@@ -211,7 +211,7 @@ def _ways_out(run: Run, constraint: Constraint) -> tuple[str, tuple[Fix, ...]]:
 
 
 def _mends(run: Run, constraint: Constraint) -> str:
-    """Return with which number of GPUs the division would leave no remainder, or "" where that is not the question."""
+    """Return with which number of GPUs the division would leave no remainder, or "" if that is not the question."""
     sizes = {name: size for name, size in run.geometry.stated.items() if not _is_hardware(name, size)}
     dividend, divisor = _symbolic(constraint.dividend, run, sizes), _symbolic(constraint.divisor, run, sizes)
     answer = dividing(dividend, divisor) if dividend and divisor else None
@@ -317,7 +317,7 @@ def _located(run: Run, names: tuple[str, ...]) -> list[Quantity]:
 def _nearest(run: Run, names: tuple[str, ...]) -> Quantity | None:
     """Return the last operand that has a number of its own in the recipe: the divisor's rather than the dividend's.
 
-    Of a launch it is one in the launching file, where there is any.
+    Of a launch it is one in the launching file, if there is any.
     """
     operands = _located(run, names[::-1])
     files = (run.path,) if run.launch is None else (run.launch.at.source, run.path)

@@ -36,7 +36,7 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
 
 
 def runs_somewhere(run: Run) -> bool | None:
-    """Return whether some number of GPUs meets every relation between sizes that the framework enforces; None where nobody can tell."""
+    """Return whether some number of GPUs meets every relation between sizes that the framework enforces; None if that is unknown."""
     bounds, undecided, _ = _bounds(run)
     if next(iter(bounds.numbers()), None) is None:
         return False
@@ -63,7 +63,7 @@ def _bounds(run: Run) -> tuple[Bounds, list[str], Form | None]:
 
 
 def _narrowed(bounds: Bounds, form: Form | None, constraint: Constraint) -> Bounds | None:
-    """Return the numbers of GPUs of `bounds` for which `form` is whole, or as large as `constraint` asks; None where nobody can tell."""
+    """Return the numbers of GPUs of `bounds` for which `form` is whole, or as large as `constraint` asks; None if that is unknown."""
     least = constraint.at_least
     if least is None:
         return bounds.whole(form) if form else None
@@ -88,7 +88,7 @@ def on_any_hardware(name: str, size: Size) -> Quantity | None:
 
 
 def _product(names: Iterable[str], forms: dict[str, Form]) -> Form | None:
-    """Return the product of the sizes `names`, or None where one of them is not known even with the GPUs."""
+    """Return the product of the sizes `names`, or None if one of them is not known even with the GPUs."""
     product = Form(1)
     for name in names:
         if name not in forms:
@@ -148,7 +148,7 @@ def _solve(equation: Equation, forms: dict[str, Form], missing: str, bounds: Bou
 
 
 def _reaching(run: Run, form: Form | None, bounds: Bounds) -> list[int] | None:
-    """Return the numbers of GPUs that give the global batch size claimed, or None where nobody claims one or it is the same on all."""
+    """Return the numbers of GPUs that give the global batch size claimed, or None if none is claimed or it is the same on all."""
     claimed = next((claim.declaration for claim in run.claims if _claims_batch(claim.declaration)), None)
     if claimed is None or form is None or form.power != 1 or form.numerator <= 0:
         return None

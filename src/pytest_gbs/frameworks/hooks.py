@@ -215,7 +215,7 @@ def _clamp_to_the_processes(sizes: dict[str, Size]) -> dict[str, Size]:
 
 
 def leave_out_generation(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the nodes, or the GPUs of the one node, that train where others only generate; unknown where nobody counts them."""
+    """Return the nodes, or the GPUs of the one node, that train where others only generate; unknown if their number is."""
     reserved: dict[str, Size] = {name: Unknown(name, Reason.RESERVED) for name in (Name.NUM_NODES, Name.WORLD_SIZE)}
     if holds(_NEMO_RL_REWARDS, document, Loader.OMEGACONF) or any(key in document.keyed for key in _NEMO_RL_TEACHERS):
         return reserved
@@ -251,7 +251,7 @@ def _devices(text: str) -> tuple[int, ...]:
 
 
 def _listed(document: Document, path: KeyPath) -> tuple[int, ...]:
-    """Return the GPUs that the text at `path` lists, none where that is not known."""
+    """Return the GPUs that the text at `path` lists, none if that is not known."""
     node = document.keyed[path][1]
     target = node.target if isinstance(node, Alias) else node
     return _devices(target.text) if isinstance(target, Scalar) else ()

@@ -18,7 +18,7 @@ from pytest_gbs.model.run import Run
 
 # What a recipe may state of its batch as a whole: each is a factor of what follows from it.
 _TARGETS: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE)
-# In the order in which they are changed: accumulation costs no memory, and a target that is stated is what somebody wants.
+# In the order in which they are changed: accumulation costs no memory, and a target that is stated is wanted.
 ORDER: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE, *_TARGETS)
 # Numbers of processes, which are for memory and machines to decide.
 _OTHERS: Final = (
@@ -180,7 +180,7 @@ def divisors(number: int, value: int) -> list[int]:
 
 
 def edit(run: Run, leaf: Quantity, value: int) -> Edit | None:
-    """Return the edit that gives setting `leaf` another value, inserting its key where it has its default; None where none can be told."""
+    """Return the edit that gives setting `leaf` another value, inserting its key where it has its default; None if none can be told."""
     if leaf.at is None:
         return _insertion(run, leaf, value) if leaf.origin == Origin.DEFAULT else None
     written = _written(run, leaf.at, leaf.value)
@@ -188,10 +188,10 @@ def edit(run: Run, leaf: Quantity, value: int) -> Edit | None:
 
 
 def _written(run: Run, at: Location, value: int) -> str | None:
-    """Return the number at `at` as it stands there, quotes included; None where it stands there in another way."""
+    """Return the number at `at` as it stands there, quotes included; None if it stands there in another way."""
     plain = str(value)
     if at.source != run.path or run.places is not None:
-        return plain if at.stop - at.start == len(plain) else None  # whoever edits compares
+        return plain if at.stop - at.start == len(plain) else None  # the editor compares
     text = run.document.source.text[at.start : at.stop]
     return text if text.strip("\"'") == plain else None
 
@@ -209,7 +209,7 @@ def _insertion(run: Run, leaf: Quantity, value: int) -> Edit | None:
 
 
 def _row(run: Run, leaf: Quantity) -> Row | None:
-    """Return the row whose default `leaf` is, or None where it has none of its own."""
+    """Return the row whose default `leaf` is, or None if it has none of its own."""
     rows = run.framework.rows if leaf.at is None and leaf.origin == Origin.DEFAULT else ()
     return next((row for row in rows if row.name == leaf.name and key_text(row) == leaf.key), None)
 

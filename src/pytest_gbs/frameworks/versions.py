@@ -29,7 +29,7 @@ def _numbers(text: str) -> list[int] | None:
 
 
 def read_specifiers(package: str, text: str) -> Pin | None:
-    """Return what version specifiers say (`==0.15.2`, `>=0.14,<0.15`, `~=0.14.0`, `0.15`), or None where they say nothing.
+    """Return what version specifiers say (`==0.15.2`, `>=0.14,<0.15`, `~=0.14.0`, `0.15`), or None if they say nothing.
 
     A version before a release (`5.0.0rc1`, `0.16.0.dev0`) and everything that is not understood says nothing.
     """
@@ -73,7 +73,7 @@ def normalised(package: str) -> str:
 def in_eras(framework: Framework) -> Framework:
     """Return `framework`, whose rows, equations and constraints say in which versions they hold, as it is now and as it was before.
 
-    The newest version is the table itself, since that is what a recipe is for where nobody says; older ones are its `eras`.
+    The newest version is the table itself, since that is what a recipe is for if it is not stated; older ones are its `eras`.
     """
     told = [(each.since, each.until) for each in framework.rows]
     told += [(each.since, each.until) for each in framework.equations]
@@ -100,7 +100,7 @@ def _before(framework: Framework, bound: Version | None) -> Framework:
 
 
 def at_version(framework: Framework, pin: Pin | None) -> Framework:
-    """Return `framework` as it is at the newest version that `pin` allows; as it is now, where nobody says."""
+    """Return `framework` as it is at the newest version that `pin` allows; as it is now, if it is not stated."""
     if pin is None or pin.high is None:
         return framework
     fitting = (era.table for era in framework.eras if pin.high <= (parse_version(era.until) or ()))

@@ -137,7 +137,7 @@ def _likeness(a: Counter[str], b: Counter[str]) -> float:
 
 
 def _change(before: _Side | None, after: _Side | None) -> Change | None:
-    """Return what became of one recipe or launch; None where nothing did."""
+    """Return what became of one recipe or launch; None if nothing did."""
     side = after or before
     assert side is not None
     path = side.run.path
@@ -158,7 +158,7 @@ def _change(before: _Side | None, after: _Side | None) -> Change | None:
 
 
 def _status(before: _Side, after: _Side) -> str:
-    """Return what became of the batch; "" where neither it nor an operand of it is another one."""
+    """Return what became of the batch; "" if neither it nor an operand of it is another one."""
     if before.record is None or after.record is None:
         return Status.UNKNOWN if (before.record is None) != (after.record is None) else ""
     same = same_batch(before.record, after.record)

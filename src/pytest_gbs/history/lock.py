@@ -108,9 +108,9 @@ def named(runs: Iterable[Run], document: int) -> Iterator[tuple[str, Run]]:
 
 
 def holdings(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> tuple[Holdings, ...]:
-    """Return what runs are held to by the lock file, where there is one, and by an earlier state, where one is given.
+    """Return what runs are held to by the lock file, if there is one, and by an earlier state, where one is given.
 
-    `what_if` is true where the command line gives hardware.
+    `what_if` is true if the command line gives hardware.
 
     Raises:
         SettingsError: the lock file can't be read.
@@ -127,7 +127,7 @@ def holdings(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> 
 
 
 def locked(lock: Source | Unreadable) -> dict[str, LockLine]:
-    """Return the entries of the lock file; none where there is no such file.
+    """Return the entries of the lock file; none if there is no such file.
 
     Raises:
         SettingsError: the lock file can't be read.

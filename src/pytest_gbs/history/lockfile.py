@@ -1,4 +1,4 @@
-"""`gbs.lock`: a line for each recipe and launch with the batch that it had when somebody last wrote it down. It is TOML."""
+"""`gbs.lock`: a line for each recipe and launch with the batch that it had when gbs lock last ran. It is TOML."""
 
 from __future__ import annotations
 

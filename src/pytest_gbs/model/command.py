@@ -1,4 +1,4 @@
-"""A command line as a script gives it: words that know where each of their characters came from, and what nobody can know."""
+"""A command line as a script gives it: words that know where each of their characters came from, and what is unknown."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pytest_gbs.model.record import NamedTuple
 class Part(NamedTuple):
     """A run of characters of a word, or something unknown in their place.
 
-    `text` is None where it depends on the machine, the environment or the arguments; `name` says on what (`NNODES`, `1`, `@`,
+    `text` is None if it depends on the machine, the environment or the arguments; `name` says on what (`NNODES`, `1`, `@`,
     `$(nproc)`). `at` is where the characters were given, an assignment or a directive, say; `use` is where the word takes
-    them (`$NNODES`). `default` is true where a user can set another value without editing the script (`${NNODES:-1}`).
-    An unknown that is a default is nothing when nobody sets it: an argument, a variable of the environment. `many` is true
+    them (`$NNODES`). `default` is true if a user can set another value without editing the script (`${NNODES:-1}`).
+    An unknown that is a default is nothing when it is not set: an argument, a variable of the environment. `many` is true
     where an unknown may be any number of words (`"$@"`, an unquoted `$OPTIONS`). `path` is the path in the tree that an
     unknown names (`$(dirname "$0")`), and `pattern` a pattern of file names that stands here (`*.yaml`).
     `note` is what fixed the value where it is not an assignment (`#SBATCH --nodes`).
@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """True where each character of the text is the character at the same distance in `at`."""
+        """True if each character of the text is the character at the same distance in `at`."""
         return self.text is not None and self.at.stop - self.at.start == len(self.text)
 
     def cut(self, start: int, stop: int) -> Part:
@@ -70,12 +70,12 @@ class Word(NamedTuple):
 
     @property
     def default(self) -> bool:
-        """True where a user can set another value without editing the script."""
+        """True if a user can set another value without editing the script."""
         return any(part.default for part in self.parts)
 
     @property
     def many(self) -> bool:
-        """True where it may be any number of words."""
+        """True if it may be any number of words."""
         return any(part.many for part in self.parts)
 
     @property
@@ -139,7 +139,7 @@ def upwards(folder: str) -> Iterator[str]:
 
 
 def below(folder: str, path: str) -> str | None:
-    """Return `path` as seen from the folder above `folder`, without `.` and `..`; None where it is not below it."""
+    """Return `path` as seen from the folder above `folder`, without `.` and `..`; None if it is not below it."""
     steps: list[str] = []
     for step in [*folder.split("/"), *path.split("/")]:
         if step == "..":
@@ -152,7 +152,7 @@ def below(folder: str, path: str) -> str | None:
 
 
 def hull(places: list[Location]) -> Location | None:
-    """Return the span from the first to the last of `places`, all in the file of the first; None where there are none."""
+    """Return the span from the first to the last of `places`, all in the file of the first; None if there are none."""
     if not places:
         return None
     if len(places) == 1 and places[0].path is None:
@@ -179,7 +179,7 @@ class Directive(NamedTuple):
 class Folder(NamedTuple):
     """Where a command runs: `path` below the root of the tree where `rooted`, else below the folder it was started in.
 
-    `path` is None where a script went somewhere that nobody can know.
+    `path` is None if a script went somewhere that is unknown.
     """
 
     path: str | None = ""
@@ -199,9 +199,9 @@ class Command(NamedTuple):
     """One command that a script runs.
 
     `environment` holds the variables it gets: those before it and the exported ones, as far as the script sets them.
-    `conditional` is true where it may not run at all: in a branch, a loop or a function of which nobody knows. `wrappers` are
+    `conditional` is true if it may not run at all: in a branch, a loop or a function of which nobody knows. `wrappers` are
     the commands around it, the outermost first. `context` says where in the file: a target of a Makefile, a code block.
-    `meant` is true where no shell runs it, because quotes around it are broken, but whoever wrote them means it.
+    `meant` is true if no shell runs it, because quotes around it are broken, but the author means it.
     """
 
     words: tuple[Word, ...]
@@ -215,7 +215,7 @@ class Command(NamedTuple):
 
     @property
     def ends_with_args(self) -> bool:
-        """True where whoever runs the script can add words: `"$@"`, or an unknown that is the value of no option."""
+        """True if the user of the script can add words: `"$@"`, or an unknown that is the value of no option."""
         return any(True for _ in self.open_words)
 
     @property
@@ -229,7 +229,7 @@ class Command(NamedTuple):
             before = word.text or ""
 
     def variable(self, name: str) -> Word | None:
-        """Return the value of `name` in the command's environment; None where the script does not set it."""
+        """Return the value of `name` in the command's environment; None if the script does not set it."""
         return next((entry.value for entry in reversed(self.environment) if entry.name == name), None)
 
 
@@ -282,7 +282,7 @@ class Invocation(NamedTuple):
 
 
 class Option(NamedTuple):
-    """An option of a command and its value; `value` is None where none follows. `place` is the index of the word that names it."""
+    """An option of a command and its value; `value` is None if none follows. `place` is the index of the word that names it."""
 
     name: Word
     value: Word | None
@@ -293,7 +293,7 @@ NO_SWITCHES: Final[frozenset[str]] = frozenset()
 
 
 def name_of(word: Word) -> str:
-    """Return the program that a word names, without its folder; "" where nobody knows it."""
+    """Return the program that a word names, without its folder; "" if unknown."""
     if word.text is not None:
         return word.text.rpartition("/")[2]
     last = word.parts[-1].text if word.parts else None

@@ -43,7 +43,7 @@ class StatedArithmetic(NamedTuple):
     """Arithmetic that a comment writes out: `factors` multiplied, divided by `divisors`, are said to be `result`.
 
     `floor` is true for `//`. `holds` lists the whole numbers that the stated result may stand for. `value` is what the
-    arithmetic really gives, or None where it is not a whole number or a factor is a word without a number.
+    arithmetic really gives, or None if it is not a whole number or a factor is a word without a number.
     """
 
     factors: tuple[Factor, ...]
@@ -72,7 +72,7 @@ class Declaration(NamedTuple):
 
     `name` is a size of `model.quantity.Name`. `value` is the number as a whole number (`1k` is 1024, `128` is 128); `holds`
     are the values for which the statement counts as true (`1k`: what rounds to 1k in powers of 1000 or of 1024).
-    `unit` is `samples`, `tokens`, `prompts`, `completions`, `pairs`, or "" where none is said. `conditions` are sizes that
+    `unit` is `samples`, `tokens`, `prompts`, `completions`, `pairs`, or "" if none is said. `conditions` are sizes that
     the same statement names: ("num_nodes", 8). A statement "N GPUs" has the name `world_size` and `ambiguous` true: it may
     mean GPUs per node; so may the condition "world_size" of an ambiguous declaration. `at` is the number itself, `text` the
     statement for people. `sum` is its arithmetic, where it is written out.

@@ -21,7 +21,7 @@ class Status:
 class Batch(NamedTuple):
     """The batch on one side: its number where it is known, its text for people ("128", "16 x GPUs"), and the same of its tokens.
 
-    `tokens_text` is "" where nothing says how long a sequence is.
+    `tokens_text` is "" if nothing says how long a sequence is.
     """
 
     value: int | None
@@ -34,7 +34,7 @@ class Batch(NamedTuple):
 class Operand(NamedTuple):
     """A size that the batch is made of and that is another one: what it is called, and where it stands now (before, if it is gone).
 
-    `path` and `line` are "" and 0 where it stands in no file.
+    `path` and `line` are "" and 0 if it stands in no file.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Topic:
 
 
 class Setting(NamedTuple):
-    """A setting on both sides, as written; None where it is not there."""
+    """A setting on both sides, as written; None if it is not there."""
 
     topic: str
     key: str

@@ -1,4 +1,4 @@
-"""Whole numbers in text that somebody else wrote: ASCII digits, and no more of them than a size can have."""
+"""Whole numbers in text from others: ASCII digits, and no more of them than a size can have."""
 
 from __future__ import annotations
 

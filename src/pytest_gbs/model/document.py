@@ -30,7 +30,7 @@ TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))
 
 
 class Scalar(NamedTuple):
-    """A scalar as written: `text` is its content without quotes; `plain` is false where quotes or a block make it a string.
+    """A scalar as written: `text` is its content without quotes; `plain` is false if quotes or a block make it a string.
 
     `tag` is the explicit tag (`!!int`, `!include`) or None. The span covers the quotes but neither anchor nor tag.
     """
@@ -61,7 +61,7 @@ class Sequence(NamedTuple):
 
 
 class Alias(NamedTuple):
-    """`*name`: the node that the anchor named, never a copy of it; None where it would contain itself or is not defined."""
+    """`*name`: the node that the anchor named, never a copy of it; None if it would contain itself or is not defined."""
 
     start: int
     stop: int
@@ -131,7 +131,7 @@ class Document(NamedTuple):
     part: str = ""
 
     def get(self, *path: str | int) -> Node | None:
-        """Return the value at key path `path`, aliases followed, or None where there is none."""
+        """Return the value at key path `path`, aliases followed, or None if there is none."""
         entry = self.keyed.get(path)
         if entry is None:
             return None

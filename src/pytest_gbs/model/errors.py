@@ -2,7 +2,7 @@
 
 
 class GbsError(Exception):
-    """Something the user must mend before anything can be checked; its text is one clear line per problem."""
+    """Something the user must fix before anything can be checked; its text is one clear line per problem."""
 
 
 class SettingsError(GbsError):

@@ -14,7 +14,7 @@ _LONGEST: Final = 300  # characters of what an exception says; it may hold a who
 
 
 class Guard:
-    """What failed. The one place where an exception that nobody expected is caught, for one rule or one file at a time."""
+    """What failed. The one place where an exception that was not expected is caught, for one rule or one file at a time."""
 
     __slots__ = ("bugs",)
 

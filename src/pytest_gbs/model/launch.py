@@ -28,7 +28,7 @@ JUDGES_NOTHING: Final = (Kind.TEST, Kind.TEMPLATE)
 
 
 class Unread(NamedTuple):
-    """A script, document or folder that was not read to its end, so that it may hold launches that nobody knows, and why.
+    """A script, document or folder that was not read to its end, so that it may hold launches that are unknown, and why.
 
     `at` is where reading stopped, in whichever file; the start where nothing was read (`whole`). The path of a folder ends in `/`.
     `recipe` is a place in a recipe that it may launch, whose check it leaves open; None for the file itself.
@@ -60,7 +60,7 @@ class LostFlags(NamedTuple):
 class Problem(NamedTuple):
     """Something wrong inside one launcher file: what its launcher would do, where, and the places it is about.
 
-    `unless` is the option of a command line that mends it (`--num_processes`), so that the file by itself may be in order.
+    `unless` is the option of a command line that fixes it (`--num_processes`), so that the file by itself may be in order.
     """
 
     message: str
@@ -91,7 +91,7 @@ class Start(NamedTuple):
 
     `name` is the launcher as people type it ("accelerate launch"). `sizes` are those that it gives (`world_size`, `num_nodes`,
     `gpus_per_node`, parallel sizes, the accumulation that it exports), each with its place; one that it would give and that
-    nobody can know is `Unknown`. `program` is the program and its arguments (`train.py --config sft.yaml`), `-m` in front of a
+    can't be known is `Unknown`. `program` is the program and its arguments (`train.py --config sft.yaml`), `-m` in front of a
     module. `recipes` are the recipes that the launcher's own grammar names, at whatever place (`llamafactory-cli train X`).
     `files` are the launcher files that it reads. `allocated` is the number of GPUs of the job that it runs in, training or not.
     With `together` the program reads its recipes as one configuration, in their order.
@@ -111,7 +111,7 @@ class Start(NamedTuple):
 class Surroundings(NamedTuple):
     """What a launcher may ask while it reads a command: `launcher_file` gives the launcher file at the path a word names.
 
-    `script` is the script that the command stands in. `launcher_file` returns None where there is no such file, or it is none.
+    `script` is the script that the command stands in. `launcher_file` returns None if there is no such file, or it is none.
     `document` gives the recipe at the path a word names, in which a launcher may look for options of its own.
     """
 
@@ -123,9 +123,9 @@ class Surroundings(NamedTuple):
 class Launcher(NamedTuple):
     """One launcher: which documents are its files and how to read them, and which commands are its own.
 
-    `hint` is a word that occurs in the bytes of each of its files, so that others need not be parsed; "" where it has none.
+    `hint` is a word that occurs in the bytes of each of its files, so that others need not be parsed; "" if it has none.
     `words` are texts of which one occurs in each script that holds such a command. `start` returns what a command starts, or
-    None where the command is another's.
+    None if the command is another's.
     """
 
     name: str
@@ -150,10 +150,10 @@ class Grep(NamedTuple):
 class Launch(NamedTuple):
     """A command that launches a recipe: where it stands, of which kind, and the sizes it gives.
 
-    `command` names it for people ("accelerate launch"). `recipe` is the path of the recipe, "" where the command line is all
-    there is. `at` is the command, `named` the word that names the recipe. `open` is true where whoever runs the script can add
-    arguments (`"$@"`). `unread` is true where the program takes its recipe behind an option alone, and none stands before it.
-    `meant` is true where a bare quote ends the text before the command, and people mean it all the same.
+    `command` names it for people ("accelerate launch"). `recipe` is the path of the recipe, "" if the command line is all
+    there is. `at` is the command, `named` the word that names the recipe. `open` is true if the user of the script can add
+    arguments (`"$@"`). `unread` is true if the program takes its recipe behind an option alone, and none stands before it.
+    `meant` is true if a bare quote ends the text before the command, and people mean it all the same.
     `start` is what the launcher made of the command; None for a launch context of the settings.
     """
 

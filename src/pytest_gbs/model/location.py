@@ -29,9 +29,9 @@ class Source(NamedTuple):
 class Unreadable(NamedTuple):
     """A file, or a part of it, that could not be read, and why.
 
-    `offset` is the code point where reading failed, or None where the whole file is concerned (missing, too large, not
-    text). `source` is the text, where there is any. `matters` is true where its bytes hold batch or launch keys, so that
-    a reader must be told even if nobody named the file.
+    `offset` is the code point where reading failed, or None if the whole file is concerned (missing, too large, not
+    text). `source` is the text, if there is any. `matters` is true if its bytes hold batch or launch keys, so that
+    a reader must be told even if the file was not named.
     """
 
     path: str

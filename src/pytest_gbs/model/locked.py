@@ -17,8 +17,8 @@ PER_RANK: Final = Name.DATA_PARALLEL_SIZE
 class Record(NamedTuple):
     """The batch of one recipe or launch, as far as it is known.
 
-    `global_batch_size` is what trains per optimizer step, counted in `unit`; None where the hardware is not known. `share` is the
-    part of one GPU (of one data-parallel rank, where `of` says so) as a whole number or a fraction ("16", "1/2"), "" where the batch
+    `global_batch_size` is what trains per optimizer step, counted in `unit`; None if the hardware is not known. `share` is the
+    part of one GPU (of one data-parallel rank, where `of` says so) as a whole number or a fraction ("16", "1/2"), "" if the batch
     depends on no hardware or on more than that. `operands` are the stated sizes that it is the product of, in that order.
     `claim` is the number that a comment claims and that was found to hold.
     """
@@ -34,7 +34,7 @@ class Record(NamedTuple):
 class LockedBatch(NamedTuple):
     """A record that a run is held to: `where` says by what ("gbs.lock", "main"), `at` the line that says so, if any does.
 
-    `what_if` is true where the hardware is that of the command line, so that only the part of each GPU can be compared. `said` is
+    `what_if` is true if the hardware is that of the command line, so that only the part of each GPU can be compared. `said` is
     what the messages of the commits since say.
     """
 

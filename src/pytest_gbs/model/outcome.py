@@ -78,7 +78,7 @@ class Finding(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """Something judged and found in order. `decides` is true where that makes the recipe verified: it says something of its batch."""
+    """Something judged and found in order. `decides` is true if that makes the recipe verified: it says something of its batch."""
 
     code: str
     at: Location | None = None
@@ -90,7 +90,7 @@ class Undetermined(NamedTuple):
     """Something that could not be judged: what is missing (names of sizes) and for which values it would hold.
 
     `values` are the values of the one missing size for which it holds, `implies` says so in a sentence part ("true with 8
-    GPUs per node"). `claim` is true where a claim, a policy or a lock entry could not be decided, which makes the recipe
+    GPUs per node"). `claim` is true if a claim, a policy or a lock entry could not be decided, which makes the recipe
     undetermined; a constraint that waits for hardware does not.
     """
 

@@ -11,9 +11,9 @@ Version: TypeAlias = tuple[int, ...]
 
 
 class Pin(NamedTuple):
-    """The versions of a package that a repository may mean: from `low` on, and before `high`; None where that is open.
+    """The versions of a package that a repository may mean: from `low` on, and before `high`; None if that is open.
 
-    `exact` is true where it is one version, `low`. `text` says so as it stands at `at`, or in the settings that `origin` names.
+    `exact` is true if it is one version, `low`. `text` says so as it stands at `at`, or in the settings that `origin` names.
     """
 
     package: str

@@ -1,4 +1,4 @@
-"""A plan: the ways to reach a global batch size on given hardware, and what is near where there is none."""
+"""A plan: the ways to reach a global batch size on given hardware, and what is near if there is none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Goal(NamedTuple):
     """What a plan is for: samples per optimizer step, on so many training processes.
 
     `parallel` are the sizes that share one sample between processes (tensor, pipeline, context), by name. `most` is the largest
-    micro batch that fits, 0 where any does. `sequence_length` is tokens per sample, 0 where nobody says. `now` is the micro
+    micro batch that fits, 0 if any does. `sequence_length` is tokens per sample, 0 if it is not stated. `now` is the micro
     batch and the accumulation that a recipe has at present.
     """
 
@@ -43,9 +43,9 @@ class Near(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All pairs that fit, the one with the fewest passes first; `near` says what would work where there is none.
+    """All pairs that fit, the one with the fewest passes first; `near` says what would work if there is none.
 
-    `data_parallel_size` is 0 where the processes do not divide by the parallel sizes.
+    `data_parallel_size` is 0 if the processes do not divide by the parallel sizes.
     """
 
     goal: Goal
@@ -55,5 +55,5 @@ class Plan(NamedTuple):
 
     @property
     def tokens_per_step(self) -> int:
-        """Tokens per optimizer step, at most so many unless rows are packed; 0 where the sequence length is not known."""
+        """Tokens per optimizer step, at most so many unless rows are packed; 0 if the sequence length is not known."""
         return self.goal.global_batch_size * self.goal.sequence_length

@@ -25,7 +25,7 @@ class Name:
     PIPELINE_PARALLEL_SIZE: Final = "pipeline_parallel_size"
     CONTEXT_PARALLEL_SIZE: Final = "context_parallel_size"
     SEQUENCE_PARALLEL_SIZE: Final = "sequence_parallel_size"
-    EXPERT_PARALLEL_SIZE: Final = "expert_parallel_size"  # ranks that share out the experts; they are no model parallelism
+    EXPERT_PARALLEL_SIZE: Final = "expert_parallel_size"  # ranks that share out the experts; they are not model parallelism
     # Parts of others: the data-parallel size is replicas x shards, a micro batch runs through a pipeline in pieces.
     REPLICATE_SIZE: Final = "replicate_size"
     SHARD_SIZE: Final = "shard_size"
@@ -119,7 +119,7 @@ class Noted:
     """What kind of thing a note says, where that decides something."""
 
     WORDS: Final = "words"  # nothing but its words
-    DEFAULT: Final = "default"  # the value of a variable or an argument that somebody may set
+    DEFAULT: Final = "default"  # the value of a variable or an argument that a user may set
     BUILT_IN: Final = "built-in"  # the launcher's own value, where nothing says another
     ROUNDED: Final = "rounded"  # not the number that is written down: it did not divide
     RAMP_UP: Final = "ramp-up"  # reached by a ramp-up: a rule of its own looks at the way there

@@ -62,16 +62,16 @@ class Example(NamedTuple):
 class Rule(NamedTuple):
     """One rule. Its module's docstring is its manual page; `bad` fires it, `good` does not, both are executed by tests.
 
-    `needs` is one of `Needs`, for rules about runs; "" where every run is of interest. `about` is one of `About`, or "".
+    `needs` is one of `Needs`, for rules about runs; "" if every run is of interest. `about` is one of `About`, or "".
 
     The rest says what becomes of what the rule finds; other rules are named, never numbered.
 
     `explained_by` are rules of which a finding about the same run makes all that this rule says a repeat.
     `decided_by` is the rule that, by deciding something in a launch, closes what this rule leaves open of the recipe.
     `in_any_part` is true of a rule about what is missing: of files that a launch reads together any may have it.
-    `certain_in_launch` is true where nothing that somebody may set elsewhere changes what it finds in a script.
+    `certain_in_launch` is true if nothing that a user may set elsewhere changes what it finds in a script.
     `meant_by_scaling` is true of what changes with the hardware on purpose, and of what other launches of a recipe run into.
-    `of_unclaimed` is true of the rule that `--strict=all` reports a recipe under about which nobody claims anything.
+    `of_unclaimed` is true of the rule under which `--strict=all` reports a recipe without a claim.
     """
 
     code: str

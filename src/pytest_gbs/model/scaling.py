@@ -22,7 +22,7 @@ class What:
 class Change(NamedTuple):
     """One number that changes: the size it is, what it stands in, the key as written, its place, and the edit.
 
-    `old` is 0 where the key is inserted and `new` is 0 where it is taken out again.
+    `old` is 0 if the key is inserted and `new` is 0 if it is taken out again.
     """
 
     name: str

@@ -39,7 +39,7 @@ class LaunchContext(NamedTuple):
 class Expectation(NamedTuple):
     """What a team expects of the recipes matching `paths`.
 
-    `name` is a size (`global_batch_size`, `tokens_per_step`, ...). It must be one of `values` where there are any, and lie
+    `name` is a size (`global_batch_size`, `tokens_per_step`, ...). It must be one of `values` if there are any, and lie
     between `low` and `high` (both included, None: open). With `shared` all matching recipes must have the same value.
     """
 

@@ -10,7 +10,7 @@ from pytest_gbs.model.record import NamedTuple
 class Suppression(NamedTuple):
     """One such comment.
 
-    `codes` are the codes it names, names of rules resolved; a word that is not a rule stays as written. There are none where the
+    `codes` are the codes it names, names of rules resolved; a word that is not a rule stays as written. There are none if the
     comment has no brackets: it silences nothing. `at` is the annotation, from its `#` (from `gbs:` where other words go before) to the
     end of its reason. `lines` are the lines it speaks for, unless it is for the `whole_file`. `removal` takes it away; of a
     suppression that is unused in part, `codes` and `removal` are those of the unused part. One is `refused` where the settings

@@ -160,7 +160,7 @@ class Checked(NamedTuple):
 
     @property
     def silent(self) -> bool:
-        """True where nothing applies to the file."""
+        """True if nothing applies to the file."""
         return not self.bugs and not any(file.rules for file in self.files)
 
 
@@ -184,7 +184,7 @@ class Checks:
         return _check_one(repository, inner) if named and checked.silent else checked
 
     def _check_roots(self, repository: CheckedTree) -> dict[str, Checked] | None:
-        """Return what is true of each file of a repository, by path; None where a bug of ours ends the check."""
+        """Return what is true of each file of a repository, by path; None if a bug of ours ends the check."""
         targets = [repository.inside(real) for _, real, other in self._roots if other.root == repository.root]
         try:
             report = repository.check(targets)

@@ -83,7 +83,7 @@ class RecipeSession:
             session.exitstatus = pytest.ExitCode.OK
 
     def _nothing_to_do(self, summary: Summary) -> bool:
-        """Return whether there are no items since nobody claims anything, or nothing changed."""
+        """Return whether there are no items since nothing is claimed, or nothing changed."""
         return bool((summary["recipes"] or self.config.getoption("gbs_changed_since")) and not summary["items"])
 
     @pytest.hookimpl(optionalhook=True)

@@ -11,9 +11,9 @@ from pytest_gbs.model.record import NamedTuple
 
 
 class CommandSetting(NamedTuple):
-    """One setting: its key path, its text (None where nobody can know it), and the word that gives it.
+    """One setting: its key path, its text (None if unknown), and the word that gives it.
 
-    `at` is the place to change for another value, `use` where the command line has it. `switch` is true where no value stands:
+    `at` is the place to change for another value, `use` where the command line has it. `switch` is true if no value stands:
     the option alone means true.
     """
 

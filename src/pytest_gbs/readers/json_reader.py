@@ -39,7 +39,7 @@ def read_json(source: Source, *, tolerant: bool = False, without: tuple[str, ...
 
 
 class _Reader:
-    """A reader at work: `place` is where the next token starts, the index fills as values are read."""
+    """A reader and its state: `place` is where the next token starts, the index fills as values are read."""
 
     __slots__ = ("gap", "inner", "keyed", "left", "place", "text", "tolerant", "without", "written")
 

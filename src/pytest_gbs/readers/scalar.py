@@ -198,7 +198,7 @@ def _core_float() -> re.Pattern[str]:
 
 
 def value_at(document: Document, key: KeyPath, loader: str) -> Value:
-    """Return the value of the scalar at `key` as `loader` has it; None where there is none."""
+    """Return the value of the scalar at `key` as `loader` has it; None if there is none."""
     node = document.get(*key)
     return resolve(node, loader_of(document.syntax, loader)) if isinstance(node, Scalar) else None
 

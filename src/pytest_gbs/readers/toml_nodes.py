@@ -15,7 +15,7 @@ from pytest_gbs.readers.toml_strings import string_at
 
 
 class _Table:
-    """A table at work: later statements may add to it wherever they stand. `index` takes its entries by path."""
+    """A table that is being read: later statements may add to it wherever they stand. `index` takes its entries by path."""
 
     __slots__ = ("entries", "index", "path", "start", "stop")
 
@@ -26,7 +26,7 @@ class _Table:
 
 
 class _List:
-    """An array at work, or the tables that repeated headers `[[name]]` made."""
+    """An array that is being read, or the tables that repeated headers `[[name]]` made."""
 
     __slots__ = ("items", "start", "stop")
 
@@ -39,7 +39,7 @@ _Value: TypeAlias = "Scalar | _Table | _List"
 
 
 class Statements:
-    """A reader at work: `place` is where the next token starts, `chain` the tables that the last header leads through.
+    """A reader and its state: `place` is where the next token starts, `chain` the tables that the last header leads through.
 
     `keyed` and `inner` index the entries by path in the order of the text, those within arrays in `inner`; `opaque` are
     the spans of strings. What is not TOML is read somehow or refused, in time proportional to the text.

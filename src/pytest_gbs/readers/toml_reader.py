@@ -13,7 +13,7 @@ from pytest_gbs.readers.owners import Keys
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, RefusedDocument, unreadable
 from pytest_gbs.readers.toml_nodes import Statements
 
-# Files of other tools, and templates: whether they can be read is not our business unless somebody names them.
+# Files of other tools, and templates: whether they can be read is not our business unless they are named.
 _OTHERS: Final = frozenset((
     "pyproject.toml", "cargo.toml", "gbs.toml", "pipfile", "book.toml", "netlify.toml", "fly.toml", "wrangler.toml", "rustfmt.toml",
     "clippy.toml", "taplo.toml", "ruff.toml", "pixi.toml", "hatch.toml", "project.toml", "manifest.toml", "rust-toolchain.toml",
@@ -43,7 +43,7 @@ def read_toml(source: Source) -> tuple[Document | Unreadable, ...]:
 
 
 def _refused(text: str) -> RefusedDocument | None:
-    """Return why tomllib does not take `text`, or None where it does."""
+    """Return why tomllib does not take `text`, or None if it does."""
     import tomllib  # only TOML files need it
 
     try:

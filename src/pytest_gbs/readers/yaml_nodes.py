@@ -25,7 +25,7 @@ _AT_ONCE: Final = 1_000
 
 
 class Composer:
-    """A parser at work on one text: the next event, and what the document at hand remembers between events.
+    """A parser and its state on one text: the next event, and what the document at hand remembers between events.
 
     `flat` is the text with one kind of line break. `keyed` and `inner` index the entries by path, those within sequences in
     `inner`; `written` counts them, repeated ones too. `opaque` are the spans of quoted and block scalars, in which `#` is no

@@ -39,7 +39,7 @@ def manuals() -> tuple[Rule, ...]:
 
 
 def entries() -> tuple[RuleEntry, ...]:
-    """Return what is told of every rule, read from the rules themselves; what a rule leaves as it usually is stays out."""
+    """Return what is reported of every rule, read from the rules themselves; what a rule leaves as it usually is stays out."""
     found = [RuleEntry(each.__name__.rpartition(".")[2], dict(_facts(each.RULE))) for each in modules(__name__, __path__)]
     return tuple(sorted(found, key=lambda entry: str(entry.facts["code"])))
 

@@ -5,8 +5,8 @@ Only keys that hold a size of the batch or of the launch count, and blocks that 
 A reader finds the first value; the run has the last. Two branches that are merged, or a block
 that is pasted to try something, leave such a pair behind.
 
-What the framework does: PyYAML, which transformers, TRL and accelerate load with, and Python's JSON keep the last value and
-say nothing. OmegaConf, YAML 1.2 loaders and DeepSpeed's JSON reader stop.
+What the framework does: PyYAML, which transformers, TRL and accelerate load with, and Python's JSON keep the last value
+without a warning. OmegaConf, YAML 1.2 loaders and DeepSpeed's JSON reader stop.
 
 How to fix it: delete the line that is not meant. Look at the value that the finding names as dropped: it may be the one
 that a comment, a paper or a launch script relies on.
@@ -30,7 +30,7 @@ from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS002"
 
-_MOST = 20  # findings in one file: nobody reads more
+_MOST = 20  # findings in one file at most
 _LONGEST = 60  # two values longer than this are not worth showing
 
 

@@ -103,7 +103,7 @@ def _described(document: Document, found: Misread, node: Node) -> str:
 
 
 def _trap(row: Row, node: Scalar, file: FileView) -> str:
-    """Return why a value that the framework takes reads as another number to people, or "" where it does not."""
+    """Return why a value that the framework takes reads as another number to people, or "" if it does not."""
     assert file.framework is not None
     taken, value = treatment(row, node, file.framework, file.document.syntax)
     if taken != Treatment.ACCEPTS or not isinstance(value, int):

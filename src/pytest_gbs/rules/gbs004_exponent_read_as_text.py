@@ -7,7 +7,7 @@ What the framework does: the argument parser of transformers hands the text on, 
 optimizer compares it with zero: after the model was loaded, on every rank. TRL converts the text, and so do most other frameworks;
 nothing is reported there.
 
-How to fix it: write the number with a dot and a signed exponent, without quotes. The finding has it ready.
+How to fix it: write the number with a dot and a signed exponent, without quotes. The finding shows the number.
 
 It stays silent for frameworks that convert text to numbers, if nothing in the file says which script reads it, and for
 interpolations.

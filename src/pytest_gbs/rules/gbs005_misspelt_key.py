@@ -1,6 +1,6 @@
-"""A key that no table knows and that is a slip away from a batch key which is missing.
+"""An unknown key that differs by a slip from a batch key which is missing.
 
-`gradient_accumulation_step: 8` looks like a setting. It is none: the accumulation is the framework's default.
+`gradient_accumulation_step: 8` looks like a setting. It is not one: the accumulation is the framework's default.
 
 Nothing else in the file tells the two apart, and the batch is smaller by the factor that looks set.
 

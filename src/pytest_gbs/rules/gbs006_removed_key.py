@@ -1,4 +1,4 @@
-"""A key of the batch that the pinned version of a library has no more.
+"""A key of the batch that the pinned version of a library no longer has.
 
 `per_gpu_train_batch_size` overrides the micro batch in transformers 4, and transformers 5 does not know it. Removed keys are reported
 only where they change a batch and where one exact version is known to be used: that of `[tool.gbs.versions]`, of a lock file, or of a
@@ -25,7 +25,7 @@ CODE = "GBS006"
 
 
 def check(file: FileView) -> Iterator[Outcome]:
-    """Yield a finding for each key of `file` that the pinned version of its package has no more."""
+    """Yield a finding for each key of `file` that the pinned version of its package no longer has."""
     for removal in file.framework.removals if file.framework else ():
         entry = file.document.keyed.get(removal.key)
         if entry is not None and removal.pin is not None:
@@ -57,7 +57,7 @@ RULE = Rule(
     code=CODE,
     name="removed-key",
     scope=Scope.FILE,
-    summary="a key of the batch that the pinned version of a library has no more",
+    summary="a key of the batch that the pinned version of a library no longer has",
     bad=(Example((("sft.yaml", _RECIPE.format(key="per_gpu_train_batch_size")), *_PINNED)),),
     good=(
         Example((("sft.yaml", _RECIPE.format(key="per_device_train_batch_size")), *_PINNED)),

@@ -1,7 +1,7 @@
 """A comment states a global batch size that the settings do not give.
 
 Learning rate, warmup and schedule are tuned for the global batch size, and the comment is where people write down which one
-that was. When somebody changes the micro batch, the accumulation or the hardware, the comment goes stale and nothing notices:
+that was. When a change touches the micro batch, the accumulation or the hardware, the comment goes stale and nothing notices:
 training runs, with another batch.
 
 The rule multiplies micro batch, accumulation and data-parallel ranks on the hardware that the comment itself names, and fills

@@ -1,11 +1,11 @@
-"""A comment's claim was checked once, and now it can't be decided any more.
+"""A comment's claim was checked once, and can no longer be decided.
 
 A claim such as `# Config for 8 nodes with GBS 128` is checked with what a repository knows: its settings, its launcher files, its
 launches. A launcher file with another number of GPUs, a batch size that becomes `auto` or a variable, and the claim is open: no
 check fails, and the comment protects nothing any more. This is easy to miss, since an undecided claim is not an error.
 
 The rule compares with the last state that is known to have checked it: the line of the recipe in `gbs.lock`, or the revision that
-`--changed-since` names. It fires where that has the claim as checked and it is undetermined now.
+`--changed-since` names. It fires if the claim was verified there and is undetermined now.
 
 How to fix it: give what is missing, as the finding says: hardware in the settings (`gpus-per-node = 8` in `[tool.gbs]`) or in the comment
 itself. If the claim can't be checked any more on purpose, run `gbs lock`.
@@ -64,7 +64,7 @@ RULE = Rule(
     name="claim-no-longer-checked",
     scope=Scope.RUN,
     needs=Needs.CLAIMS,
-    summary="a claim that was checked once can't be decided any more",
+    summary="a claim that was checked once can no longer be decided",
     severity=Severity.WARNING,
     bad=(Example((("gbs.lock", _LOCK), ("sft.yaml", _RECIPE))),),
     good=(Example((("gbs.toml", "gpus-per-node = 8\n"), ("gbs.lock", _LOCK), ("sft.yaml", _RECIPE))),),

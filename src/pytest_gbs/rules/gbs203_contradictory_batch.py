@@ -2,11 +2,11 @@
 
 Either the framework takes at most one of two keys, or a size is stated that its own factors do not give.
 
-One of the two is what somebody meant. Which of them the run has depends on the framework, where it runs at all.
+Only one of the two can be what the author wants. Which of them the run has depends on the framework, if it runs at all.
 
-What the framework does: TRL stops with a `ValueError` where `generation_batch_size` and `steps_per_generation` are both set.
-A framework that takes the global batch and its factors stops where they disagree, or corrects one of them, as its table
-says; the finding is an error where it stops and a warning where it corrects.
+What the framework does: TRL stops with a `ValueError` if `generation_batch_size` and `steps_per_generation` are both set.
+A framework that takes the global batch and its factors stops if they disagree, or corrects one of them, as its table
+says; the finding is an error if it stops and a warning if it corrects.
 
 How to fix it: keep the key that says what you mean and delete the other: it follows. If a stated size disagrees with its
 factors, the finding shows both numbers with their arithmetic.
@@ -35,7 +35,7 @@ from pytest_gbs.readers.scalar import is_set
 
 CODE = "GBS203"
 
-# What people write about a batch is held against the settings by the 1xx rules.
+# What people write about a batch is compared with the settings by the 1xx rules.
 _PROSE: Final = (Origin.COMMENT, Origin.NAME)
 
 

@@ -1,7 +1,7 @@
 """No number of GPUs works for this recipe.
 
 Each check of the framework alone may have a number of GPUs that passes, and all of them together none. Such a recipe cannot run anywhere:
-the first time anybody notices is after the cluster was allocated.
+it is noticed only after the cluster was allocated.
 
 What the framework does: it stops at start, on any hardware. HALOs divides `model.batch_size` by processes x
 accumulation (`ValueError: 8 needs to be divisible by the number of processes * gradient_accumulation_steps`), and its loaders

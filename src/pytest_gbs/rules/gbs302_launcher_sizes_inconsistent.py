@@ -8,7 +8,7 @@ The launcher decides the world size, and the world size is a factor of the globa
 fewer processes start than it says, or none.
 
 What the launcher does: `accelerate launch` floors `num_processes / num_machines` in silence, starts a single process under
-`distributed_type: "NO"` regardless of `num_processes`, and stops with a `ValueError` where the parallel sizes do not
+`distributed_type: "NO"` regardless of `num_processes`, and stops with a `ValueError` if the parallel sizes do not
 multiply to the number of processes. It stops without `distributed_type`, at a key it does not know (`gpus_per_node`), and, unless
 `--num_processes` is given, where `num_processes` is missing, null or -1. `num_processes` is the total over all machines, which is
 the usual mistake.

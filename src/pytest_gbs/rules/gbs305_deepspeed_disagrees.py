@@ -67,12 +67,12 @@ class _Pair(NamedTuple):
         return bool(self.run.framework.companions)
 
     def size(self, name: str) -> Quantity | None:
-        """Return size `name` of the run, or None where it is not known."""
+        """Return size `name` of the run, or None if it is not known."""
         found = self.run.geometry.stated.get(name)
         return found if isinstance(found, Quantity) else None
 
     def value(self, key: str) -> object:
-        """Return the value at `key` as loaded; None where there is none or a script puts it there."""
+        """Return the value at `key` as loaded; None if there is none or a script puts it there."""
         node = self.document.get(key)
         if not isinstance(node, Scalar):
             return node
@@ -104,7 +104,7 @@ def _factors(pair: _Pair) -> Iterator[Finding]:
 
 
 def _left_out(pair: _Pair) -> Iterator[Finding]:
-    """Yield a finding where the configuration leaves out what nobody fills in as the recipe has it."""
+    """Yield a finding where the configuration leaves out what nothing fills in from the recipe."""
     keyed = pair.document.keyed
     inline = pair.document.source.path == pair.run.path
     if pair.value(_TRAIN) is None and pair.value(_MICRO) is None and not _elastic(pair):

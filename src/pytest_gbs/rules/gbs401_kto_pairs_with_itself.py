@@ -1,12 +1,12 @@
 """KTO on a micro batch of one, where the mismatched answer is the matched one.
 
-KTO holds each answer against an estimate of how far the policy has moved from the reference: the mean over answers that do not
+KTO compares each answer with an estimate of how far the policy has moved from the reference: the mean over answers that do not
 belong to their prompts. HALOs makes those by pairing each prompt of a micro batch with the answer of the next one.
 
 In a micro batch of one the next one is the same: the estimate is taken on the very answers that the loss rewards, and nothing
 in the logs tells.
 
-What the framework does: it goes on without a word (train/dataloader.py:549-557). The loader refuses a batch of one over all
+What the framework does: it continues without a warning (train/dataloader.py:549-557). The loader refuses a batch of one over all
 processes, but not over each of them.
 
 How to fix it: use fewer processes or less accumulation, or a larger `model.batch_size`, so that `batch_size / (processes x

@@ -3,7 +3,7 @@
 HALOs plans its learning rate with `n_examples // model.batch_size` steps, times `n_epochs` (not for SFT), and stops at the first
 micro batch with which `n_examples` are seen.
 
-What the framework does: it goes on without a word. Without accumulation the last step takes more examples than were asked for, one
+What the framework does: it continues without a warning. Without accumulation the last step takes more examples than were asked for, one
 step more than planned. With it the micro batches that fill no step are dropped. With more than one epoch, warmup is a share of
 steps that never come. If the examples fill not even one step, training ends without any. If both keys are null it stops at
 start.
@@ -78,7 +78,7 @@ def _plan(run: Run, examples: int, batch: int, accumulation: int) -> _Plan:
 
 
 def _epochs(run: Run) -> int:
-    """Return the epochs by which the plan of steps is multiplied; 1 where nobody knows the loader."""
+    """Return the epochs by which the plan of steps is multiplied; 1 if it is not stated the loader."""
     known = isinstance(run.document.get("loss"), Scalar) or isinstance(run.document.get("loss", "dataloader"), Scalar)
     if not known or any(holds(each, run.document, run.framework.loader) for each in _SFT):
         return 1

@@ -1,11 +1,11 @@
 """A key that looks like a setting, and that the framework overwrites or never reads.
 
-Hydra takes any key behind `++`, and a key of a file may outlive the code that read it. What is written there looks like a decision
-and is none.
+Hydra takes any key behind `++`, and a key of a file may outlive the code that read it. What is written there looks like a setting
+and has no effect.
 
-What the framework does, without a word: HALOs computes `model.microbatch_size` and `model.eval_microbatch_size` itself; saves
+What the framework does, without a warning: HALOs computes `model.microbatch_size` and `model.eval_microbatch_size` itself; saves
 where it evaluates, if `intermediate_checkpoints` is on, and never asks for `save_every`; takes the trainer from the loss, not from
-`trainer`; loads a reward model from `model.reward_model.path`, and looks at `model.reward_model_path` only where there is one; and reads
+`trainer`; loads a reward model from `model.reward_model.path`, and looks at `model.reward_model_path` only if there is one; and reads
 sizes below `model`, none at the top.
 
 How to fix it: delete the key, or use the one that the finding names.
@@ -73,7 +73,7 @@ def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
 
 
 def _value(run: Run, key: KeyPath) -> Value:
-    """Return the value of a scalar at `key` as OmegaConf reads it, None where there is none."""
+    """Return the value of a scalar at `key` as OmegaConf reads it, None if there is none."""
     return value_at(run.document, key, run.framework.loader)
 
 

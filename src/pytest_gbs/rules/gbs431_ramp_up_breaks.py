@@ -55,7 +55,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _ramp(run: Run) -> _Ramp | None:
-    """Return the three whole numbers of the ramp-up, or None where there are none."""
+    """Return the three whole numbers of the ramp-up, or None if there are none."""
     node = run.document.get(*_KEY)
     if not isinstance(node, Sequence):
         return None

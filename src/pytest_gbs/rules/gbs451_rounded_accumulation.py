@@ -3,7 +3,7 @@
 litgpt divides the global batch by the number of GPUs, and what is left for one GPU by the micro batch. Both divisions drop
 their remainder.
 
-What the framework does: it goes on without a word. `global_batch_size: 129` on 64 GPUs trains with 128, and 512 with micro
+What the framework does: it continues without a warning. `global_batch_size: 129` on 64 GPUs trains with 128, and 512 with micro
 batches of 24 on 8 GPUs trains with 384: the learning rate and every comparison with other runs rest on a number that is not used.
 
 How to fix it: make the global batch a multiple of the micro batch times the number of GPUs. The finding names the number that

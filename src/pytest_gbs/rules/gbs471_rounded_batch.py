@@ -1,4 +1,4 @@
-"""verl trains on another batch than the one stated, and says nothing.
+"""verl trains on another batch than the one stated, without a warning.
 
 verl multiplies the mini batch by the completions of each prompt, divides it by the ranks, and rounds down. The optimizer then steps
 on fewer completions than the settings say; what is left over makes one more and smaller step at the end of a rollout. Learning rate,
@@ -6,7 +6,7 @@ steps and logs all go by the batch that was meant.
 
 What the framework does: the FSDP workers round with `//=` and split a rollout into mini batches of what remains; the loss of the smaller
 last one is weighted as if it were whole. The newer SFT trainer rounds the batch of each rank down in the same way. Neither prints a
-word.
+warning.
 
 How to fix it: choose a mini batch whose completions (`ppo_mini_batch_size` x `rollout.n`) are a multiple of the ranks, and a rollout
 that is a multiple of the mini batch.

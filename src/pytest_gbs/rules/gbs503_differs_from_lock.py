@@ -1,6 +1,6 @@
-"""A recipe does not have the batch any more that `gbs.lock` has for it.
+"""A recipe no longer has the batch that `gbs.lock` records for it.
 
-Most recipes claim nothing: no comment says what their batch should be. `gbs lock` writes down what it is, a line for each recipe and
+Most recipes claim nothing: no comment says what their batch should be. `gbs lock` records it, a line for each recipe and
 each launch of it. From then on a batch cannot change by accident: to change it on purpose, run `gbs lock` again, and the reviewer
 sees that line in the change. No history is needed, so it works in shallow clones and forks.
 
@@ -8,7 +8,7 @@ The finding names the operand that moved the batch. A change of several operands
 is none. If the hardware is not known, the part of one GPU is compared; where the lock has the hardware and the recipe no longer
 does, the rule says on how many GPUs the batch would be the same.
 
-How to fix it: undo the change of the operand, or, where it is meant, run `gbs lock` and commit the line that it changes.
+How to fix it: undo the change of the operand, or, if it is intended, run `gbs lock` and commit the line that it changes.
 
 It stays silent on recipes and launches that the lock file does not have; `gbs lock --check` lists those that are new or gone.
 """
@@ -35,7 +35,7 @@ _MENDED: Final = (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE)
 
 
 def check(run: Run) -> Iterator[Outcome]:
-    """Yield the outcome of holding `run` to its line in the lock file; nothing where it has none."""
+    """Yield the outcome of holding `run` to its line in the lock file; nothing if it has none."""
     if run.locked is None:
         return
     from pytest_gbs.claims.locked import compare
@@ -50,7 +50,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _open(run: Run, held: LockedBatch, found: Comparison) -> Undetermined:
-    """Return the outcome for a batch that nobody can tell."""
+    """Return the outcome for a batch that is unknown."""
     from pytest_gbs.claims.locked import words
 
     said = f"{held.where} has {words(held.record)}"
@@ -104,7 +104,7 @@ def _places(run: Run, changed: tuple[Moved, ...]) -> list[tuple[Location, str]]:
 
 
 def _ways_out(run: Run, changed: tuple[Moved, ...]) -> tuple[str, tuple[Fix, ...]]:
-    """Return the change that takes the one operand back that moved, in words and as a fix; nothing where several did."""
+    """Return the change that takes the one operand back that moved, in words and as a fix; nothing if several did."""
     only = changed[0] if len(changed) == 1 else None
     size = run.geometry.get(only.name) if only is not None else None
     if only is None or only.before is None or not isinstance(size, Quantity) or size.at is None or not size.key:

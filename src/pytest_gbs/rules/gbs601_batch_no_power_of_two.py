@@ -2,7 +2,7 @@
 
 It is advice, and off unless selected (`extend-select = ["GBS601"]`): a rule of thumb, not a fact. Kernels and collectives of today do
 not care; batches of 128, 256 or 512 are what people tune, compare and scale by halves and doubles, and a batch of 120 is more often
-what a change of hardware left behind than what anybody chose.
+what a change of hardware left behind than a choice.
 
 What the framework does: it trains with it all the same.
 
@@ -26,7 +26,7 @@ CODE = "GBS601"
 
 
 def check(run: Run) -> Iterator[Outcome]:
-    """Yield advice where the batch of `run` is known and no power of two, and nobody claims it."""
+    """Yield advice where the batch of `run` is known and not a power of two, and not claimed."""
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     if not isinstance(size, Quantity) or size.value < 1 or run.framework.unit == "tokens" or size.value & (size.value - 1) == 0:
         return

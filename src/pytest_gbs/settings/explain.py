@@ -140,7 +140,7 @@ def _property(part: Any, key: str, schema: Any) -> Any:
 
 
 def _meant_branch(error: Any) -> list[Any]:
-    """Return what is wrong with the one alternative that has the right type, so that its inside is told of; nothing where none has."""
+    """Return what is wrong with the one alternative that has the right type, so that its inside is told of; nothing if none has."""
     branches: dict[Any, list[Any]] = {}
     for each in error.context:
         branches.setdefault(each.schema_path[0], []).append(each)

@@ -29,7 +29,7 @@ def parse(name: str, data: bytes | str, table: tuple[str, ...]) -> SettingsFile:
     """Return the file with what stands in its table; None there where it has no such table.
 
     Raises:
-        SettingsError: there are no bytes but a reason for it, or they are no TOML.
+        SettingsError: there are no bytes but a reason for it, or they are not TOML.
     """
     if isinstance(data, str):
         raise SettingsError(f"{name}: {data}")

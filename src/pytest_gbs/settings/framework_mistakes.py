@@ -53,7 +53,7 @@ def missing_sizes(raw: Raw, built: Framework) -> Iterator[SettingsProblem]:
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """Return the advice which of the `known` words may have been meant by `word`, "" where none is near."""
+    """Return the advice which of the `known` words may have been meant by `word`, "" if none is near."""
     from difflib import get_close_matches
 
     close = get_close_matches(word[:100], islice(known, _MOST), 1)
@@ -142,7 +142,7 @@ def _wrong_notation(raw: Raw) -> Iterator[SettingsProblem]:
 
 
 def _sizes_in(text: str, part: str) -> tuple[str, ...] | None:
-    """Return the sizes that a formula or a relation speaks of, None where the text is none."""
+    """Return the sizes that a formula or a relation speaks of, None if the text is none."""
     if part == "formula":
         says = formula(text)
         return None if says is None else (says.result, *says.product, *says.divisors)

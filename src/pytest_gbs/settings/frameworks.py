@@ -25,7 +25,7 @@ from pytest_gbs.settings.shape import fits
 class _Stated(NamedTuple):
     """One description: the path at which the settings state it, its name, what it says, and its file and the text of that.
 
-    The text is "" where it stands in the settings.
+    The text is "" if it stands in the settings.
     """
 
     path: Path
@@ -158,7 +158,7 @@ class _Description:
         return built_in
 
     def _table(self, plain: Plain) -> Framework | None:
-        """Return the table of a plain description, None where it has mistakes."""
+        """Return the table of a plain description, None if it has mistakes."""
         name, home = self._stated.name, self._stated.home
         if not fits(plain.raw, "framework", "whole"):
             self._refuse(plain, _misshapen(plain.raw, "whole"))

@@ -12,7 +12,7 @@ KEYS: Final = {"num_nodes": "num-nodes", "gpus_per_node": "gpus-per-node", "worl
 
 
 def hardware_for(settings: Settings, path: str) -> Hardware | None:
-    """Return the hardware that `settings` state for the recipe at `path`, or None where they state none.
+    """Return the hardware that `settings` state for the recipe at `path`, or None if they state none.
 
     Of several entries that match, the last one that has a field gives it. A field that an earlier entry gave is dropped where it
     contradicts what a later one says: 4 nodes of 8 GPUs make an earlier world size of 64 untrue. `origin` names what was used.

@@ -1,4 +1,4 @@
-"""Which file holds the settings of a repository; what it says is read only where there is one."""
+"""Which file holds the settings of a repository; what it says is read only if there is one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_gbs.model.settings import Settings
 
 
 class Overrides(NamedTuple):
-    """What the command line or the pytest options say; None where they say nothing."""
+    """What the command line or the pytest options say; None if they say nothing."""
 
     select: Sequence[str] | None = None
     extend_select: Sequence[str] | None = None

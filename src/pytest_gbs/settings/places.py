@@ -24,7 +24,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int:
-    """Return the line of the key at `path`, or of the nearest thing above it; 1 where there is nothing of it."""
+    """Return the line of the key at `path`, or of the nearest thing above it; 1 if there is nothing of it."""
     return next((lines[path[:length]] for length in range(len(path), 0, -1) if path[:length] in lines), 1)
 
 

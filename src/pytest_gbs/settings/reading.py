@@ -44,7 +44,7 @@ def interpret(file: SettingsFile, rules: Mapping[str, str], root: str) -> Settin
 
 
 def _own_frameworks(file: SettingsFile, root: str) -> Described:
-    """Return the tables that the settings describe; none where that part has the wrong shape, which is told elsewhere."""
+    """Return the tables that the settings describe; none if that part has the wrong shape, which is told elsewhere."""
     stated = file.raw.get("frameworks") if isinstance(file.raw, dict) else None
     if not stated or is_too_deep(file.raw) or not fits({"frameworks": stated}):
         return Described()

@@ -40,7 +40,7 @@ class Versions:
         return found._replace(removals=tuple(removals))
 
     def pin(self, package: str, path: str) -> Pin | None:
-        """Return the versions of `package` that the recipe at `path` is for; None where nobody says, or files contradict each other."""
+        """Return the versions of `package` that the recipe at `path` is for; None if unknown, or files contradict each other."""
         stated = self._stated.get(normalised(package))
         if stated is not None:
             pin = read_specifiers(package, stated)
@@ -76,7 +76,7 @@ class Versions:
 
 
 def _agreed(found: list[Pin]) -> Pin | None:
-    """Return the one version that is resolved or pinned, else the one range; None where there are several of them."""
+    """Return the one version that is resolved or pinned, else the one range; None if there are several of them."""
     exact = [pin for pin in found if pin.exact]
     if len({pin.low for pin in exact}) == 1:
         return exact[0]

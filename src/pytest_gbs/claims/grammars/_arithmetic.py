@@ -22,7 +22,7 @@ _PLAIN_BATCH: Final = words("batch bs bsz batchsize")
 
 
 class StatedOperand(NamedTuple):
-    """One factor of a product: its number (None where it is only named), its name ("" where it has none), and the number's token.
+    """One factor of a product: its number (None if it is only named), its name ("" if it has none), and the number's token.
 
     `unit` is the first word behind the number that is not a name of ours: `64 samples`.
     """
@@ -36,7 +36,7 @@ class StatedOperand(NamedTuple):
 class Product(NamedTuple):
     """Operands multiplied, and those divided by, from token `first` to `stop` (excluded).
 
-    `value` is what it really gives, None where it is not a whole number or an operand has no number.
+    `value` is what it really gives, None if it is not a whole number or an operand has no number.
     """
 
     first: int
@@ -113,7 +113,7 @@ def _combined(left: _Part, right: _Part, sign: str) -> _Part:
 
 
 def _reduced(numerator: int, denominator: int) -> _Ratio | None:
-    """Return the ratio in lowest terms; None where it is beyond what any batch is."""
+    """Return the ratio in lowest terms; None if it is beyond what any batch is."""
     if max(numerator, denominator) > LARGEST_PRODUCT:
         return None
     common = gcd(numerator, denominator) or 1
@@ -163,7 +163,7 @@ def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
 
 
 def _name(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
-    """Return the size that the words from token `i` on name in a formula, and where they end; "" where they name none."""
+    """Return the size that the words from token `i` on name in a formula, and where they end; "" if they name none."""
     named = name_at(tokens, i)
     if named is not None:
         return named.name, named.stop

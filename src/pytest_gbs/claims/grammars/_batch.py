@@ -55,7 +55,7 @@ def _label(text: str, tokens: Sequence[WordToken], i: int) -> Label | None:
 
 
 def _per_step(tokens: Sequence[WordToken], i: int) -> int:
-    """Return where "per step", "per optimizer step" or the like ends that starts at token `i`; 0 where there is none."""
+    """Return where "per step", "per optimizer step" or the like ends that starts at token `i`; 0 if there is none."""
     if text_at(tokens, i) != "per":
         return 0
     i += 1
@@ -104,7 +104,7 @@ def per_device(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def unit_at(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
-    """Return the unit behind a number and where it ends: `samples`, `tokens`, ...; "" where none is said."""
+    """Return the unit behind a number and where it ends: `samples`, `tokens`, ...; "" if none is said."""
     j = i + (text_at(tokens, i) in ("unique", "packed", "training", "preference"))
     unit = UNITS.get(text_at(tokens, j), "")
     return (unit, j + 1) if unit else ("", i)

@@ -31,7 +31,7 @@ class Result(NamedTuple):
 class StatedFormula(NamedTuple):
     """Arithmetic with its operands named as well as can be.
 
-    `label` names the batch that it is said to be; `results` are the numbers it is said to give. `equated` is false where its result
+    `label` names the batch that it is said to be; `results` are the numbers it is said to give. `equated` is false if its result
     stands in front of a bracket or a colon, not of an equals sign. `denied` are numbers behind it that it does not give, where it gives
     the one in front.
     """

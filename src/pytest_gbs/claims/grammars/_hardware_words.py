@@ -29,7 +29,7 @@ def count_or_single(tokens: Sequence[WordToken], i: int) -> int | None:
 
 
 def devices_at(tokens: Sequence[WordToken], i: int) -> tuple[int, bool] | None:
-    """Return where the words for GPUs end that start at token `i` (`x NVIDIA A100 80GB GPUs`); None where there are none."""
+    """Return where the words for GPUs end that start at token `i` (`x NVIDIA A100 80GB GPUs`); None if there are none."""
     j = i + 1 if text_at(tokens, i) in ("x", "*") else i
     chip = device = False
     while j < len(tokens):
@@ -63,7 +63,7 @@ def memory(tokens: Sequence[WordToken], j: int) -> bool:
 
 
 def each_node(tokens: Sequence[WordToken], i: int) -> int:
-    """Return how many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "each"; 0 where none do."""
+    """Return how many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "each"; 0 if none do."""
     text = text_at(tokens, i)
     if text == "each":
         return 2 if text_at(tokens, i + 1) in NODES else 1

@@ -20,7 +20,7 @@ _FAR: Final = 14
 
 
 def number_of(tokens: Sequence[WordToken], label: Label) -> int | None:
-    """Return the token that is the number of `label`, behind it or in front; None where there is none, or arithmetic, or several."""
+    """Return the token that is the number of `label`, behind it or in front; None if there is none, or arithmetic, or several."""
     at = _behind(tokens, label)
     return at if at is not None or label.first == 0 or _has_number(tokens, label) else _in_front(tokens, label)
 

@@ -156,7 +156,7 @@ def _marker() -> re.Pattern[str]:
 
 
 def _own_lines(block: CommentBlock) -> list[tuple[int, int]] | None:
-    """Return the lines of the block's text that a marker switches off; None where it stands on a line of its own: all."""
+    """Return the lines of the block's text that a marker switches off; None if it stands on a line of its own: all."""
     spans: list[tuple[int, int]] = []
     stop = 0
     while match := _marker().search(block.text, stop):  # one for each line: a line may be long, and full of them

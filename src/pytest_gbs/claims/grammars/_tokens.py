@@ -120,7 +120,7 @@ def _is_hyphen(tokens: list[WordToken], i: int) -> bool:
 
 
 def text_at(tokens: Sequence[WordToken], i: int) -> str:
-    """Return the text of token `i`, or nothing where there is no such token."""
+    """Return the text of token `i`, or nothing if there is no such token."""
     return tokens[i].text if 0 <= i < len(tokens) else ""
 
 

@@ -72,7 +72,7 @@ class Numeral(NamedTuple):
 
 @lru_cache(maxsize=256)
 def number(text: str, approximate: bool = False) -> Numeral | None:
-    """Return what `text` (`128`, `1,048,576`, `4_096`, `2.1M`, `1k`, `2**10`, `eight`) may stand for, None where it is not a whole number.
+    """Return what `text` (`128`, `1,048,576`, `4_096`, `2.1M`, `1k`, `2**10`, `eight`) may stand for, None if it is not a whole number.
 
     A plain number is exact. With a suffix it stands for all that rounds to it, in powers of 1000 and of 1024; trailing zeros
     are not significant (`500k`). `approximate` ("~", "about") adds 5 % to either side.

@@ -37,7 +37,7 @@ def batch(change: Change, sign: str, unit: str = "") -> str:
 
 
 def tokens(change: Change, sign: str) -> str:
-    """Return the tokens per step on both sides; "" where neither is known."""
+    """Return the tokens per step on both sides; "" if neither is known."""
     texts = [side.tokens_text if side else "" for side in (change.before, change.after)]
     if change.before is None or change.after is None or texts[0] == texts[1]:
         return "same" if change.before and change.after and texts[1] else texts[1] or texts[0]

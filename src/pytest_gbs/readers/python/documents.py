@@ -66,7 +66,7 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST,
 
 
 def _imported(evaluator: Evaluator, scopes: Scopes, func: ast.expr, definition: ast.ClassDef | None) -> str:
-    """The name under which the class that is called was imported, or the class that it is made from; "" where there is none."""
+    """The name under which the class that is called was imported, or the class that it is made from; "" if there is none."""
     if definition is None:
         name = evaluator.qualified(func)
         return name if "." in name and not name.startswith(".") else ""

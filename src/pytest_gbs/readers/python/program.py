@@ -61,7 +61,7 @@ class Program(NamedTuple):
 def read_program(source: Source) -> Program | Unreadable:
     """The program in `source`, or why there is none: this Python's own parser refuses it. Nothing is run or imported.
 
-    A program may be for another version of Python, so that this matters only to somebody who named the file.
+    A program may be for another version of Python, so that this matters only if the file was named.
     """
     if not source.path.endswith(NOTEBOOK):
         tree = _parse(source.text)

@@ -14,9 +14,9 @@ _BRANCHES: Final = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Excep
 
 
 class Binding(NamedTuple):
-    """What binds a name at `node`: the expression `value`, or None where no single expression gives it (a loop, `+=`, `with`).
+    """What binds a name at `node`: the expression `value`, or None if no single expression gives it (a loop, `+=`, `with`).
 
-    `item` is the position in a tuple that is unpacked, -1 where nothing is. `parameter` is the function of which it is one.
+    `item` is the position in a tuple that is unpacked, -1 if nothing is. `parameter` is the function of which it is one.
     """
 
     node: ast.AST

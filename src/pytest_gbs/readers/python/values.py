@@ -335,7 +335,7 @@ class Evaluator:
         return None
 
     def qualified(self, node: ast.expr) -> str:
-        """The dotted name of what is called, as imported (`trl.SFTConfig`); "" where it is not a plain name."""
+        """The dotted name of what is called, as imported (`trl.SFTConfig`); "" if it is not a plain name."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
@@ -368,7 +368,7 @@ class Evaluator:
         return found if found is not None else self._lost(node)
 
     def _changed(self, node: ast.Attribute, scope: Scope) -> Value | None:
-        """What an attribute was set to before, None where it never is."""
+        """What an attribute was set to before, None if it never is."""
         if not isinstance(node.value, ast.Name):
             return None
         sets = [
@@ -383,13 +383,13 @@ class Evaluator:
         return self._lost(node)
 
     def definition(self, node: ast.expr, scope: Scope) -> ast.ClassDef | None:
-        """The class of this file that `node` names, None where it names something else."""
+        """The class of this file that `node` names, None if it names something else."""
         found = scope.find(node.id) if isinstance(node, ast.Name) else None
         bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
         return bound if isinstance(bound, ast.ClassDef) else None
 
     def field(self, definition: ast.ClassDef, name: str) -> Value | None:
-        """The default of a field of a class of this file, its bases in this file included; None where it has none."""
+        """The default of a field of a class of this file, its bases in this file included; None if it has none."""
         for each in self.ancestry(definition):
             inner = self.scopes.inner[each]
             bindings = inner.names.get(name, [])
@@ -462,7 +462,7 @@ class Evaluator:
         return Known(result, *self.program.span(node))
 
     def _made(self, func: ast.expr, scope: Scope, call: ast.Call | None) -> Made | None:
-        """What a call of the class that `func` names gives, None where it does not name a class."""
+        """What a call of the class that `func` names gives, None if it does not name a class."""
         definition = self.definition(func, scope)
         name = self.qualified(func)
         if definition is None and not name.rpartition(".")[2][:1].isupper():
