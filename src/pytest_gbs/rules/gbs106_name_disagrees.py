@@ -78,7 +78,7 @@ RULE = Rule(
     code=CODE,
     name="name-disagrees",
     scope=Scope.RECIPE,
-    summary="a file or run name states a batch size or hardware that the recipe or its launches contradict",
+    summary="a name states a batch size or hardware that its recipe or launches contradict",
     bad=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=4)),)),),
     good=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=2)),)),),
     check=check,
