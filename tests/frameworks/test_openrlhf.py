@@ -7,6 +7,7 @@ import pytest
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.model.framework import Treatment
 from pytest_gbs.model.outcome import Finding, Undetermined, Verified
+from pytest_gbs.model.program import Program
 from pytest_gbs.model.quantity import Name
 
 from .building import document, outcomes, sizes, stumbles, title, value
@@ -52,7 +53,7 @@ def test_flags_are_recognised(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(("script", "unit", "micro"), [("sft", "samples", 8), ("dpo", "pairs", 8), ("rm", "pairs", 1)])
 def test_the_script_decides_unit_and_defaults(script: str, unit: str, micro: int) -> None:
-    found = recognise(document(COMMON % ""), f"openrlhf.cli.train_{script}")
+    found = recognise(document(COMMON % ""), Program(f"openrlhf/cli/train_{script}"))
     assert found is not None
     assert found.title == f"OpenRLHF ({script.upper()})"
     assert found.unit == unit

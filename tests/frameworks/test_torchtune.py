@@ -5,6 +5,7 @@ import pytest
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.model.framework import Treatment
 from pytest_gbs.model.outcome import Finding, Outcome
+from pytest_gbs.model.program import Program
 from pytest_gbs.model.quantity import Conflict, Name, Quantity, Reason
 from pytest_gbs.model.run import Run
 from pytest_gbs.rules.gbs203_contradictory_batch import check as contradictions
@@ -95,7 +96,7 @@ def test_the_recipe_is_told_by_keys_comments_and_path(text: str, path: str, expe
 
 def test_the_program_of_a_launch_counts_before_the_comments() -> None:
     text = "# tune run lora_finetune_single_device --config mine\n" + FULL
-    found = recognise(document(text, "mine.yaml"), "full_finetune_distributed")
+    found = recognise(document(text, "mine.yaml"), Program("full_finetune_distributed"))
     assert found is not None
     assert found.title == "torchtune (distributed)"
 

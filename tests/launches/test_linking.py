@@ -115,7 +115,7 @@ def test_a_launcher_file_that_the_script_writes_itself_counts(tmp_path: Path) ->
 def test_a_script_without_a_recipe_is_its_own(tmp_path: Path) -> None:
     flags = " ".join(f"--{line.replace(': ', ' ')}" for line in KEYS.splitlines())
     command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 --gradient_accumulation_steps 4\n"
-    report = checked(tmp_path, {"run.sh": command})
+    report = checked(tmp_path, {"run.sh": command, "train.py": "from trl import SFTTrainer\n"})
     assert batches(report) == [64]  # 2 x 4 x 8
     assert report.recipes() == ()
 
@@ -233,13 +233,14 @@ def test_a_named_recipe_brings_its_launches_along(tmp_path: Path) -> None:
 def test_files_that_are_no_recipe_keep_nothing_open(more: str, tmp_path: Path) -> None:
     flags = " ".join(f"--{line.replace(': ', ' ')}" for line in KEYS.splitlines())
     command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 {more}\n"
-    assert batches(checked(tmp_path, {"run.sh": command})) == [16]  # 2 x 1 x 8
+    program = "from trl import SFTTrainer\n"
+    assert batches(checked(tmp_path, {"run.sh": command, "train.py": program})) == [16]  # 2 x 1 x 8
 
 
 def test_a_program_that_splits_the_model_itself_has_its_own_arithmetic(tmp_path: Path) -> None:
     flags = " ".join(f"--{line.replace(': ', ' ')}" for line in KEYS.splitlines())
     command = f"torchrun --nproc_per_node 8 train.py {flags} --per_device_train_batch_size 2 --tensor_parallel_size 4\n"
-    assert batches(checked(tmp_path, {"run.sh": command})) == []
+    assert batches(checked(tmp_path, {"run.sh": command, "train.py": "from trl import SFTTrainer\n"})) == []
 
 
 def test_a_hydra_configuration_that_is_a_variable_is_not_the_usual_one(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.location import Lines, Source, Unreadable
+from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.quantity import PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.model.settings import Settings
 from pytest_gbs.readers import read
@@ -64,10 +65,10 @@ class Repository:
         self._called = all_called(settings.frameworks)
         self._versions: Versions | None = None
 
-    def recognise(self, document: Document, program: str = "") -> Framework | None:
+    def recognise(self, document: Document, program: Program = NO_PROGRAM) -> Framework | None:
         """Return the table that `document` is a recipe of, as it is at the versions that the repository is for, or None.
 
-        The user's own tables come first. `program` is the path of the program that reads it, where that is known.
+        The user's own tables come first. `program` is the program that reads it, as far as it is known.
         """
         found = self._recognise(document, program)
         if found is None or not (found.eras or any(removal.key in document.keyed for removal in found.removals)):
@@ -208,7 +209,7 @@ class Repository:
         from pytest_gbs.readers.outline import outline
 
         shown = outline(source)
-        return self._recognise(shown, "") is not None or any((hint,) in shown.keyed for hint in launcher_hints())
+        return self._recognise(shown, NO_PROGRAM) is not None or any((hint,) in shown.keyed for hint in launcher_hints())
 
     def _may_call(self, text: str) -> bool:
         """Return whether `text`, a Python program, names a class that some table reads, and a batch size."""

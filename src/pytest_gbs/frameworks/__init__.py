@@ -13,6 +13,7 @@ from pytest_gbs.frameworks._recognition import Index, Recogniser, build
 from pytest_gbs.frameworks._stored import restored, restored_index, stored, stored_index
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -56,10 +57,10 @@ def called() -> tuple[str, ...]:
     return _known().how.called
 
 
-def recognise(document: Document, program: str = "") -> Framework | None:
+def recognise(document: Document, program: Program = NO_PROGRAM) -> Framework | None:
     """Return the table that `document` is a recipe of, or None if it is not a recipe that any table knows.
 
-    Where `program` is the path of the program that reads it, its words count as nearer than those of the document's own path.
+    The words of the `program` that reads it count as nearer than those of the document's own path.
     """
     return _recogniser().recognise(document, program)
 

@@ -135,7 +135,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
         companions=_keys(raw.get("companions", ())),
         settle=_hook(raw.get("settle")),
         companion=raw.get("companion", False),
-        imports=raw.get("imports", ""),
+        flags=raw.get("flags", False),
         package=raw.get("package", ""),
         removals=tuple(_removal(each, raw.get("package", ""), home) for each in raw.get("removals", ())),
     )
@@ -179,6 +179,9 @@ def _recognition(raw: Raw, named: _Named) -> Recognition:
         files=tuple(raw.get("files", ())),
         calls=words(raw.get("calls", ())),
         imports=raw.get("imports", ""),
+        programs=words(raw.get("programs", ())),
+        uses=words(raw.get("uses", ())),
+        yields=raw.get("yields", False),
     )
 
 

@@ -10,8 +10,9 @@ from pytest_gbs.frameworks import called, hints, recognise
 from pytest_gbs.frameworks._recognition import Recogniser, build
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.program import NO_PROGRAM, Program
 
-Recognise: TypeAlias = Callable[[Document, str], Framework | None]
+Recognise: TypeAlias = Callable[[Document, Program], Framework | None]
 
 
 def recogniser(extra: tuple[Framework, ...]) -> Recognise:
@@ -20,7 +21,7 @@ def recogniser(extra: tuple[Framework, ...]) -> Recognise:
         return recognise
     fitting: dict[tuple[int, ...], Recogniser] = {}
 
-    def recognise_own(document: Document, program: str = "") -> Framework | None:
+    def recognise_own(document: Document, program: Program = NO_PROGRAM) -> Framework | None:
         path = document.source.path
         chosen = tuple(n for n, table in enumerate(extra) if _has_file(table, path))
         if chosen not in fitting:

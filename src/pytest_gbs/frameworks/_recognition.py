@@ -11,6 +11,7 @@ from pytest_gbs.model.document import DICTIONARY, MODULE, PYTHON, Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.record import NamedTuple
 
 _MOST_ALIKE: Final = 256
@@ -34,6 +35,9 @@ class TableEntry(NamedTuple):
     syntax: str
     calls: tuple[str, ...]
     imports: str
+    programs: tuple[str, ...]
+    uses: tuple[str, ...]
+    yields: bool
     when: tuple[Condition, ...]
 
     def admits(self, seen: int) -> bool:
@@ -43,6 +47,11 @@ class TableEntry(NamedTuple):
             if not group & seen:
                 return False
         return not (seen & self.none_of or self.all_of & ~seen)
+
+    def admits_alone(self, seen: int, program: Program) -> bool:
+        """Return whether the settings `seen` of a command line without a file may be those of a program of this table."""
+        own = not (self.programs or self.uses) if not self.name else program.is_of(self.programs, self.uses)
+        return own and not self.all_of & ~seen
 
     def suits(self, document: Document) -> bool:
         """Return whether the syntax and the values of `document` are those that this table asks for, where it asks for any."""
@@ -79,10 +88,11 @@ class Recogniser:
         for entry in index.entries:
             self._doors |= entry.doors
 
-    def recognise(self, document: Document, program: str = "") -> Framework | None:
+    def recognise(self, document: Document, program: Program = NO_PROGRAM) -> Framework | None:
         """Return the table that `document` is a recipe of, or None if it is not a recipe that any table knows.
 
-        Where `program` is the path of the program that reads it, its words count as nearer than those of the document's own path.
+        The words of the `program` that reads it count as nearer than those of the document's own path; if it is alone, so does
+        whose program it is, whatever keys tell the files of several tables from each other.
         """
         if document.syntax == PYTHON:
             return self._of_program(document)
@@ -93,12 +103,13 @@ class Recogniser:
         doors = seen & self._doors
         if not doors or len(document.keyed) > MOST_RECIPE_KEYS:
             return None
-        entries = [entry for entry in self._admitted(seen, doors) if entry.suits(document)]
+        admitted = self._alone(seen, doors, program) if program.alone else self._admitted(seen, doors)
+        entries = [entry for entry in admitted if entry.suits(document)]
         if len(entries) > 1:
             best = max((entry.marks & seen).bit_count() for entry in entries)
             entries = [entry for entry in entries if (entry.marks & seen).bit_count() == best]
         if len(entries) > 1:
-            words = [*_words(document.source.path), *_named_above(document, entries), *_words(program)]
+            words = [*_words(document.source.path), *_named_above(document, entries), *_words(program.name)]
             entries.sort(key=lambda entry: entry.nearness(words), reverse=True)
         return self._load(entries[0]) if entries else None
 
@@ -112,6 +123,12 @@ class Recogniser:
             entries = [entry for entry in entries if entry.doors & seen and entry.admits(seen) and entry.suits(document)]
         found = max(entries, key=lambda entry: (bool(entry.imports), (entry.marks & seen).bit_count(), entry.weight), default=None)
         return self._load(found) if found is not None else None
+
+    def _alone(self, seen: int, doors: int, program: Program) -> list[TableEntry]:
+        """Return the entries whose program it is; the keys that tell files apart choose among several."""
+        found = [entry for entry in self._entries if entry.doors & doors and entry.admits_alone(seen, program)]
+        found = [entry for entry in found if not entry.yields] or found
+        return [entry for entry in found if entry.admits(seen)] or [entry for entry in found if not seen & entry.none_of] or found
 
     def _admitted(self, seen: int, doors: int) -> tuple[TableEntry, ...]:
         """Return the entries that a document with the keys `seen`, some of them `doors`, may belong to; recipes of one folder are alike."""
@@ -146,8 +163,9 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
         for call in how.calls:
             called.update(doors if call in (DICTIONARY, MODULE) else [call.rpartition(".")[2]])
         masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
-        rest = (how.header, how.syntax, how.calls, how.imports, how.when)
-        entries.append(TableEntry(name, number, table.title, table.loader, *masks, how.paths, how.weight, *rest))
+        last = (how.header, how.syntax, how.calls, how.imports)
+        of_programs = (how.programs, how.uses, how.yields, how.when)
+        entries.append(TableEntry(name, number, table.title, table.loader, *masks, how.paths, how.weight, *last, *of_programs))
     return Index(tuple(bits), tuple(entries), tuple(sorted(hints)), tuple(sorted(called)))
 
 

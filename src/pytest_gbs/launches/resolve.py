@@ -22,12 +22,14 @@ from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProble
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part
 from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_python
 from pytest_gbs.model.command import Word, below
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
-from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.program import NO_PROGRAM, Program
+from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandSetting, settings
 
@@ -66,7 +68,7 @@ class ResolvedLaunch(NamedTuple):
 
 
 def _is_not_applied(document: Document, at: Location) -> bool:
-    """Return whether the value at `at`, a place in `document`, is what an override would set that was not applied."""
+    """Whether the value at `at`, a place in `document`, is what an override would set that was not applied."""
     node = document.get(*at.path) if at.path else None
     return isinstance(node, Scalar) and node.text == NOT_APPLIED
 
@@ -235,7 +237,7 @@ class LaunchResolver:
         self,
         tree: DocumentCache,
         documents: Callable[[str], tuple[Document, ...]],
-        recognise: Callable[[Document, str], Framework | None] = recognise,
+        recognise: Callable[[Document, Program], Framework | None] = recognise,
     ) -> None:
         self._tree = tree
         self._documents = documents
@@ -258,7 +260,7 @@ class LaunchResolver:
         if found.missing or not found.recipes:
             return None
         composed = merge_files(self._tree, [path for path, _ in found.recipes])
-        framework = self._recognise(composed.document, "") if not composed.problems else None
+        framework = self._recognise(composed.document, NO_PROGRAM) if not composed.problems else None
         if framework is None or framework.companion:
             return None
         path = composed.sources[0]
@@ -266,7 +268,7 @@ class LaunchResolver:
 
     def _file(self, found: FoundLaunch, path: str, word: Word) -> ResolvedLaunch | None:
         for document in self._documents(path):
-            base, program = document, _program_name(found)
+            base, program = document, Program(_program_name(found))
             framework = self._recognise(document, program)
             parts = None if TAKES_IN.isdisjoint(document.keyed) else whole(document, self._tree, framework)
             if parts is not None and (parts.limit is not None or parts.unseen):
@@ -292,7 +294,8 @@ class LaunchResolver:
 
     def _template(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What is known of a launch whose recipe is a variable: what its command line gives, if all that it may name are alike."""
-        tables = [table for path in found.candidates[:MOST_CANDIDATES] for d in self._documents(path) if (table := self._recognise(d, ""))]
+        documents = (document for path in found.candidates[:MOST_CANDIDATES] for document in self._documents(path))
+        tables = [table for document in documents if (table := self._recognise(document, NO_PROGRAM))]
         if not tables or len({table.name for table in tables}) > 1:
             return None
         path = found.launch.at.source
@@ -312,7 +315,7 @@ class LaunchResolver:
         composed = compose(self._tree, where[0], where[1], overrides)
         if not composed.sources:
             return None
-        framework = self._recognise(composed.document, "")
+        framework = self._recognise(composed.document, NO_PROGRAM)
         if framework is None:
             return None
         if any(problem.kind == ProblemKind.NOT_FOUND for problem in composed.problems):
@@ -320,7 +323,7 @@ class LaunchResolver:
         return ResolvedLaunch(found, composed.sources[0], composed.document, framework, places=composed.places, sources=composed.sources)
 
     def _main(self, program: str, words: tuple[Word, ...]) -> tuple[str, str] | None:
-        """Return folder and name of a Hydra program's primary configuration."""
+        """Folder and name of a Hydra program's primary configuration."""
         source = self._tree.read(program)
         if not isinstance(source, Source) or "hydra" not in source.text:
             return None
@@ -341,37 +344,63 @@ class LaunchResolver:
         return where is not None and isinstance(self._tree.read("/".join(filter(None, where)) + ".yaml"), Unreadable)
 
     def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
+        """What a launch runs whose command line is all there is, if its program is known to be a framework's."""
         if found.missing or self._lacks_configuration(found):
             return None
-        path = found.launch.at.source
+        path, programs = found.launch.at.source, tuple(self._programs(found))
         for style in _STYLES:
             given = list(settings(found.start.program[1:], style))
-            composed = with_settings(None, path, given, style, "pyyaml") if given else None
-            framework = self._recognise(composed.document, _program_name(found)) if composed is not None else None
-            if framework is not None and framework.imports and not self._imports(found, framework):
-                framework = _bare(framework)
-            if framework is not None and _splits_otherwise(framework, given):
-                return None
-            if framework is not None and framework.loader != Loader.PYYAML:
-                composed = with_settings(None, path, given, framework.arguments, framework.loader)
-            if composed is not None and framework is not None and _same(framework.arguments, style):
-                return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places)
+            composed = with_settings(None, path, given, style, Loader.PYYAML) if given else None
+            if composed is None:
+                continue
+            for program, file in programs:
+                framework = self._recognise(composed.document, program)
+                if framework is None or not _takes(framework, style):
+                    continue
+                if not _gives_sizes(framework, given) and (file is not None or not _is_told_by_keys(framework, composed.document)):
+                    return None
+                framework = _as_program_has_it(framework, file) if file is not None else framework
+                if framework is None or _splits_otherwise(framework, given):
+                    return None
+                if next(_hydra_flags(found.start.program), None) is not None:
+                    framework = of_a_part(framework)  # the rest is in a configuration elsewhere
+                if framework.loader != Loader.PYYAML:
+                    composed = with_settings(None, path, given, style, framework.loader)
+                return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
         return None
 
-    def _imports(self, found: FoundLaunch, framework: Framework) -> bool:
-        """Whether the program that `found` runs is known to be the framework's: it is part of it, or imports it.
+    def _programs(self, found: FoundLaunch) -> Iterator[tuple[Program, PythonFile | None]]:
+        """Yield the program of a launch by name, then with what its file imports, and with what a file imports that only starts others."""
+        yield Program(_program_name(found), alone=True), None
+        source = self._tree.read(found.program) if found.program is not None else None
+        file = read_python(source.text) if isinstance(source, Source) else None
+        if file is None or found.program is None:
+            return
+        yield Program("", file.imports, alone=True), file
+        if file.thin:
+            for path in imported_paths(file, found.program):
+                inner = self._tree.read(path)
+                read = read_python(inner.text) if isinstance(inner, Source) else None
+                file = file.together(read) if read is not None else file
+            yield Program("", file.imports, alone=True), file
 
-        What counts completions is so much a trainer's own that importing the framework says nothing of it.
-        """
-        module = framework.imports
-        words = [word.text or "" for word in found.start.program[:2]]
-        if found.program is None or framework.unit not in _COMMON_UNITS or found.program.startswith(f"{module}/"):
-            places = (f"{module}.", f"{module}/", f"examples/scripts/{module}")
-            return any(word == module or word.startswith(places) for word in words)
-        source = self._tree.read(found.program)
-        return (
-            isinstance(source, Source) and re.search(rf"(?m)^[ \t]*+(?:from|import)[ \t]++{re.escape(module)}\b", source.text) is not None
-        )
+
+def _gives_sizes(framework: Framework, given: list[CommandSetting]) -> bool:
+    """Whether a command line gives a factor of the batch; a program may set all of those that it is not given."""
+    return not {setting.path for setting in given}.isdisjoint(row.key for row in framework.rows if row.name in _FACTORS)
+
+
+def _is_told_by_keys(framework: Framework, document: Document) -> bool:
+    return all(any(key in document.keyed for key in group) for group in framework.recognition.one_of)
+
+
+def _as_program_has_it(framework: Framework, file: PythonFile) -> Framework | None:
+    """Return `framework` for a program that imports it: its own defaults are not the framework's, nor are checks of its own parser."""
+    found = _bare(framework) if file.parses_itself else framework
+    if found is None or found.arguments == Arguments.HYDRA:
+        return found
+    lost = [row for row in found.rows if file.parses_itself or row.key[-1] in file.fields]
+    return found._replace(rows=tuple(row._replace(default=None) if row in lost else row for row in found.rows))
 
 
 # Parts of keys by which programs split a model among processes.
@@ -398,7 +427,12 @@ def _bare(framework: Framework) -> Framework | None:
     return bare._replace(reserves=None, shares=None, derive=None, settle=None)
 
 
-def _same(arguments: str, style: str) -> bool:
+_FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+
+
+def _takes(framework: Framework, style: str) -> bool:
+    """Whether the programs of a framework take a command line without a file in this style."""
+    arguments = Arguments.FLAGS if framework.flags else framework.arguments
     return arguments == style or (style == Arguments.HYDRA and arguments == Arguments.PAIRS)
 
 
@@ -449,9 +483,17 @@ def _only_scores(found: FoundLaunch) -> bool:
 
 
 def _program_name(found: FoundLaunch) -> str:
-    """The name of the program that runs, for what its path says of it: `trl/scripts/dpo.py`."""
-    words = (word.text or "" for word in found.start.program[:2])
-    return next((word for word in words if word and not word.startswith("-")), "")
+    """The name of the program that runs: `trl/scripts/dpo` for that file and `trl.scripts.dpo`, `trl/dpo` for `trl dpo`."""
+    words = found.start.program[:2]
+    if words and words[0].text == "-m":
+        return (words[1].text or "").replace(".", "/") if len(words) > 1 else ""
+    called = found.start.name.split()
+    if words and len(called) > 1 and words[0].text == called[-1]:
+        return "/".join(called)
+    if not words or words[0].text is not None:
+        return (words[0].text or "").removesuffix(".py") if words else ""
+    behind = words[0].parts[-1].text or ""  # what an unknown folder holds: `$HOME/pretrain_gpt.py`
+    return behind.partition("/")[2].removesuffix(".py")
 
 
 def _override(word: Word) -> Override:

@@ -169,6 +169,8 @@ class Recognition(NamedTuple):
     the higher `weight`. Every document of the table holds one of the keys in the first group: keep that group short.
     Variants with the same keys are told apart by values: one of the conditions in `when`, if there are any, must hold.
     With `header`, programs that the comments above the first key name (`full_finetune_distributed.py`) are nearer than the path.
+    `programs` are names of its own programs, as `model.program` has them, and `uses` names that other programs of it import; a
+    command line that names no file is recognised by them alone. If it `yields`, other tables that such a program imports come first.
     `syntax` is the one that its files have (`json`), "" where any will do. `files` are globs, one of which the file's path must
     match; only the tables of a user's own settings have them.
 
@@ -189,6 +191,9 @@ class Recognition(NamedTuple):
     files: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     imports: str = ""
+    programs: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    yields: bool = False
 
 
 class Removal(NamedTuple):
@@ -242,7 +247,7 @@ class Framework(NamedTuple):
 
     `arguments` says how a command line changes what a file says (one of `Arguments`). `companions` are keys whose text names a
     DeepSpeed configuration that the framework reads beside the recipe. A `companion` is such a file itself: it has sizes and no
-    verdict. `imports` is the Python module that every program of the framework imports, where other programs take the same flags.
+    verdict. `flags` is true where its programs take flags if they are given no file, whatever `arguments` says.
 
     `package` is the name under which the framework is installed, whose versions `since` and `until` of its rows and equations
     speak of. `removals` are keys that a newer version has no more, and `eras` what the framework was before versions that changed it,
@@ -275,7 +280,7 @@ class Framework(NamedTuple):
     companions: tuple[KeyPath, ...] = ()
     settle: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
     companion: bool = False
-    imports: str = ""
+    flags: bool = False
     package: str = ""
     removals: tuple[Removal, ...] = ()
     eras: tuple[Era, ...] = ()

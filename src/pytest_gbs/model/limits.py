@@ -91,6 +91,7 @@ DEEPEST_STARTED: Final = 3  # scripts that start each other; what is deeper is U
 MOST_GREPPED: Final = 400  # recipes that a script with a variable for its recipe may search; the rest is not looked at
 MOST_CANDIDATES: Final = 200  # recipes that a name with a variable in it may stand for; the rest is not looked at
 MOST_DEEPY_FILES: Final = 50  # configuration files of one `deepy.py` command; a command with more is not checked
+LONGEST_PYTHON: Final = 300_000  # characters of a Python program that a launch runs; what a longer one imports is not known
 
 # Git revisions
 MOST_TREE_ENTRIES: Final = 500_000  # files and folders of a commit; a larger one is a usage error

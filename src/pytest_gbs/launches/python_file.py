@@ -1,0 +1,109 @@
+"""What a Python file imports, and which settings its own classes define: read as syntax, never run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from pytest_gbs.model.command import upwards
+from pytest_gbs.model.limits import LONGEST_PYTHON
+from pytest_gbs.model.record import NamedTuple
+
+if TYPE_CHECKING:
+    import ast
+
+_MOST_READ: Final = 64
+_MOST_STATEMENTS: Final = 25
+_MOST_IMPORTED: Final = 200  # paths at which a file that only starts another may have it
+# Modules whose parsers of arguments have nothing to do with a framework, and parsers of frameworks.
+_PARSERS: Final = frozenset(
+    ("argparse", "fire", "click", "typer", "tyro", "absl", "simple_parsing", "jsonargparse", "docopt", "configargparse")
+)
+_OF_FRAMEWORKS: Final = ("HfArgumentParser", "TrlParser", "H4ArgumentParser", "ArgumentParserPlus")
+
+
+class PythonFile(NamedTuple):
+    """What a file imports: dotted names, with dots in front where they are relative, and the fields that its classes give a value.
+
+    `parses_itself` is true if it reads its arguments with a parser that is not a framework's. A `thin` file does little but
+    start another one.
+    """
+
+    imports: frozenset[str]
+    fields: frozenset[str]
+    parses_itself: bool
+    thin: bool
+
+    def together(self, other: PythonFile) -> PythonFile:
+        """What this file and one that it imports have together."""
+        return PythonFile(self.imports | other.imports, self.fields | other.fields, self.parses_itself or other.parses_itself, False)
+
+
+@lru_cache(_MOST_READ)
+def read_python(text: str) -> PythonFile | None:
+    """What `text` imports, None where it is not Python or longer than anyone writes."""
+    import ast
+    import warnings
+
+    if len(text) > LONGEST_PYTHON:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nodes = tuple(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    modules = {each.asname or each.name.partition(".")[0]: each for node in nodes if isinstance(node, ast.Import) for each in node.names}
+    named = {name: each.name if each.asname else name for name, each in modules.items()}
+    imports = frozenset((*(each.name for each in modules.values()), *_taken(nodes), *_looked_up(nodes, named)))
+    fields = frozenset(_fields(nodes))
+    roots = {name.partition(".")[0] for name in imports}
+    parses_itself = not _PARSERS.isdisjoint(roots) and not any(name.endswith(_OF_FRAMEWORKS) for name in imports)
+    thin = sum(isinstance(node, ast.stmt) for node in nodes) <= _MOST_STATEMENTS
+    return PythonFile(imports, fields, parses_itself, thin)
+
+
+def _taken(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
+    """Yield the names of `from module import name`."""
+    import ast
+
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (f"{node.module}." if node.module else "")
+            yield from (f"{module}{each.name}" for each in node.names)
+
+
+def _looked_up(nodes: tuple[ast.AST, ...], named: dict[str, str]) -> Iterator[str]:
+    """Yield the names that are looked up in a module: `transformers.Trainer`."""
+    import ast
+
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in named:
+            yield f"{named[node.value.id]}.{node.attr}"
+
+
+def _fields(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
+    """Yield the fields of classes that have a value of their own: `per_device_train_batch_size: int = 4`."""
+    import ast
+
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            yield from (
+                each.target.id for each in node.body if isinstance(each, ast.AnnAssign) and each.value and isinstance(each.target, ast.Name)
+            )
+
+
+def imported_paths(file: PythonFile, path: str) -> tuple[str, ...]:
+    """The paths at which the modules that `file`, at `path`, imports may be in its tree: beside it, and below folders above it."""
+    folder = path.rpartition("/")[0]
+    found: list[str] = []
+    for name in sorted(file.imports):
+        inner = name.lstrip(".").replace(".", "/")
+        level = len(name) - len(name.lstrip("."))
+        above = [folder, *islice(upwards(folder), 1, None), ""]
+        for base in above[level - 1 : level] if level else above:
+            for each in (inner, inner.rpartition("/")[0]):
+                found += [f"{base}/{each}.py".lstrip("/")] if each else []
+    return tuple(dict.fromkeys(found))[:_MOST_IMPORTED]

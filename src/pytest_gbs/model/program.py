@@ -1,0 +1,36 @@
+"""The program that a launch runs, as far as its name and its file say whose it is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_gbs.model.record import NamedTuple
+
+
+class Program(NamedTuple):
+    """A program: its name as a path (`trl/scripts/dpo`, also for `trl.scripts.dpo`; `trl/dpo` for a command), and what it imports.
+
+    `imports` are the dotted names that its file takes from modules (`trl.DPOTrainer`). It is `alone` if no file says what it
+    trains, so that a framework is recognised only if the program is one of its own or imports it.
+    """
+
+    name: str = ""
+    imports: frozenset[str] = frozenset()
+    alone: bool = False
+
+    def is_of(self, programs: tuple[str, ...], uses: tuple[str, ...]) -> bool:
+        """Whether its name holds one of `programs`, step by step, or it imports one of `uses`."""
+        return any(f"/{each}/" in f"/{self.name}/" for each in programs) or any(
+            _is_from(name, each) for name in self.imports for each in uses
+        )
+
+
+NO_PROGRAM: Final = Program()
+
+
+def _is_from(name: str, wanted: str) -> bool:
+    """Whether `name` is `wanted`, lies in it, or is the same thing of a module further within (`trl.trainer.DPOTrainer`)."""
+    if name == wanted or name.startswith(f"{wanted}."):
+        return True
+    package, dot, thing = wanted.rpartition(".")
+    return bool(dot) and name.startswith(f"{package}.") and name.endswith(f".{thing}")
