@@ -8,15 +8,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import upwards
-from pytest_gbs.model.limits import LONGEST_PYTHON
+from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     import ast
 
-_MOST_READ: Final = 64
-_MOST_STATEMENTS: Final = 25
-_MOST_IMPORTED: Final = 200  # paths at which a file that only starts another may have it
 # Modules whose parsers of arguments have nothing to do with a framework, and parsers of frameworks.
 _PARSERS: Final = frozenset(
     ("argparse", "fire", "click", "typer", "tyro", "absl", "simple_parsing", "jsonargparse", "docopt", "configargparse")
@@ -41,7 +38,7 @@ class PythonFile(NamedTuple):
         return PythonFile(self.imports | other.imports, self.fields | other.fields, self.parses_itself or other.parses_itself, False)
 
 
-@lru_cache(_MOST_READ)
+@lru_cache(64)
 def read_python(text: str) -> PythonFile | None:
     """What `text` imports, None where it is not Python or longer than anyone writes."""
     import ast
@@ -61,7 +58,7 @@ def read_python(text: str) -> PythonFile | None:
     fields = frozenset(_fields(nodes))
     roots = {name.partition(".")[0] for name in imports}
     parses_itself = not _PARSERS.isdisjoint(roots) and not any(name.endswith(_OF_FRAMEWORKS) for name in imports)
-    thin = sum(isinstance(node, ast.stmt) for node in nodes) <= _MOST_STATEMENTS
+    thin = sum(isinstance(node, ast.stmt) for node in nodes) <= MOST_THIN_STATEMENTS
     return PythonFile(imports, fields, parses_itself, thin)
 
 
@@ -106,4 +103,4 @@ def imported_paths(file: PythonFile, path: str) -> tuple[str, ...]:
         for base in above[level - 1 : level] if level else above:
             for each in (inner, inner.rpartition("/")[0]):
                 found += [f"{base}/{each}.py".lstrip("/")] if each else []
-    return tuple(dict.fromkeys(found))[:_MOST_IMPORTED]
+    return tuple(dict.fromkeys(found))[:MOST_IMPORTED_PATHS]

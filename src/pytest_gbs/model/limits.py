@@ -91,6 +91,8 @@ DEEPEST_STARTED: Final = 3  # scripts that start each other; what is deeper is U
 MOST_GREPPED: Final = 400  # recipes that a script with a variable for its recipe may search; the rest is not looked at
 MOST_CANDIDATES: Final = 200  # recipes that a name with a variable in it may stand for; the rest is not looked at
 MOST_DEEPY_FILES: Final = 50  # configuration files of one `deepy.py` command; a command with more is not checked
+MOST_THIN_STATEMENTS: Final = 25  # statements of a program that only starts another one; what a larger one imports is not looked into
+MOST_IMPORTED_PATHS: Final = 200  # paths at which such a program may have what it imports; the rest is not looked at
 LONGEST_PYTHON: Final = 300_000  # characters of a Python program that a launch runs; what a longer one imports is not known
 
 # Git revisions
