@@ -25,7 +25,7 @@ sft.yaml:1:44  error GBS101 stale-declaration
   256 = 4 micro x 4 accumulation x 16 data-parallel (2 nodes x 8 GPUs)
   fix: set gradient_accumulation_steps to 2, or set per_device_train_batch_size to 2, or change the comment to 256
 
-1 recipe in 1 file: 1 violated
+1 recipe in 1 file: 1 violated; 1 error
 """
 
 
@@ -54,7 +54,7 @@ def test_paths_of_several_folders_share_their_root(repo: Path, gbs: Gbs) -> None
     write(repo, {"a/sft.yaml": GOOD, "b/sft.yaml": STALE, "b/gbs.toml": "", "c/sft.yaml": GOOD})
     out = gbs("check", "a", "b/sft.yaml").out
     assert "b/sft.yaml:1:44" in out
-    assert "2 recipes in 2 files: 1 verified, 1 violated\n" in out
+    assert "2 recipes in 2 files: 1 verified, 1 violated; 1 error\n" in out
 
 
 def test_a_folder_that_is_a_link_is_followed_when_it_is_named(repo: Path, gbs: Gbs) -> None:

@@ -9,7 +9,7 @@ from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import FileReport, Report, Role, Verdict
-from pytest_gbs.model.rule import Rule, Scope
+from pytest_gbs.model.rule import Needs, Rule, Scope
 
 SFT = """\
 # Config for 8 nodes with GBS 128
@@ -92,10 +92,13 @@ OPEN = Undetermined(
     values=(8,),
 )
 
+STALE_DECLARATION = rule("GBS101", "stale-declaration", "a comment states a global batch size that the settings do not give")
 RULES = {
     each.code: each
     for each in (
-        rule("GBS101", "stale-declaration", "a comment states a global batch size that the settings do not give"),
+        rule("GBS101", "stale-declaration", "a comment states a global batch size that the settings do not give")._replace(
+            needs=Needs.CLAIMS
+        ),
         rule("GBS105", "missing-declaration", "a recipe does not say its batch", Severity.WARNING, default=False),
         rule("GBS206", "batch-not-fixed", "a claimed batch may change while training runs", Severity.WARNING),
         rule("GBS302", "launcher-sizes-inconsistent", "a launcher file's sizes contradict each other"),

@@ -9,15 +9,19 @@ from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._summary import headline, remarks
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Undetermined
+from pytest_gbs.model.outcome import Finding, Severity, Undetermined
 from pytest_gbs.model.report import FileReport, Report, Role, Verdict
+from pytest_gbs.rules import rules
 
 EIGHT = Assumption(Assuming.FILES_NEARBY, "gpus_per_node", 8, 3, "zero3.yaml:16  num_processes: 8")
 
 
 def recipes(*verdicts: str, assumptions: tuple[Assumption, ...] = ()) -> tuple[FileReport, ...]:
     """Return a recipe for each verdict."""
-    return tuple(FileReport(f"{n}.yaml", 1, Role.RECIPE, "trl", verdict, assumptions=assumptions) for n, verdict in enumerate(verdicts))
+    held = (("GBS101", "verified"),)
+    return tuple(
+        FileReport(f"{n}.yaml", 1, Role.RECIPE, "trl", verdict, held, assumptions=assumptions) for n, verdict in enumerate(verdicts)
+    )
 
 
 def launchers(number: int) -> tuple[FileReport, ...]:
@@ -32,7 +36,7 @@ def scripts(*launches: int) -> tuple[FileReport, ...]:
 
 def report(*files: FileReport, advice: str = "") -> Report:
     """Return a report on files."""
-    return Report(files, {}, {}, advice)
+    return Report(files, {}, {rule.code: rule for rule in rules()}, advice)
 
 
 @pytest.mark.parametrize(
@@ -115,3 +119,20 @@ def test_it_says_where_nothing_was_verified(verdicts: list[str], expected: bool)
 
 def told(about: Report) -> list[str]:
     return list(remarks(about, Places(about, Options())))
+
+
+def test_recipes_without_a_claim_that_holds_are_consistent() -> None:
+    checked = FileReport("9.yaml", 1, Role.RECIPE, "trl", Verdict.VERIFIED, (("GBS101", "undetermined"), ("GBS202", "verified")))
+    found = report(*recipes(Verdict.VERIFIED, Verdict.UNCLAIMED), checked)
+    assert headline(found) == "3 recipes in 3 files: 1 verified, 1 consistent, 1 unclaimed"
+    assert "consistent: no batch size is stated, and the settings pass the framework's own checks" in told(found)
+
+
+def test_findings_are_counted() -> None:
+    at = Location("0.yaml", 0, 1)
+    findings = tuple(
+        Finding("GBS101", f"{n}", severity, at)
+        for n, severity in enumerate((Severity.ERROR, Severity.ERROR, Severity.WARNING, Severity.INFO))
+    )
+    found = report(recipes(Verdict.VIOLATED)[0]._replace(findings=findings))
+    assert headline(found) == "1 recipe in 1 file: 1 violated; 2 errors, 1 warning"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from pytest_gbs.arithmetic.wording import assumed_in_brief, listing
 from pytest_gbs.formats._escape import escape
@@ -10,11 +12,15 @@ from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim, open_claims
 from pytest_gbs.model.assumption import Assumption
+from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role, Verdict
+from pytest_gbs.model.rule import Needs
 
 _JUDGED = (Verdict.VERIFIED, Verdict.VIOLATED, Verdict.WARNED)
 _PLAIN = Paint(color=False)
+_CONSISTENT = "consistent"
+_SAID = (Needs.CLAIMS, Needs.POLICIES, Needs.LOCKED, Needs.BASE)
 
 
 def count(number: int, noun: str) -> str:
@@ -38,7 +44,10 @@ def launches(report: Report) -> int:
 
 
 def headline(report: Report, paint: Paint = _PLAIN) -> str:
-    """Return `22 recipes in 25 files, 3 launchers: 3 verified, 19 unclaimed`; of scripts alone `26 launches in 25 files, no recipe`."""
+    """Return `22 recipes in 25 files, 3 launchers: 3 verified, 19 unclaimed`; of scripts alone `26 launches in 25 files, no recipe`.
+
+    Recipes of which no claim was verified, only what the framework asks for, are `consistent`. Errors and warnings come last.
+    """
     recipes, number = len(report.recipes()), launches(report)
     launched = f"{number:,} launch{'' if number == 1 else 'es'}"
     first = count(recipes, "recipe") if recipes else launched if number else "no recipe"
@@ -47,11 +56,26 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
         parts.append(count(beside, "launcher"))
     if number:
         parts.append(launched if recipes else "no recipe")
-    told = [paint(f"{number:,} {verdict}", verdict) for verdict in VERDICTS if (number := report.number(verdict))]
+    consistent = sum(file.verdict == Verdict.VERIFIED and not _claims_hold(file, report) for file in report.files)
+    numbers = {verdict: report.number(verdict) for verdict in VERDICTS}
+    numbers = {Verdict.VERIFIED: numbers[Verdict.VERIFIED] - consistent, _CONSISTENT: consistent, **dict(islice(numbers.items(), 1, None))}
+    told = [paint(f"{number:,} {word}", Verdict.VERIFIED if word == _CONSISTENT else word) for word, number in numbers.items() if number]
     told.extend(_others(report))
     if suppressed := sum(file.suppressed for file in report.files):
         told.append(f"{count(suppressed, 'finding')} suppressed")
-    return ", ".join(parts) + (f": {', '.join(told)}" if told else "")
+    return ", ".join(parts) + (f": {', '.join(told)}" if told else "") + _found(report)
+
+
+def _claims_hold(file: FileReport, report: Report) -> bool:
+    """Return whether something was verified that people said of the batch: a claim, a policy, an entry of the lock."""
+    return any(word == Verdict.VERIFIED and code in report.rules and report.rules[code].needs in _SAID for code, word in file.rules)
+
+
+def _found(report: Report) -> str:
+    """Return how many errors and warnings were found, nothing if there are none."""
+    severities = Counter(finding.severity for finding in report.findings())
+    told = [count(severities[severity], severity) for severity in (Severity.ERROR, Severity.WARNING) if severities[severity]]
+    return f"; {', '.join(told)}" if told else ""
 
 
 def _others(report: Report) -> Iterator[str]:
@@ -73,6 +97,8 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
         yield f"unclaimed: the {subject} not state a batch size; gbs lock protects {object_}"
     for _, outcome in open_claims(report):
         yield f"undetermined: {places.where(outcome.at)}  {open_claim(outcome)}"
+    if any(file.verdict == Verdict.VERIFIED and not _claims_hold(file, report) for file in report.files):
+        yield "consistent: no batch size is stated, and the settings pass the framework's own checks"
     if report.recipes() and not any(report.number(verdict) for verdict in (Verdict.VERIFIED, Verdict.VIOLATED)):
         yield "nothing was verified"
     if report.advice:
