@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs.claims.worlds import geometry
+from pytest_gbs.frameworks.conditions import applying
+from pytest_gbs.frameworks.constraints import judge
+from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.frameworks.versions import at_version, in_eras, normalised, parse_version, read_specifiers
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Constraint, Framework, Recognition, Row
+from pytest_gbs.model.outcome import Verified
+from pytest_gbs.model.quantity import Origin, Quantity
+from pytest_gbs.model.run import Run
+from tests.frameworks.building import document, table
 
 
 @pytest.mark.parametrize("text", ["", "x", "5.0.0rc1", "0.16.0.dev0", "1.0a1", "main", "1..2", "4.*", "9" * 12], ids=str)
@@ -68,8 +76,8 @@ TABLE = Framework(
 
 
 def _facts(version: str | None) -> tuple[list[object], list[tuple[str, ...]], int]:
-    table = at_version(in_eras(TABLE), read_specifiers("f", version) if version else None)
-    return [row.key[0] for row in table.rows], [equation.product for equation in table.equations], len(table.constraints)
+    found = at_version(in_eras(TABLE), read_specifiers("f", version) if version else None)
+    return [row.key[0] for row in found.rows], [equation.product for equation in found.equations], len(found.constraints)
 
 
 def test_a_table_without_bounds_has_no_eras() -> None:
@@ -90,3 +98,24 @@ def test_an_older_era_holds_for_versions_before_its_end(version: str) -> None:
 @pytest.mark.parametrize("version", ["0.1", "0.9.9", "<1.0", "~=0.5"], ids=str)
 def test_the_oldest_era_holds_before_all_bounds(version: str) -> None:
     assert _facts(version) == (["old", "both"], [("max_steps",)], 0)
+
+
+@pytest.mark.parametrize(
+    ("version", "batch", "holds"),
+    [
+        # One process, micro batch 1, accumulation 8, groups of 8: whole in a step of 8 completions, not in a micro batch.
+        pytest.param("0.17.0", 8, True, id="a step holds the group"),
+        pytest.param("0.16.1", 8, False, id="a micro batch must hold the group"),
+        pytest.param("0.15.0", 8, False, id="so it must in the first version that counts completions"),
+        pytest.param("0.14.0", 64, None, id="the micro batch counts prompts"),
+    ],
+)
+def test_groups_are_checked_as_the_pinned_version_of_trl_does(version: str, batch: int, holds: bool | None) -> None:
+    text = "num_generations: 8\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n"
+    read_from = document("model_name_or_path: my/model\ndataset_name: my/data\n" + text)
+    then = at_version(table("TRL (GRPO)"), read_specifiers("trl", version))
+    seen = geometry(read_sizes(read_from, then), {"world_size": Quantity("world_size", 1, Origin.GIVEN)}, then, read_from)
+    assert seen.global_batch_size == batch
+    told = list(judge(Run(read_from, applying(then, read_from), None, seen, (), ()), "group-not-divisible"))
+    assert all(isinstance(each, Verified) for each in told) == (holds is not False)
+    assert (told == []) == (holds is None)

@@ -64,7 +64,7 @@ def build_runs(
     declarations = stated.declarations
     own = {name: size for name in HARDWARE if isinstance(size := sizes.get(name), Quantity)}
     evidence = HardwareEvidence(own, context.given, context.hardware, context.nearby)
-    table = _table(framework, document, sizes)
+    table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
     said = said_in_comments(declarations, Force.STATES)
     claimed = tuple(
         (d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes)))
@@ -74,7 +74,18 @@ def build_runs(
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
     seen = geometry(sizes, hardware.sizes, table, document)
     policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
-    recipe = Run(document, table, None, seen, (), declarations, policies, hardware.assumptions, places=places, unread=stated.ended)
+    recipe = Run(
+        document,
+        applying(table, document),
+        None,
+        seen,
+        (),
+        declarations,
+        policies,
+        hardware.assumptions,
+        places=places,
+        unread=stated.ended,
+    )
     recipe = _with_claims(_best_known(recipe, (worlds[0] for _, worlds in claimed), context), claimed)
     return (recipe, *_launched(recipe, sizes, context))
 
@@ -87,12 +98,6 @@ def _with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...
     from pytest_gbs.claims.judgement import judged
 
     return run._replace(claims=tuple(judged(run, declaration, worlds) for declaration, worlds in claimed))
-
-
-def _table(framework: Framework, document: Document, sizes: dict[str, Size]) -> Framework:
-    """Return the table with the equations that hold for `document`, and that of tokens if the sequences have a length."""
-    found = applying(framework, document)
-    return _counting_tokens(found) if Name.SEQUENCE_LENGTH in sizes else found
 
 
 @lru_cache
@@ -171,7 +176,7 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     """
     framework = resolved.framework
     launch = resolved.found.launch._replace(kind=_kind(resolved, sizes))
-    table = _table(framework, resolved.document, sizes)
+    table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
     hardware = _started(resolved, sizes)
     seen = geometry(sizes, hardware, table, resolved.document)
     judges = launch.kind not in JUDGES_NOTHING
@@ -180,7 +185,8 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     policies = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
-    run = Run(resolved.document, table, launch, seen, (), declared, policies, assumptions=assumptions, places=places)
+    applied = applying(table, resolved.document)
+    run = Run(resolved.document, applied, launch, seen, (), declared, policies, assumptions=assumptions, places=places)
     own_worlds = ((d, _in_its_world(d, sizes, hardware, table, resolved.document) or (World(seen),)) for d in stated)
     run = _with_claims(run, (*((declaration, (World(seen),)) for declaration in claimed), *own_worlds))
     return run._replace(claims=tuple(claim for claim in run.claims if own is None or not _is_known(claim, own)))

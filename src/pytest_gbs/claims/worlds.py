@@ -56,7 +56,8 @@ class HardwareWorld(NamedTuple):
 
 def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Framework, document: Document) -> Geometry:
     """Return all sizes that follow from the recipe's own and one hardware world."""
-    framework = applying(framework, document)
+    real = applying(framework, document)
+    framework = applying(framework, document, reported=True)
     known: dict[str, Size] = {name: size for name, size in sizes.items() if name not in HARDWARE}
     known.update(hardware)
     for name, value in framework.assumed:
@@ -66,6 +67,10 @@ def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Fr
     if framework.settle and (settled := framework.settle(document, stated)):
         stated = solve({**known, **settled}, framework.equations)
     realised = framework.derive(document, stated) if framework.derive else {}
+    if real.equations != framework.equations:
+        found = solve(known, real.equations)
+        realised.update((name, size) for name, size in found.items() if isinstance(size, Quantity) and size != stated.get(name))
+        return Geometry(stated, realised)
     return Geometry(stated, _following(realised, stated, framework) if realised else {})
 
 

@@ -122,7 +122,8 @@ def _every(run: Run, name: str) -> _Interval | None:
 
 def _samples(run: Run, steps: int) -> str:
     """Return how many samples so many optimizer steps take: ` = 12,800 samples`, ` = 1600 samples per GPU`."""
-    found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
+    sizes = {**run.geometry.stated, **run.geometry.realised}
+    found = symbolic(Name.GLOBAL_BATCH_SIZE, sizes, run.framework.equations)
     if found is None or (found.coefficient * steps).denominator != 1:
         return ""
     samples = f" = {number(int(found.coefficient * steps))} {run.framework.unit}"

@@ -23,15 +23,21 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
     return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
 
 
-def applying(framework: Framework, document: Document) -> Framework:
-    """Return `framework` with the equations that hold for `document`; those without conditions give way to those whose conditions hold."""
+def applying(framework: Framework, document: Document, *, reported: bool = False) -> Framework:
+    """Return `framework` with the equations that hold for `document`; those without conditions give way to those whose conditions hold.
+
+    With `reported` they do not give way: the framework's own checks and log still go by them.
+    """
     plain = _unconditional(framework)
     if plain is framework:
         return framework
     special = [e for e in framework.equations if e.when and all(holds(each, document, framework.loader) for each in e.when)]
+    if reported:
+        usual = {equation.result for equation in plain.equations}
+        special = [equation for equation in special if equation.result not in usual]
     replaced = {equation.result for equation in special}
-    usual = (equation for equation in plain.equations if equation.result not in replaced)
-    return plain._replace(equations=(*special, *usual)) if special else plain
+    rest = (equation for equation in plain.equations if equation.result not in replaced)
+    return plain._replace(equations=(*special, *rest)) if special else plain
 
 
 @lru_cache

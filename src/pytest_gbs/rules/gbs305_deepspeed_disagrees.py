@@ -7,13 +7,14 @@ false for the next.
 What the framework does: the Trainer of transformers fills in each `"auto"` and compares the others with its own arguments. It stops
 before the first step: `Please correct the following DeepSpeed config values that mismatch TrainingArguments values` (transformers
 5.23.0, integrations/deepspeed.py:108-192). A file without `gradient_accumulation_steps` gets 1 from accelerate (1.15.0,
-utils/dataclasses.py:1273-1275): DeepSpeed then steps after each micro batch regardless of the recipe, or stops where
-`train_batch_size` is there too. A script on accelerate alone takes DeepSpeed's accumulation and says so in a warning
-(accelerator.py:2207-2221).
+utils/dataclasses.py:1273-1275): DeepSpeed stops if `train_batch_size` is there too. Otherwise the Trainer still accumulates as the recipe
+says, since it tells DeepSpeed itself when to step (accelerate 1.8.0, utils/deepspeed.py:267). A script on accelerate alone takes
+DeepSpeed's accumulation and says so in a warning (accelerator.py:2207-2221).
 
 How to fix it: write `"auto"` for all three, and let the recipe say them.
 
-It stays silent on `"auto"`, if the named file is not in the repository, and on `train_batch_size` while the number of
+It stays silent on `"auto"`, on an accumulation that a Trainer's file leaves out (accelerate before 1.8 stepped after each micro batch),
+if the named file is not in the repository, and on `train_batch_size` while the number of
 processes is not known and some number would fit.
 """
 
@@ -116,6 +117,8 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
     if (_STEPS,) in keyed or steps is None or steps.value == 1 or not ((_TRAIN,) in keyed or (_MICRO,) in keyed) or _elastic(pair):
         return
     stops = pair.trainer and (pair.companion.of_launcher or (pair.value(_TRAIN) is not None and pair.value(_MICRO) is not None))
+    if pair.trainer and not stops:
+        return
     does = "and DeepSpeed stops at start" if stops else "so DeepSpeed steps after every micro batch"
     message = f"the DeepSpeed configuration has no {_STEPS}, but {_ours(steps)}; accelerate sets it to 1, {does}"
     at = steps.at if inline and steps.at else Location(pair.document.source.path, 0, 0)
