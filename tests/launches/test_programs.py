@@ -27,6 +27,11 @@ PARSER = "import argparse\nparser = argparse.ArgumentParser()\n"
             id="the flags of axolotl",
         ),
         pytest.param(
+            "python train.py --micro-batch-size 2 --global-batch-size 64",
+            "from megatron import get_args\n",
+            id="what evaluates imports it too",
+        ),
+        pytest.param(
             "python train.py --model_name_or_path m --learning_rate 1e-5 --output_dir out",
             "from transformers import HfArgumentParser, TrainingArguments\n",
             id="the program may set the batch itself",

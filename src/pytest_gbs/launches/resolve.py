@@ -357,7 +357,8 @@ class LaunchResolver:
                 framework = self._recognise(composed.document, program)
                 if framework is None or not _takes(framework, style):
                     continue
-                if not _gives_sizes(framework, given) and (file is not None or not _is_told_by_keys(framework, composed.document)):
+                by_keys, sized = _is_told_by_keys(framework, composed.document), _gives_sizes(framework, given)
+                if not (sized and (by_keys or _names_trainer(framework)) if file is not None else sized or by_keys):
                     return None
                 framework = _as_program_has_it(framework, file) if file is not None else framework
                 if framework is None or _splits_otherwise(framework, given):
@@ -388,6 +389,11 @@ class LaunchResolver:
 def _gives_sizes(framework: Framework, given: list[CommandSetting]) -> bool:
     """Whether a command line gives a factor of the batch; a program may set all of those that it is not given."""
     return not {setting.path for setting in given}.isdisjoint(row.key for row in framework.rows if row.name in _FACTORS)
+
+
+def _names_trainer(framework: Framework) -> bool:
+    """Whether programs of a framework import a trainer, which says what they do; what imports a package may as well evaluate."""
+    return any("." in each for each in framework.recognition.uses)
 
 
 def _is_told_by_keys(framework: Framework, document: Document) -> bool:
