@@ -83,7 +83,7 @@ def test_a_table_is_found_by_its_file_and_by_its_own_name() -> None:
     of_file, of_table = description("trl_grpo"), description("trl-grpo")
     assert of_file is not None
     assert of_table is not None
-    assert len(of_file["variants"]) == 2
+    assert len(of_file["variants"]) == 3
     assert (of_table["title"], of_table["keys"]["num_generations"]["default"]) == ("TRL (GRPO)", 8)
     assert description("_trl") is not None
 
