@@ -226,3 +226,20 @@ class TestScripts:
         script = "accelerate launch --num_processes 16 train.py --config sft.yaml\n"
         write(repo, {"sft.yaml": GOOD, "run.sh": script})
         assert "note: run.sh launches it with 256 then\n" in gbs("scale", "sft.yaml", "--nodes", "1").out
+
+
+PROCESSES = "accelerate launch --num_machines $NODES --num_processes $((NODES * GPUS)) train.py --config sft.yaml\n"
+
+
+def test_processes_that_follow_from_the_nodes_are_left_as_they_are(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED, "run.sh": f"NODES=1\nGPUS=8\n{PROCESSES}"})
+    assert gbs("scale", "run.sh", "--nodes", "2").code == 0
+    assert (repo / "run.sh").read_text() == f"NODES=2\nGPUS=8\n{PROCESSES}"
+    assert "gradient_accumulation_steps: 1\n" in (repo / "sft.yaml").read_text()
+
+
+def test_gpus_that_follow_from_nothing_that_changes_are_refused(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED, "run.sh": f"NODES=2\nGPUS=8\n{PROCESSES}"})
+    said = gbs("scale", "run.sh", "--nodes", "2", "--gpus-per-node", "4")
+    assert said.code != 0
+    assert (repo / "run.sh").read_text() == f"NODES=2\nGPUS=8\n{PROCESSES}"

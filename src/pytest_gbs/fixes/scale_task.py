@@ -102,12 +102,17 @@ def _started(to: CommandLineHardware, before: Shape) -> CommandLineHardware | st
 def _hardware(run: Run, shop: ScaleContext, *, per_node: bool) -> tuple[EditableNumber, ...] | str:
     """Return the numbers that say on how many GPUs the recipe runs, or in words which of them can't be changed."""
     knobs: list[EditableNumber] = []
-    for each in hardware_knobs(run, shop.read, per_node=per_node):
+    found = tuple(hardware_knobs(run, shop.read, per_node=per_node))
+    # A total that is worked out of the number of nodes (`$((NODES * 8))`) follows from it; the result is checked before it is written.
+    follows = any(isinstance(each, EditableNumber) and each.name == Name.NUM_NODES for each in found)
+    for each in found:
         at = each.at
         assert at is not None
         if at.source not in shop.writable:
             return f"{each.key or called(each.name)} {each.value} is set in {at.source}, which other recipes may share: change it there"
         if not isinstance(each, EditableNumber):
+            if follows and each.name == Name.WORLD_SIZE:
+                continue
             return f"{each.key or called(each.name)} is not written as a plain number that could be changed"
         knobs.append(each)
     return tuple(knobs)
