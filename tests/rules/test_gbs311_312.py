@@ -61,6 +61,10 @@ def test_documents_are_not_judged(tmp_path: Path) -> None:
     ("script", "expected"),
     [
         (launch("sftt"), "recipes/qwen/sftt.yaml, which is not in the repository; did you mean sft.yaml?"),
+        (
+            launch().replace(" recipes/", " rrecipes/"),
+            "rrecipes/qwen/sft.yaml, which is not in the repository; did you mean recipes/qwen/sft.yaml?",
+        ),
         (launch("kto"), "recipes/qwen/kto.yaml, which is not in the repository"),
         (launch(acc="zero3"), "acc/zero3.yaml, which is not in the repository; did you mean zero3_bf16.yaml?"),
         (launch().replace("train.py", "sft.py"), "scripts/sft.py, which is not in the repository"),

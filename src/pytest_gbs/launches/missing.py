@@ -51,7 +51,7 @@ class MissingFiles:
                 continue
             if not _STANDS_FOR.search(text) and not self._may_be_made(text, script) and not self._is_ignored(path):
                 siblings = self._names_in(path.rpartition("/")[0])
-                meant = _meant(path.rpartition("/")[2], siblings)
+                meant = _meant(path.rpartition("/")[2], siblings) if siblings else self._elsewhere(path)
                 if meant or (siblings and "/" in text):
                     yield MissingFile(text, word.at, meant)
 
@@ -74,6 +74,11 @@ class MissingFiles:
                 above, _, name = path.rpartition("/")
                 self._folders.setdefault(above, []).append(name)
         return self._folders.get(folder, [])
+
+    def _elsewhere(self, path: str) -> str:
+        """Return the one file of another folder whose path is a few letters apart from `path`, "" if there is none."""
+        suffix = path[path.rindex(".") :]
+        return nearest(path, tuple(each for each in self._paths if each.endswith(suffix))) or ""
 
     def _may_be_made(self, text: str, script: Script) -> bool:
         """Return whether a line of the script may make the file: it names it beside a command that writes."""
