@@ -24,6 +24,7 @@ sft.yaml:1:44  error GBS101 stale-declaration
 
   256 = 4 micro x 4 accumulation x 16 data-parallel (2 nodes x 8 GPUs)
   fix: set gradient_accumulation_steps to 2, or set per_device_train_batch_size to 2, or change the comment to 256
+  run: gbs fix sft.yaml --fix-settings, or --fix-declarations
 
 1 recipe in 1 file: 1 violated; 1 error
 """

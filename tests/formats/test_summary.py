@@ -125,7 +125,7 @@ def test_recipes_without_a_claim_that_holds_are_consistent() -> None:
     checked = FileReport("9.yaml", 1, Role.RECIPE, "trl", Verdict.VERIFIED, (("GBS101", "undetermined"), ("GBS202", "verified")))
     found = report(*recipes(Verdict.VERIFIED, Verdict.UNCLAIMED), checked)
     assert headline(found) == "3 recipes in 3 files: 1 verified, 1 consistent, 1 unclaimed"
-    assert "consistent: no batch size is stated, and the settings pass the framework's own checks" in told(found)
+    assert "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them" in told(found)
 
 
 def test_findings_are_counted() -> None:

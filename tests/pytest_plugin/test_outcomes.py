@@ -66,7 +66,7 @@ def test_strict_fails_what_cannot_be_decided(write: Write, pytester: pytest.Pyte
 
 def test_strict_settings_for_all_fail_an_unclaimed_recipe(write: Write, pytester: pytest.Pytester) -> None:
     write({"gbs.toml": 'strict = "all"\n', "recipes/a.yaml": recipe("")})
-    run(pytester, "-v").stdout.fnmatch_lines(["recipes/a.yaml::GBS105 FAILED*", "gbs: 1 unclaimed"])
+    run(pytester, "-v").stdout.fnmatch_lines(["recipes/a.yaml::GBS105 FAILED*", "gbs: 1 unclaimed; 1 error"])
 
 
 def test_a_violated_claim_fails_with_the_text_of_check(write: Write, pytester: pytest.Pytester) -> None:
@@ -123,7 +123,7 @@ def test_a_warning_passes_and_is_listed(write: Write, pytester: pytest.Pytester)
     write({"gbs.toml": '[severity]\nGBS101 = "warning"\n', "recipes/a.yaml": VIOLATED})
     result = run(pytester, "-W", "error")
     assert result.ret == pytest.ExitCode.OK
-    result.stdout.fnmatch_lines(["*= gbs warnings =*", "recipes/a.yaml:1:8  warning GBS101 stale-declaration", "gbs: 1 warned"])
+    result.stdout.fnmatch_lines(["*= gbs warnings =*", "recipes/a.yaml:1:8  warning GBS101 stale-declaration", "gbs: 1 warned; 1 warning"])
 
 
 KEYS = "model_name_or_path: m\ndataset_name: d\n"

@@ -9,7 +9,7 @@ import pytest
 from tests.pytest_plugin.conftest import UNCLAIMED, UNDETERMINED, VERIFIED, Write
 
 RECIPES = ("--gbs-recipes", "recipes")
-COUNTS = "gbs: 1 verified, 1 violated, 1 undetermined, 1 unclaimed"
+COUNTS = "gbs: 1 verified, 1 violated, 1 undetermined, 1 unclaimed; 1 error"
 
 
 def test_every_verdict_is_counted_and_each_open_claim_has_a_line(repository: Path, pytester: pytest.Pytester) -> None:
@@ -67,7 +67,21 @@ def test_unclaimed_recipes_are_no_failure(write: Write, pytester: pytest.Pyteste
     write({"recipes/a.yaml": UNCLAIMED})
     result = pytester.runpytest(*RECIPES)
     assert result.ret == pytest.ExitCode.OK
-    result.stdout.fnmatch_lines(["gbs: 1 unclaimed"])
+    result.stdout.fnmatch_lines(
+        ["gbs: 1 unclaimed", "  unclaimed: this recipe states no batch size, *gbs lock protects it", "* 1 unclaimed in *"]
+    )
+
+
+def test_passes_never_stand_alone_beside_unclaimed_recipes(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/a.yaml": UNCLAIMED, "recipes/b.yaml": UNCLAIMED, "recipes/c.yaml": VERIFIED})
+    for more in ((), ("-q",), ("-n", "2")):
+        outcomes = pytester.runpytest_subprocess(*RECIPES, *more).parseoutcomes()
+        assert (outcomes["passed"], outcomes["unclaimed"]) == (1, 2)
+
+
+def test_a_session_without_unclaimed_recipes_counts_as_before(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/c.yaml": VERIFIED})
+    assert pytester.runpytest_subprocess(*RECIPES).parseoutcomes() == {"passed": 1}
 
 
 def test_a_folder_without_recipes_is_no_test_collected(write: Write, pytester: pytest.Pytester) -> None:
@@ -79,7 +93,7 @@ def test_a_folder_without_recipes_is_no_test_collected(write: Write, pytester: p
 
 def test_the_setting_that_would_decide_the_most_is_said(write: Write, pytester: pytest.Pytester) -> None:
     write({"recipes/a.yaml": UNDETERMINED, "recipes/b.yaml": UNDETERMINED, "recipes/c.yaml": VERIFIED})
-    pytester.runpytest(*RECIPES).stdout.fnmatch_lines(["gbs: 1 verified, 2 undetermined", "*gpus-per-node = 8*"])
+    pytester.runpytest(*RECIPES).stdout.fnmatch_lines(["gbs: 1 verified, 2 undetermined", "*set gpus-per-node in*"])
 
 
 def test_a_broken_test_elsewhere_leaves_the_summary(repository: Path, write: Write, pytester: pytest.Pytester) -> None:

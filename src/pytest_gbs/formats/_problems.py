@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import assumed, called, listing
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
-from pytest_gbs.model.outcome import SEVERITIES, Finding, Undetermined
+from pytest_gbs.model.outcome import SEVERITIES, Applicability, Finding, Undetermined
 from pytest_gbs.model.report import FileReport, Report
+
+_FLAGS: Final = {Applicability.SAFE: "", Applicability.SETTINGS: " --fix-settings", Applicability.DECLARATIONS: " --fix-declarations"}
 
 
 def problems(report: Report) -> tuple[Finding, ...]:
@@ -36,8 +39,24 @@ def notes(finding: Finding, places: Places) -> Iterator[str]:
     """Yield the lines under a finding, each once: arithmetic, assumptions, what would make it hold. All safe to print."""
     lines = [*finding.details, *(f"assuming {assumed(each)}" for each in finding.assumptions), fix(finding)]
     yield from dict.fromkeys(places.words(line) for line in lines if line)
+    yield from _command(finding, places)
     if finding.launch is not None and finding.launch.source != finding.at.source:
         yield f"launched at {places.where(finding.launch)}"
+
+
+def _command(finding: Finding, places: Places) -> Iterator[str]:
+    """Yield the command that makes one of the changes, if gbs can make any."""
+    kinds = {each.applicability for each in finding.fixes if each.edits}
+    flags = [flag for kind, flag in _FLAGS.items() if kind in kinds]
+    if flags:
+        path = places.path(finding.at.source)
+        # The line is copied into a shell: a name that a shell would not take as it is is left out.
+        yield f"run: gbs fix{f' {path}' if _is_plain(path) else ''}{', or'.join(filter(None, flags))}"
+
+
+def _is_plain(path: str) -> bool:
+    """Return whether a shell and a command line take `path` as it is."""
+    return path.isascii() and not path.startswith("-") and all(sign.isalnum() or sign in "/._-" for sign in path)
 
 
 def open_claims(report: Report) -> Iterator[tuple[FileReport, Undetermined]]:

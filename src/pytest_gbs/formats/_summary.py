@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from pytest_gbs.arithmetic.wording import assumed_in_brief, listing
@@ -12,7 +12,7 @@ from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim, open_claims
 from pytest_gbs.model.assumption import Assumption
-from pytest_gbs.model.outcome import Severity
+from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role, Verdict
 from pytest_gbs.model.rule import Needs
@@ -63,7 +63,7 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
     told.extend(_others(report))
     if suppressed := sum(file.suppressed for file in report.files):
         told.append(f"{count(suppressed, 'finding')} suppressed")
-    return ", ".join(parts) + (f": {', '.join(told)}" if told else "") + _found(report)
+    return ", ".join(parts) + (f": {', '.join(told)}" if told else "") + severities(report.findings())
 
 
 def _claims_hold(file: FileReport, report: Report) -> bool:
@@ -71,10 +71,10 @@ def _claims_hold(file: FileReport, report: Report) -> bool:
     return any(word == Verdict.VERIFIED and code in report.rules and report.rules[code].needs in _SAID for code, word in file.rules)
 
 
-def _found(report: Report) -> str:
-    """Return how many errors and warnings were found, nothing if there are none."""
-    severities = Counter(finding.severity for finding in report.findings())
-    told = [count(severities[severity], severity) for severity in (Severity.ERROR, Severity.WARNING) if severities[severity]]
+def severities(found: Iterable[Finding]) -> str:
+    """Return how many errors and warnings were found, to stand behind the verdicts: `; 2 errors, 1 warning`; nothing if there are none."""
+    numbers = Counter(finding.severity for finding in found)
+    told = [count(numbers[severity], severity) for severity in (Severity.ERROR, Severity.WARNING) if numbers[severity]]
     return f"; {', '.join(told)}" if told else ""
 
 
@@ -93,16 +93,21 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
     yield from _assumed(report)
     unclaimed = report.number(Verdict.UNCLAIMED)
     if unclaimed:
-        subject, object_ = ("recipe does", "it") if unclaimed == 1 else ("recipes do", "them")
-        yield f"unclaimed: the {subject} not state a batch size; gbs lock protects {object_}"
+        yield unclaimed_in_words(unclaimed)
     for _, outcome in open_claims(report):
         yield f"undetermined: {places.where(outcome.at)}  {open_claim(outcome)}"
     if any(file.verdict == Verdict.VERIFIED and not _claims_hold(file, report) for file in report.files):
-        yield "consistent: no batch size is stated, and the settings pass the framework's own checks"
+        yield "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them"
     if report.recipes() and not any(report.number(verdict) for verdict in (Verdict.VERIFIED, Verdict.VIOLATED)):
         yield "nothing was verified"
     if report.advice:
         yield escape(report.advice)
+
+
+def unclaimed_in_words(number: int) -> str:
+    """Return what unclaimed means for so many recipes, and which command protects them."""
+    subject, object_ = ("this recipe states", "it") if number == 1 else ("these recipes state", "them")
+    return f"unclaimed: {subject} no batch size, so a change would go unnoticed; gbs lock protects {object_}"
 
 
 def _assumed(report: Report) -> Iterator[str]:

@@ -9,18 +9,22 @@ from typing import Final, TypedDict
 import pytest
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.model.report import VERDICTS, FileReport, Role
+from pytest_gbs.formats._summary import severities, unclaimed_in_words
+from pytest_gbs.model.report import VERDICTS, FileReport, Role, Verdict
 from pytest_gbs.pytest_plugin.items import RecipeFile, RecipeItem
 
 
 class Summary(TypedDict):
-    """`counts` are the words of the first line; `recipes` and `items` are numbers before any item was deselected.
+    """`counts` are the words of the first line, `found` its errors and warnings.
 
+    `recipes`, `unclaimed` and `items` are numbers before any item was deselected.
     `warnings` are findings below error as `gbs check` prints them, `claims` a line for each claim that can't be decided.
     """
 
     counts: list[str]
+    found: str
     recipes: int
+    unclaimed: int
     items: int
     warnings: list[str]
     claims: list[str]
@@ -34,7 +38,9 @@ def summarise(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Su
     claims = [claim for item in ordered for claim in item.claims()]
     return Summary(
         counts=list(_counts(collected.values(), ordered)),
+        found=severities(finding for item in ordered for finding in item.result.findings),
         recipes=sum(each.role == Role.RECIPE for file in collected.values() for each in file.checked.files),
+        unclaimed=sum(each.verdict == Verdict.UNCLAIMED for file in collected.values() for each in file.checked.files),
         items=sum(len(file.items) for file in collected.values()),
         warnings=[item.text() for item in ordered if item.result.findings and not item.fails],
         claims=claims,
@@ -69,7 +75,11 @@ def write_summary(summary: Summary, terminal: pytest.TerminalReporter, *, counts
         terminal.section("gbs warnings", sep="=", yellow=True, bold=True)
         terminal.write_line("\n\n".join(summary["warnings"]))
     terminal.ensure_newline()
-    terminal.write_line(f"\ngbs: {', '.join(summary['counts']) or 'no recipe found'}")
+    terminal.write_line(f"\ngbs: {', '.join(summary['counts']) or 'no recipe found'}{summary['found']}")
     if not counts_only:
+        if summary["unclaimed"]:
+            terminal.write_line(f"  {unclaimed_in_words(summary['unclaimed'])}")
+            # pytest's last line counts what is in here: "3 passed" alone would say that all is well.
+            terminal.stats.setdefault(Verdict.UNCLAIMED, []).extend([pytest.CollectReport("", "passed", None, [])] * summary["unclaimed"])
         for line in filter(None, (*summary["claims"], summary["advice"])):
             terminal.write_line(f"  {line}")
