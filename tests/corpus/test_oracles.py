@@ -47,6 +47,7 @@ _PLAN = (
     "torchtune recipes/full_finetune_distributed.py:158-161 (__init__): ValueError, tensor parallelism without a plan; the row executed the"
     " launch alone"
 )
+_LOST = "the framework trains, with another accumulation than the script says: a comment ends the command before that flag"
 EXCEPTIONS = {
     "deepspeed-0021": _AUTO,
     "deepspeed-0153": _AUTO,
@@ -59,6 +60,7 @@ EXCEPTIONS = {
     "prime-rl-0020": _CONTEXT,
     "prime-rl-0038": _CONTEXT,
     "shell-0063": _PLAN,
+    "shell-0160": _LOST,
 }
 
 

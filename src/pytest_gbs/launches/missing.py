@@ -52,7 +52,8 @@ class MissingFiles:
             if not _STANDS_FOR.search(text) and not self._may_be_made(text, script) and not self._is_ignored(path):
                 siblings = self._names_in(path.rpartition("/")[0])
                 meant = _meant(path.rpartition("/")[2], siblings) if siblings else self._elsewhere(path)
-                if meant or (siblings and "/" in text):
+                kept_here = any(name.endswith(text[text.rindex(".") :]) for name in siblings)  # files of its kind are in its folder
+                if meant or (kept_here and "/" in text):
                     yield MissingFile(text, word.at, meant)
 
     def _bases(self, text: str, command: Command, script: Script) -> Iterator[str]:
