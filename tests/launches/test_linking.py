@@ -174,19 +174,23 @@ def test_what_a_refused_override_would_set_is_unknown(override: str, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("script", "line"),
+    ("script", "line", "marked"),
     [
-        pytest.param(f"{_LAUNCH} ++model.reward_model_path=a/b\n", 1, id="written out"),
+        pytest.param(f"{_LAUNCH} ++model.reward_model_path=a/b\n", 1, "a/b", id="written out"),
         # What reads $REWARD elsewhere needs it: the override is what has no effect.
         pytest.param(
-            f"export REWARD=a/b\npython label.py --with $REWARD\n{_LAUNCH} ++model.reward_model_path=$REWARD\n", 3, id="a variable"
+            f"export REWARD=a/b\npython label.py --with $REWARD\n{_LAUNCH} ++model.reward_model_path=$REWARD\n",
+            3,
+            "++model.reward_model_path=$REWARD",
+            id="a variable",
         ),
     ],
 )
-def test_an_override_without_effect_is_told_at_its_command(script: str, line: int, tmp_path: Path) -> None:
+def test_an_override_without_effect_is_reported_at_its_word(script: str, line: int, marked: str, tmp_path: Path) -> None:
     report = checked(tmp_path, {**_HALOS, "run.sh": script}, "run.sh")
     (found,) = (finding for file in report.files for finding in file.findings if finding.code == "GBS404")
     assert (found.at.source, script.count("\n", 0, found.at.start) + 1) == ("run.sh", line)
+    assert script[found.at.start : found.at.stop] == marked
 
 
 def test_files_that_several_launches_read_are_parsed_once(tmp_path: Path) -> None:

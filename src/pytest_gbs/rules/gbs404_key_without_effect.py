@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import called
-from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope
@@ -67,9 +67,15 @@ def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
     command = run.launch.at if run.launch is not None else None
     if value is not None and command is not None and value.source == command.source and not command.start <= value.start < command.stop:
         # A variable of the script holds the value, and may have an effect elsewhere: what has none is the override.
-        yield Finding(CODE, message, Severity.WARNING, command, "sets it", (Related(value, "its value"),))
+        yield Finding(CODE, message, Severity.WARNING, _override(run, key) or command, "sets it", (Related(value, "its value"),))
     else:
         yield Finding(CODE, message, Severity.WARNING, at, "no effect")
+
+
+def _override(run: Run, key: KeyPath) -> Location | None:
+    """The word of the launch's command that sets `key`, None if none does by itself."""
+    start, name = run.launch.start if run.launch is not None else None, ".".join(map(str, key))
+    return next((word.at for word in start.program if word.starts_with.lstrip("+").startswith(f"{name}=")), None) if start else None
 
 
 def _value(run: Run, key: KeyPath) -> Value:

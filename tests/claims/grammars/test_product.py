@@ -201,3 +201,31 @@ def test_arithmetic_behind_arithmetic_is_a_statement_of_its_own() -> None:
 def test_prompts_times_generations_are_a_batch() -> None:
     text = "Cap to the rollout batch (num_prompts_per_step * num_generations_per_prompt = 32 * 16 = 512)."
     assert batches(text) == [("global_batch_size", 512)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GA = 8192 / 128 = 64",  # one divisor may be anything
+        "GA = 8192 / (micro * ranks) = 64",
+        "GA = 8192 / (32*4)",
+        "lr = 8192 / (32*4) = 64",
+        "TP = 64 / (8*2) = 4",
+    ],
+)
+def test_arithmetic_that_gives_an_accumulation_is_read_whole_or_not_at_all(text: str) -> None:
+    assert batches(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "stated", "given"),
+    [
+        ("GA = 8192 / (32*4) = 64", 8192, 8192),
+        ("grad_accum = 128 // (64 * 2) = 1", 128, 128),
+        ("gradient accumulation = 512 / 8 / 4 = 15", 512, 480),  # 8 x 4 x 15
+    ],
+)
+def test_an_accumulation_worked_out_states_the_batch_that_is_divided(text: str, stated: int, given: int) -> None:
+    found = batch(text)
+    assert found.sum is not None
+    assert (found.value, found.sum.value) == (stated, given)

@@ -31,7 +31,6 @@ FORMULAS = {
     "unreadable-factor": "num_training_steps * micro_batch_size * gradient_accumulation_steps * data_parallel_size = 20000",
     "another-size": "DP = 48 / (4*1*2) = 6",
     "parallel-sizes": "pp_size(8) * ep_size(64) = 512 GPUs => 64 nodes (8 H100/node).",
-    "accumulation": "GA = 128/(64*2) = 1",
     "expression-of-steps": "200k samples * 1 epoch / 8 ranks / grad_accum=4 ~= 6.25k optim steps",
     "hidden-size": "4 heads * 64 -> hidden size 256",
 }

@@ -15,6 +15,7 @@ from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
 from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at
 from pytest_gbs.claims.grammars._statements import Passage
+from pytest_gbs.claims.grammars._tokens import text_at
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Factor, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
@@ -30,7 +31,9 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
     tokens = passage.tokens
     called = tuple(sorted((*labels(passage.statement.text, tokens), *plain_labels(tokens))))
     taken = {i for label in called for i in range(label.first, label.stop)}
-    for found in formulas(tokens, products(tokens, taken), called):
+    written = products(tokens, taken)
+    yield from filter(None, (_divided(passage, product) for product in written))
+    for found in formulas(tokens, written, called):
         formula = found._replace(product=_on_nodes(passage, found.product))
         # What is divided by the micro batch or the accumulation is the other of them.
         if not is_batch_formula(passage, formula) or any(operand.name in _SETTINGS for operand in formula.product.divisors):
@@ -43,6 +46,28 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
         if total is not None:
             # The arithmetic is that of the first result.
             yield from (each if samples is None else each._replace(sum=None) for each in _claimed(passage, formula, total))
+
+
+def _divided(passage: Passage, product: Product) -> Declaration | None:
+    """Return the batch of which an accumulation is worked out: `GA = 8192 / (32*4) = 64`; None unless all operands have numbers."""
+    batch, at = product.factors[0], product.stop + 1
+    result = count_at(passage.tokens, at) if text_at(passage.tokens, product.stop) == "=" else None
+    if batch.name != Name.GRADIENT_ACCUMULATION_STEPS or batch.at == product.first or len(product.factors) > 1 or len(product.divisors) < 2:
+        return None
+    number = count_at(passage.tokens, batch.at)
+    if result is None or number is None or any(divisor.value is None for divisor in product.divisors):
+        return None
+    accumulation = StatedOperand(result.value, Name.GRADIENT_ACCUMULATION_STEPS, at)
+    operands = [*product.divisors, accumulation._replace(name="")]
+    value = prod(operand.value or 0 for operand in operands)
+    if value > LARGEST_PRODUCT:
+        return None
+    known = {operand.name for operand in (*operands, accumulation) if operand.name}
+    found = claim(passage, batch.at, Name.GLOBAL_BATCH_SIZE, number, grammar=_GRAMMAR, known=known)
+    found = _with_conditions(passage, found, [accumulation])
+    factors = tuple(_factor(passage, operand) for operand in operands)
+    where = passage.span(product.first, at + 1)
+    return found._replace(sum=StatedArithmetic(factors, (), number.value, number.holds, value, where))
 
 
 def _on_nodes(passage: Passage, product: Product) -> Product:

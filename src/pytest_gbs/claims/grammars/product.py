@@ -13,7 +13,7 @@ from pytest_gbs.model.document import CommentBlock
 
 # Arithmetic that gives a batch says so: by a sign that gives and by what it multiplies, or by the key it stands behind.
 _GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs")
-_MULTIPLIED: Final = ("batch", "gbs", "gpu", "node", "accum", "global", "tok", "dp")
+_MULTIPLIED: Final = ("batch", "gbs", "gpu", "node", "accum", "global", "tok", "dp", "ga =", "ga=", "gas =")
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
@@ -42,6 +42,7 @@ GRAMMAR = Grammar(
         "Effective batch-size is 128=16x(1)x8",
         "8 GPUs * micro_batch=1 * grad_accum=4 -> effective batch 32",
         "batch_accumulation_per_replica * micro_batch_size * dp = 4 * 8 * 16 = 512",
+        "GA = 8192 / (32*4) = 64",
         "GBS = 8*2*32*sequence_length = 512*sequence_length = 1M tokens",
     ),
     hint=(*_MULTIPLIED, "*", "×", " x "),
