@@ -127,11 +127,11 @@ def test_a_changed_parent_checks_its_children(git: Git, gbs: Gbs) -> None:
 
 
 def test_a_claim_that_was_checked_there_and_is_open_now_is_found(git: Git, gbs: Gbs) -> None:
-    git.commit({"d.yaml": OPEN, "x/ddp.yaml": LAUNCHER.format(gpus=8)})
+    git.commit({"x/d.yaml": OPEN, "x/ddp.yaml": LAUNCHER.format(gpus=8)})
     (git.root / "x" / "ddp.yaml").unlink()
     said = gbs("check", "--changed-since", "HEAD", "--format", "concise")
     assert said.out.splitlines() == [
-        "d.yaml:1:31: GBS107 comment says 128, which was verified at HEAD and can't be decided now: GPUs per node unknown"
+        "x/d.yaml:1:31: GBS107 comment says 128, which was verified at HEAD and can't be decided now: GPUs per node unknown"
     ]
 
 

@@ -56,6 +56,7 @@ def test_broken_files_that_are_nothing_to_us_stay_silent(text: str, tmp_path: Pa
     [
         pytest.param("chat_template: \"{{ messages[0]['content'] }}\"\nreport_to: [wandb\n", id="a chat template"),
         pytest.param("report_to: {'a': [\n", id="a brace"),
+        pytest.param("# seed: {{ .Values.seed }}\nreport_to: [wandb  # {{- if .Values.log }}\n", id="signs of Helm in comments"),
     ],
 )
 def test_a_recipe_with_braces_is_not_a_template(more: str, tmp_path: Path) -> None:

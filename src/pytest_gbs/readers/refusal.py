@@ -46,8 +46,13 @@ def _fills_in() -> re.Pattern[str]:
 
 
 def is_helm(text: str) -> bool:
-    """Return whether Helm fills in the text (`{{ .Values.nodes }}`, `{{- range`), rather than a chat template standing in it."""
-    return "{{" in text and _of_helm().search(text) is not None
+    """Return whether Helm fills in the text outside of comments (`{{ .Values.nodes }}`, `{{- range`), rather than a chat template."""
+    return "{{" in text and _of_helm().search(_comment().sub("", text)) is not None
+
+
+@cache
+def _comment() -> re.Pattern[str]:
+    return re.compile(r"(?m)(?:^|(?<=[ \t]))#.*")
 
 
 @cache
