@@ -55,7 +55,7 @@ def test_every_framework_has_a_line_with_its_equation(gbs: Gbs) -> None:
 def test_launchers_and_what_is_left_out_stand_below_the_frameworks(gbs: Gbs) -> None:
     _, started, left_out = gbs("frameworks").out.split("\n\n")
     assert [line.partition("  ")[0] for line in started.splitlines()[1:]] == [each.name for each in launchers()]
-    assert "XTuner" in left_out
+    assert "AXLearn" in left_out
 
 
 @pytest.mark.parametrize("name", ["trl-grpo", "TRL (GRPO)", "trl_grpo"])

@@ -238,7 +238,8 @@ def _settings_value(run: Run) -> str:
 
 def _stale_factor(run: Run, declaration: Declaration) -> tuple[Factor, Quantity] | None:
     """Return the factor of the claim that the settings contradict, and the setting; None if there is none, or several."""
-    stale = [pair for pair in _pairs(run, declaration) if pair[0].value != pair[1].value and not _counts_steps(run, declaration, *pair)]
+    differ = [pair for pair in _pairs(run, declaration) if pair[0].value != pair[1].value]
+    stale = [pair for pair in differ if not _counts_steps(run, declaration, *pair) and not _counts_gpus(run, declaration, *pair)]
     return stale[0] if len(stale) == 1 else None
 
 
@@ -251,6 +252,19 @@ def _counts_steps(run: Run, declaration: Declaration, factor: Factor, setting: Q
     if factor.name != Name.MICRO_BATCH_SIZE or not isinstance(stated, Quantity) or stated.because or setting.value < 1:
         return False
     return declaration.admits(stated.value) and factor.value % setting.value == 0
+
+
+def _counts_gpus(run: Run, declaration: Declaration, factor: Factor, setting: Quantity) -> bool:
+    """Return whether a claim multiplies by all GPUs, several of which share a sequence, and leaves out the accumulation that offsets it.
+
+    If two GPUs share a sequence, `8 GPUs * 1 * 1 acc` is the batch of 8 / 2 replicas x 1 x 2 accumulation.
+    """
+    world, replicas = run.geometry.get(Name.WORLD_SIZE), run.geometry.get(Name.DATA_PARALLEL_SIZE)
+    batch = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
+    if factor.name != Name.GRADIENT_ACCUMULATION_STEPS or not isinstance(world, Quantity) or not isinstance(replicas, Quantity):
+        return False
+    holds = isinstance(batch, Quantity) and declaration.admits(batch.value)
+    return holds and factor.value * world.value == setting.value * replicas.value
 
 
 def _pairs(run: Run, declaration: Declaration) -> list[tuple[Factor, Quantity]]:

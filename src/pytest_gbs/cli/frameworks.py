@@ -24,7 +24,6 @@ _PROGRAMS: Final = (
     ("NeMo 2 recipes", "nemo/collections/llm/recipes/*.py", "YAML of NeMo 1 is read, and Megatron Bridge's override files"),
     ("Tinker cookbook", "tinker_cookbook/recipes/**/*.py", ""),
     ("torchtitan, once its TOML files were gone", "torchtitan/models/*/config_registry.py", "TOML files of the time before are read"),
-    ("XTuner", "xtuner/configs/**/*.py", ""),
 )
 
 

@@ -16,7 +16,7 @@ from pytest_gbs.model.record import NamedTuple
 _EQUALS: Final = ("=", "->", "~")
 _LEADING: Final = words("is of should be will was at = : ( target here ~ to held fixed kept set")
 # Words behind a result that leave it what it is.
-_GOING_ON: Final = words("global effective total gbs batch per on for with in when if and which using across")
+_GOING_ON: Final = words("global effective total gbs batch batchsize bs per on for with in when if and which using across")
 _PER_STEP: Final = STEPS | words("/ per a optimizer global optim")
 _FAR: Final = 14
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, is_bare, is_list, per_device, unit_at
 from pytest_gbs.claims.grammars._plain_batch import is_told_at
+from pytest_gbs.claims.grammars._sizes import name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, past_bracket, text_at
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, words
 
@@ -81,8 +82,9 @@ def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
     """Return whether number `at` is the size itself, neither a factor nor a divisor: `7.5k examples / global batch 8 = 934`."""
     unit, stop = unit_at(tokens, at + 1)
     behind = text_at(tokens, stop)
-    if text_at(tokens, past_bracket(tokens, stop)) in ("x", "*"):
-        return False  # `32 (prompts) * 8`
+    named = name_at(tokens, stop)
+    if text_at(tokens, past_bracket(tokens, named.stop if named is not None else stop)) in ("x", "*"):
+        return False  # `32 (prompts) * 8`, `1 per device * 8`
     if at == label.stop and text_at(tokens, label.first - 1) in _OPERATORS:
         return False
     if behind == "+":

@@ -1,4 +1,4 @@
-"""A plain "batch size" that the words around it make the global one: `8 GPUs, so batch size 128`, `batch size 128 (global)`."""
+"""A plain "batch size" that what is around it makes the global one: `8 GPUs, so batch size 128`, `bs = 8 GPUs * 4 * 2 acc`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
-from pytest_gbs.claims.grammars._sizes import count_at
+from pytest_gbs.claims.grammars._sizes import count_at, name_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
 from pytest_gbs.claims.grammars.words import words
+from pytest_gbs.model.quantity import RANKS, Name
 
 _PLAIN: Final = words("batch bs bsz batchsize")
 _FAR: Final = 24
@@ -24,7 +25,7 @@ def plain_labels(tokens: Sequence[WordToken]) -> Iterator[Label]:
     """Yield each "batch size" that follows from the hardware, or is told to be the global one behind its number."""
     for i in range(len(tokens) - 2):
         stop = i + 1 + (tokens[i + 1].text == "size")
-        if tokens[i].text in _PLAIN and _is_free(tokens, i) and _is_worked_out(tokens, stop):
+        if tokens[i].text in _PLAIN and _is_free(tokens, i) and (_is_worked_out(tokens, stop) or _is_multiplied(tokens, stop)):
             yield Label(i, stop)
             continue
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
@@ -43,6 +44,17 @@ def _is_worked_out(tokens: Sequence[WordToken], i: int) -> bool:
     signs = [token.text for token in tokens[at + 2 : stop] if token.text in ("x", "*", "/", "//")]
     factors = [found.value for j in range(at + 2, stop) if (found := count_at(tokens, j)) is not None]
     return len(signs) > 1 and "/" not in "".join(signs) and prod(factors) == whole.value
+
+
+def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
+    """Return whether GPUs and a setting are multiplied behind the equals sign at token `i`: `= 8 GPUs * 1 per device * 16 acc`."""
+    if text_at(tokens, i) != "=" or count_at(tokens, i + 1) is None:
+        return False
+    first = name_at(tokens, i + 2)
+    if first is None or text_at(tokens, first.stop) not in ("x", "*"):
+        return False
+    names = {named.name for j in range(i + 2, min(i + _FAR, len(tokens))) if (named := name_at(tokens, j)) is not None}
+    return not names.isdisjoint(RANKS) and not names.isdisjoint((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 
 
 def _is_free(tokens: Sequence[WordToken], i: int) -> bool:

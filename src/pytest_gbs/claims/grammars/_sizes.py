@@ -46,7 +46,7 @@ _CALLED: Final = {
     Name.TENSOR_PARALLEL_SIZE: "tp,tp size,tensor parallel size,tensor parallel,tensor model parallel size",
     Name.PIPELINE_PARALLEL_SIZE: "pp,pp size,pipeline parallel size,pipeline parallel,pipeline model parallel size",
     Name.CONTEXT_PARALLEL_SIZE: "cp,cp size,context parallel size,context parallel",
-    Name.SEQUENCE_PARALLEL_SIZE: "sp,sp size,sequence parallel size",
+    Name.SEQUENCE_PARALLEL_SIZE: "sp,sp size,sequence parallel size,sequence parallel",
     EXPERTS: "ep,ep size,expert parallel size,expert model parallel size",
     Name.SEQUENCE_LENGTH: (
         "sequence length,seq length,seq len,seqlen,seq,max length,max seq length,max seq len,context length,max sequence length,context"

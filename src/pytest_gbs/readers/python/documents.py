@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +15,7 @@ from pytest_gbs.readers.index import follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
-from pytest_gbs.readers.python.values import Evaluator, Items, Known, Made, Table, Value
+from pytest_gbs.readers.python.values import Evaluator, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.scalar import COMPUTED
 
 
@@ -25,9 +23,9 @@ def read_documents(program: Program) -> Iterator[Document]:
     """Yield the documents of `program` in the order of its text, at most `MOST_DOCUMENTS` of them."""
     scopes = read_scopes(program.tree)
     evaluator = Evaluator(program, scopes)
-    found = [*_calls(scopes, evaluator), *_dictionaries(program, scopes, evaluator)]
+    found = [*_calls(scopes, evaluator), *_dictionaries(scopes, evaluator)]
     module = _module(program, scopes, evaluator)
-    imports = frozenset(name.partition(".")[0] for name in (*scopes.imported.values(), *scopes.stars))
+    imports = frozenset(name.partition(".")[0] for name in (*scopes.imported.values(), *(name for name, _ in scopes.stars)))
     comments = _Comments(program)
     found.sort(key=lambda each: each[2].start)
     alone = len(found) == 1
@@ -43,6 +41,14 @@ def read_documents(program: Program) -> Iterator[Document]:
 @cache
 def _batch() -> re.Pattern[str]:
     return re.compile(r"batch|accum", re.IGNORECASE)
+
+
+@cache
+def _string_or_comment() -> re.Pattern[str]:
+    """Return the pattern of strings and, as its group, comments: in a program that parses, a comment is what is not in a string."""
+    triple = "|".join(rf"{sign}(?:\\.|[^\\])*?{sign}" for sign in ('"""', "'''"))
+    single = "|".join(rf"{sign}(?:\\.|[^{sign}\\\n])*{sign}" for sign in ('"', "'"))
+    return re.compile(rf"(#[^\r\n]*)|{triple}|{single}", re.DOTALL)
 
 
 def _sets_batch(table: Table) -> bool:
@@ -105,15 +111,15 @@ def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes,
     return table
 
 
-def _dictionaries(program: Program, scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST, Table]]:
+def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST, Table]]:
     """Yield each dictionary that is written out and holds a batch size, outermost ones alone."""
     inside: set[ast.AST] = set()
-    for node in ast.walk(program.tree):  # breadth first: an outer dictionary comes before those in it
-        if not isinstance(node, ast.Dict) or node in inside:
+    for node, scope in scopes.dictionaries:  # an outer one comes before those in it
+        if node in inside:
             continue
         if any(isinstance(key, ast.Constant) and isinstance(key.value, str) and _batch().search(key.value) for key in node.keys):
             inside.update(ast.walk(node))
-            table = evaluator.value(node, scopes.module)
+            table = evaluator.value(node, scope)
             if isinstance(table, Table):
                 yield DICTIONARY, node, table
 
@@ -123,15 +129,17 @@ def _module(program: Program, scopes: Scopes, evaluator: Evaluator) -> list[tupl
     names = scopes.module.names
     if not _batch().search(" ".join(names)):
         return []
-    table = Table({}, 0, len(program.source.text))
-    for name, bindings in names.items():
-        last = bindings[-1]
-        if isinstance(last.node, (ast.Assign, ast.AnnAssign)) and last.value is not None and last.item < 0:
-            target = last.node.targets[0] if isinstance(last.node, ast.Assign) else last.node.target
-            settled = len(bindings) == 1 and not last.branch
-            value = evaluator.value(last.value, scopes.module) if settled else evaluator._lost(target)
-            table.entries[name] = program.span(target), value
+    found = ((name, evaluator.at_end(name)) for name in names)
+    table = Table({name: entry for name, entry in found if entry is not None}, 0, len(program.source.text), _taken_in(program, scopes))
     return [(MODULE, program.tree, table)] if table.entries else []
+
+
+def _taken_in(program: Program, scopes: Scopes) -> Lost | None:
+    """What takes the names of other files into a module: `_base_` of mmengine, or an import of everything."""
+    base = scopes.module.names.get("_base_")
+    if base is not None and isinstance(base[-1].node, ast.stmt):
+        return Lost(*program.span(base[-1].node))
+    return Lost(*program.span(scopes.stars[0][1])) if scopes.stars else None
 
 
 def _mapping(table: Table, depth: int, left: list[int]) -> Mapping:
@@ -177,13 +185,11 @@ class _Comments:
     def _read(self) -> dict[int, tuple[int, str, bool]]:
         if self.found is None:
             self.found = {}
-            try:
-                for token in tokenize.generate_tokens(io.StringIO(self.program.text).readline):
-                    if token.type == tokenize.COMMENT:
-                        line, column = token.start
-                        self.found[line] = self.program.lines.starts[line - 1] + column, token.string, not token.line[:column].strip()
-            except (tokenize.TokenError, SyntaxError):
-                pass  # what stands before the end of the text is read all the same
+            text, lines = self.program.text, self.program.lines
+            for match in _string_or_comment().finditer(text):
+                if match[1]:
+                    line = lines.line_of(match.start())
+                    self.found[line] = match.start(), match[1], not text[lines.starts[line - 1] : match.start()].strip()
         return self.found
 
     def of_call(self, node: ast.AST, keyed: dict[KeyPath, tuple[Node, Node]], alone: bool) -> tuple[CommentBlock, ...]:

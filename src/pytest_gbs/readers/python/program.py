@@ -24,7 +24,8 @@ class Program(NamedTuple):
     """A program that parses: `text` is its code, and `places` says where each part of it is in the file.
 
     `places` are pairs (offset in `text`, offset in the file), ascending; between two of them both count alike. `cells` are, for a
-    notebook, the lines of `text` at which its cells start, and their numbers as people count them.
+    notebook, the lines of `text` at which its cells start, and their numbers as people count them. `wide` are the lines on which a
+    character takes more than a byte of UTF-8, in which `ast` counts.
     """
 
     source: Source
@@ -32,18 +33,22 @@ class Program(NamedTuple):
     tree: ast.Module
     lines: Lines
     places: tuple[tuple[int, int], ...]
+    wide: frozenset[int]
     cells: tuple[tuple[int, int], ...] = ()
 
     def place(self, offset: int) -> int:
         """The offset in the file of the character at `offset` of the text."""
+        if len(self.places) == 1:
+            return offset + self.places[0][1] - self.places[0][0]
         base, origin = self.places[max(0, bisect_right(self.places, (offset, len(self.source.text))) - 1)]
         return origin + offset - base
 
     def offset(self, line: int, column: int) -> int:
         """The offset in the text of a position of `ast`: `line` counts from 1, `column` in bytes of UTF-8 from 0."""
         start = self.lines.starts[line - 1]
-        text = self.lines.line(line)
-        return start + (column if text.isascii() else len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")))
+        if line not in self.wide:
+            return start + column
+        return start + len(self.lines.line(line).encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
 
     def part(self, node: ast.AST) -> str:
         """Where `node` is, for people: "line 104", and in a notebook "cell 5", counted from 1 with the cells of text."""
@@ -66,7 +71,8 @@ def read_program(source: Source) -> Program | Unreadable:
     if not source.path.endswith(NOTEBOOK):
         tree = _parse(source.text)
         if isinstance(tree, ast.Module):
-            return Program(source, source.text, tree, Lines(source.text), ((0, 0),))
+            lines = Lines(source.text)
+            return Program(source, source.text, tree, lines, ((0, 0),), _wide(lines))
         return unreadable(source, *tree)._replace(matters=False)
     document = read_json(source, without=_NOT_CODE)[0]
     if isinstance(document, Unreadable):
@@ -74,8 +80,19 @@ def read_program(source: Source) -> Program | Unreadable:
     text, places, cells = _cells(source, document)
     tree = _parse(text)
     if isinstance(tree, ast.Module):
-        return Program(source, text, tree, Lines(text), places, cells)
+        lines = Lines(text)
+        return Program(source, text, tree, lines, places, _wide(lines), cells)
     return unreadable(source, 0, f"Python can't parse its code: {tree[1]}")._replace(matters=False)
+
+
+def _wide(lines: Lines) -> frozenset[int]:
+    """The numbers of the lines with a character beyond ASCII."""
+    return frozenset() if lines.text.isascii() else frozenset(lines.line_of(match.start()) for match in _beyond().finditer(lines.text))
+
+
+@cache
+def _beyond() -> re.Pattern[str]:
+    return re.compile(r"[^\x00-\x7f][^\n]*")
 
 
 def _parse(text: str) -> ast.Module | tuple[int, str]:

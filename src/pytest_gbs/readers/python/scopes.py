@@ -10,11 +10,14 @@ from pytest_gbs.model.record import NamedTuple
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LEAVES: Final = (ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.alias)
+# What is looked at by itself; every other node is looked at for what is in it.
+_TOLD: Final = (ast.stmt, ast.Call, ast.Dict, ast.NamedExpr, ast.comprehension, ast.withitem, ast.ExceptHandler)
 _BRANCHES: Final = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.ExceptHandler, ast.Match)
 
 
 class Binding(NamedTuple):
-    """What binds a name at `node`: the expression `value`, or None if no single expression gives it (a loop, `+=`, `with`).
+    """What binds a name at `node`: the expression `value`, or None if no single expression gives it (a loop, `with`).
 
     `item` is the position in a tuple that is unpacked, -1 if nothing is. `parameter` is the function of which it is one.
     """
@@ -39,7 +42,7 @@ class Scope:
         scope = self
         while name in scope.outer and scope.parent is not None:
             scope = scope.parent
-        scope.names.setdefault(name, []).append(binding)
+        scope.names.setdefault(name, []).append(binding if scope is self else binding._replace(branch=True))
 
     def find(self, name: str) -> tuple[Scope, list[Binding]] | None:
         """The scope that binds `name` as seen from here, with its bindings; a function does not see the class around it."""
@@ -52,12 +55,17 @@ class Scope:
 
 
 class Scopes(NamedTuple):
-    """All that a program binds and calls: `calls` each with its scope, `changes` the attributes and items that are set later."""
+    """All that a program binds and calls: `calls` and `dictionaries` that are written out, each with its scope.
+
+    `changes` are the attributes and items that are set later, `stars` the modules of which everything is imported, those of the same
+    package with a dot in front, each with its import.
+    """
 
     module: Scope
     imported: dict[str, str]
-    stars: tuple[str, ...]
+    stars: tuple[tuple[str, ast.ImportFrom], ...]
     calls: tuple[tuple[ast.Call, Scope], ...]
+    dictionaries: tuple[tuple[ast.Dict, Scope], ...]
     inner: dict[ast.AST, Scope]
     changes: dict[str, list[tuple[ast.Assign | ast.AugAssign | ast.AnnAssign, ast.expr, Scope, bool]]]
 
@@ -65,14 +73,19 @@ class Scopes(NamedTuple):
 def read_scopes(tree: ast.Module) -> Scopes:
     """What `tree` binds; walked with a list instead of recursion, so that depth costs nothing."""
     module = Scope(tree, None)
-    scopes = Scopes(module, {}, (), (), {}, {})
+    scopes = Scopes(module, {}, (), (), (), {}, {})
     calls: list[tuple[ast.Call, Scope]] = []
-    stars: list[str] = []
+    dictionaries: list[tuple[ast.Dict, Scope]] = []
+    stars: list[tuple[str, ast.ImportFrom]] = []
     pending: list[tuple[ast.AST, Scope, bool]] = [(each, module, False) for each in reversed(tree.body)]
     while pending:
         node, scope, branch = pending.pop()
-        if isinstance(node, ast.Call):
+        if not isinstance(node, _TOLD):
+            pass
+        elif isinstance(node, ast.Call):
             calls.append((node, scope))
+        elif isinstance(node, ast.Dict):
+            dictionaries.append((node, scope))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             stars.extend(_bind_import(node, scope, scopes.imported))
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
@@ -88,8 +101,9 @@ def read_scopes(tree: ast.Module) -> Scopes:
             scopes.inner[node] = inner
             for name, binding in _parameters(node):
                 inner.bind(name, binding)
-        pending.extend((child, inner, below) for child in reversed(list(ast.iter_child_nodes(node))))
-    return scopes._replace(calls=tuple(calls), stars=tuple(stars))
+        children = [child for child in ast.iter_child_nodes(node) if not isinstance(child, _LEAVES)]
+        pending.extend((child, inner, below) for child in reversed(children))
+    return scopes._replace(calls=tuple(calls), dictionaries=tuple(dictionaries), stars=tuple(stars))
 
 
 def _is_main(node: ast.AST) -> bool:
@@ -102,15 +116,14 @@ def _is_main(node: ast.AST) -> bool:
     )
 
 
-def _bind_import(node: ast.Import | ast.ImportFrom, scope: Scope, imported: dict[str, str]) -> Iterator[str]:
+def _bind_import(node: ast.Import | ast.ImportFrom, scope: Scope, imported: dict[str, str]) -> Iterator[tuple[str, ast.ImportFrom]]:
     """Note the qualified name of what an import binds; yield the modules of which everything is taken."""
     for alias in node.names:
         name = alias.asname or alias.name.partition(".")[0]
         if isinstance(node, ast.Import):
             whole = alias.name if alias.asname else name
         elif alias.name == "*":
-            if node.module and not node.level:
-                yield node.module
+            yield "." * node.level + (node.module or ""), node
             continue
         else:
             whole = "." * node.level + f"{node.module or ''}.{alias.name}"
@@ -124,12 +137,20 @@ def _bindings(node: ast.AST, branch: bool) -> Iterator[tuple[str, Binding]]:
             yield from _targets(node, target, node.value, branch)
     elif (isinstance(node, ast.AnnAssign) and node.value is not None) or isinstance(node, ast.NamedExpr):
         yield from _targets(node, node.target, node.value, branch)
-    elif isinstance(node, (ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension)):
+    elif isinstance(node, ast.AugAssign):
+        yield from _targets(node, node.target, _augmented(node), branch)
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
         yield from _targets(node, node.target, None, branch)
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
         yield from _targets(node, node.optional_vars, None, branch)
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)) and node.name:
         yield node.name, Binding(node, None, branch=branch)
+
+
+def _augmented(node: ast.AugAssign) -> ast.BinOp:
+    """What `n *= m` gives its name: `n * m`, with the `n` of before."""
+    before = ast.copy_location(ast.Name(node.target.id if isinstance(node.target, ast.Name) else "", ast.Load()), node.target)
+    return ast.copy_location(ast.BinOp(before, node.op, node.value), node)
 
 
 def _targets(node: ast.AST, target: ast.expr, value: ast.expr | None, branch: bool) -> Iterator[tuple[str, Binding]]:

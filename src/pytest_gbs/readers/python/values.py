@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
@@ -221,24 +223,44 @@ class Evaluator:
         if found is None:
             return self._lost(node)
         where, bindings = found
-        chosen = self._chosen(bindings, node) if where is scope else None
+        chosen = self._chosen(bindings, node.lineno) if where is scope else None
         if chosen is not None:
             result = self._bound(chosen, where, node)
+        elif any(isinstance(each.node, ast.AugAssign) for each in bindings):
+            result = self._lost(node)
         elif len(bindings) == 1:
             result = self._bound(bindings[0], where, node)
         else:
             result = self._agreed(tuple(self._bound(each, where, node) for each in bindings[:20]), node)
         return self._with_items(result, node, where) if isinstance(result, Table) else result
 
-    def _chosen(self, bindings: list[Binding], node: ast.Name) -> Binding | None:
-        """The last binding before `node` where all of them follow each other; cells of a notebook may run in any order."""
-        if self.program.source.path.endswith(NOTEBOOK) or any(each.branch for each in bindings):
+    def _chosen(self, bindings: list[Binding], line: int) -> Binding | None:
+        """The last binding before `line` where all of them follow each other; cells of a notebook may run in any order."""
+        if (len(bindings) > 1 and self.program.source.path.endswith(NOTEBOOK)) or any(each.branch for each in bindings):
             return None
-        before = [each for each in bindings if getattr(each.node, "end_lineno", 0) < node.lineno]
+        before = [each for each in bindings if getattr(each.node, "end_lineno", 0) < line]
         return before[-1] if before else None
 
-    def _with_items(self, table: Table, node: ast.Name, scope: Scope) -> Table:
-        """`table` with the items that are set after it was made; open where they can't be told."""
+    def at_end(self, name: str) -> tuple[tuple[int, int], Value] | None:
+        """The place of a name of the module and its value once all of the module has run; None if no expression gives it one."""
+        scope = self.scopes.module
+        bindings = scope.names[name]
+        if not isinstance(bindings[-1].node, ast.stmt):
+            return None
+        chosen = self._chosen(bindings, sys.maxsize) or bindings[-1]
+        if not isinstance(chosen.node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or chosen.value is None or chosen.item >= 0:
+            return None
+        targets = chosen.node.targets if isinstance(chosen.node, ast.Assign) else [chosen.node.target]
+        target = next(each for each in targets if isinstance(each, ast.Name) and each.id == name)
+        place = self.program.span(target)
+        if self._chosen(bindings, sys.maxsize) is None:
+            return place, self._lost(target)
+        found = self._bound(chosen, scope, target)
+        end = ast.copy_location(ast.Name(name, ast.Load()), target)
+        return place, self._with_items(found, end, scope, sys.maxsize) if isinstance(found, Table) else found
+
+    def _with_items(self, table: Table, node: ast.Name, scope: Scope, line: int = 0) -> Table:
+        """`table` with the items that are set after it was made and before `line`; open if they are not known."""
         changes = [change for change in self.scopes.changes.get(node.id, ()) if isinstance(change[1], ast.Subscript)]
         if not changes and not self._is_changed(node.id):
             return table
@@ -246,7 +268,7 @@ class Evaluator:
         rest: Lost | None = self._lost(node) if self._is_changed(node.id) else None
         for statement, target, where, branch in changes:
             key = target.slice if isinstance(target, ast.Subscript) else None
-            straight = where is scope and not branch and statement.lineno < node.lineno and isinstance(statement, ast.Assign)
+            straight = where is scope and not branch and statement.lineno < (line or node.lineno) and isinstance(statement, ast.Assign)
             if straight and isinstance(key, ast.Constant) and isinstance(key.value, str) and statement.value is not None:
                 entries[key.value] = self.program.span(target), self.value(statement.value, where)
             elif isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -344,8 +366,8 @@ class Evaluator:
             return ""
         bound = self.scopes.module.names.get(node.id)
         first = self.scopes.imported.get(node.id)
-        if first is None and bound is None and len(self.scopes.stars) == 1:
-            first = f"{self.scopes.stars[0]}.{node.id}"
+        if first is None and bound is None and len(self.scopes.stars) == 1 and not hasattr(builtins, node.id):
+            first = f"{self.scopes.stars[0][0]}.{node.id}"
         return ".".join([first or node.id, *reversed(parts)])
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
