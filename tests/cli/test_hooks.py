@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pytest_gbs.checking.repository import COMMANDS
-from pytest_gbs.cli.init import SNIPPETS
+from pytest_gbs.cli._snippets import snippets
 from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES
 
 ROOT = Path(__file__).parents[2]
@@ -19,12 +19,12 @@ def _offered() -> dict[str, str]:
 
 
 def _initial() -> dict[str, Any]:
-    (snippet,) = (snippet for snippet in SNIPPETS if snippet.path == ".pre-commit-config.yaml")
+    _, snippet = snippets("", frozenset(), "none")
     hook: dict[str, Any] = yaml.safe_load(snippet.text)["repos"][0]["hooks"][0]
     return hook
 
 
-@pytest.mark.parametrize("path", ["train.py", "data.csv", "notes.txt", "gbs.lock.bak", "sub/gbs.lock", "cmakefile", "a.yaml.orig"])
+@pytest.mark.parametrize("path", ["train.cpp", "data.csv", "notes.txt", "gbs.lock.bak", "sub/gbs.lock", "cmakefile", "a.yaml.orig"])
 def test_the_hook_leaves_out_what_no_check_reads(path: str) -> None:
     assert not re.search(_offered()["gbs-check"], path)
 

@@ -10,7 +10,6 @@ import pytest
 import pytest_gbs.cli
 from pytest_gbs import __version__
 from pytest_gbs.cli import commands, find
-from pytest_gbs.cli.init import SNIPPETS
 from pytest_gbs.cli.rules import FAMILIES
 from pytest_gbs.frameworks import tables
 from pytest_gbs.launches.programs import launchers
@@ -125,50 +124,3 @@ def test_no_other_module_is_a_command(word: str) -> None:
 
 def test_the_version(gbs: Gbs) -> None:
     assert gbs("--version") == (0, f"gbs {__version__}\n", "")
-
-
-class TestInit:
-    """`gbs init` writes what is not there, and nothing else."""
-
-    def test_it_says_what_it_wrote_and_checks_then_work(self, repo: Path, gbs: Gbs) -> None:
-        assert gbs("init").out == "".join(f"wrote {snippet.path}\n" for snippet in SNIPPETS)
-        assert [(repo / snippet.path).read_text(encoding="utf-8") for snippet in SNIPPETS] == [snippet.text for snippet in SNIPPETS]
-        assert gbs("check").code == 3
-
-    def test_it_overwrites_nothing_and_shows_what_to_add(self, repo: Path, gbs: Gbs) -> None:
-        (repo / ".pre-commit-config.yaml").write_text("repos: []\n", encoding="utf-8")
-        (repo / "pyproject.toml").write_text("[tool.gbs]\n", encoding="utf-8")
-        out = gbs("init").out
-        assert out.startswith("kept pyproject.toml: it has [tool.gbs]\nkept .pre-commit-config.yaml; add to it:\n  - repo: local\n")
-        assert (repo / ".pre-commit-config.yaml").read_text(encoding="utf-8") == "repos: []\n"
-        assert not (repo / "gbs.toml").exists()
-        assert "wrote" not in gbs("init").out
-
-    @pytest.mark.parametrize("flag", ["--dry-run", "--diff"])
-    def test_it_only_tells(self, flag: str, repo: Path, gbs: Gbs) -> None:
-        out = gbs("init", flag).out
-        assert "gbs.toml" in out
-        assert [path.name for path in repo.iterdir()] == [".git"]
-
-    def test_the_patch_applies(self, repo: Path, gbs: Gbs) -> None:
-        import subprocess
-
-        patch = gbs("init", "--diff").out
-        subprocess.run(["git", "init", "-q"], cwd=repo, check=True)
-        subprocess.run(["git", "apply"], input=patch, text=True, cwd=repo, check=True)
-        assert [(repo / snippet.path).read_text(encoding="utf-8") for snippet in SNIPPETS] == [snippet.text for snippet in SNIPPETS]
-
-    def test_it_writes_nothing_where_a_link_leads_out_of_the_repository(
-        self, repo: Path, gbs: Gbs, tmp_path_factory: pytest.TempPathFactory
-    ) -> None:
-        elsewhere = tmp_path_factory.mktemp("elsewhere")
-        (repo / ".github").symlink_to(elsewhere, target_is_directory=True)
-        said = gbs("init")
-        line = "gbs: .github/workflows/gbs.yml leads out of the repository: a link is in the way; nothing is written there\n"
-        assert (said.code, said.err) == (2, line)
-        assert not list(elsewhere.iterdir())
-
-    def test_it_writes_at_the_root_of_the_repository(self, repo: Path, gbs: Gbs) -> None:
-        (repo / "recipes").mkdir()
-        gbs("init", "recipes")
-        assert (repo / "gbs.toml").exists()

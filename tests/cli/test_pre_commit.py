@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_gbs.cli.init import SNIPPETS
+from pytest_gbs.cli._snippets import snippets
 from tests.cli.support import GOOD, OPEN, STALE, UNCLAIMED, write
 from tests.git import Git
 
@@ -20,7 +20,7 @@ pytest.importorskip("pre_commit", reason='needs pre-commit: pip install -e ".[ho
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-SNIPPET = yaml.safe_load(next(snippet.text for snippet in SNIPPETS if snippet.path == ".pre-commit-config.yaml"))
+SNIPPET = yaml.safe_load(list(snippets("", frozenset(), "none"))[1].text)
 GBS = f"{shlex.quote(sys.executable)} -P -m pytest_gbs"
 RULE = "open('ran', 'w').close()\nRULES = ()\n"
 EVIL = (

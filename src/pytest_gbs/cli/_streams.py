@@ -1,4 +1,4 @@
-"""The three standard streams: opened where they are closed, and cut off where they fail."""
+"""The three standard streams: opened where they are closed, cut off where they fail, and asked where a person sits at them."""
 
 from __future__ import annotations
 
@@ -35,3 +35,13 @@ def cut_off(stream: TextIO) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def agrees(question: str) -> bool:
+    """Ask the person at the terminal; False if there is none."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    sys.stdout.write(f"{question} [Y/n] ")
+    sys.stdout.flush()
+    answer = sys.stdin.buffer.readline()  # empty at its end
+    return answer.strip().lower() in (b"", b"y", b"yes") and answer != b""

@@ -1,4 +1,4 @@
-"""`gbs init`: write settings, a pre-commit hook and a CI job into a repository; what is there stays as it is."""
+"""`gbs init`: write settings, a pre-commit hook, a CI job and the lock into a repository; what is there stays as it is."""
 
 from __future__ import annotations
 
@@ -8,76 +8,27 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import here
 from pytest_gbs.cli._output import emit
+from pytest_gbs.cli._snippets import SETTINGS, SYSTEMS, Snippet, snippets
+from pytest_gbs.cli._streams import agrees
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
-from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     import argparse
 
-_SETTINGS: Final = """\
-# Settings of gbs, the checker of global batch sizes; `gbs schema settings` describes them all.
-
-# The hardware that recipes run on, if they do not state it.
-# gpus-per-node = 8
-
-# What the team expects of some recipes.
-# [[expect]]
-# paths = ["recipes/sft/**"]
-# global-batch-size = 128
-"""
-_HOOK: Final = r"""repos:
-  - repo: local
-    hooks:
-      - id: gbs-check
-        name: global batch sizes
-        entry: gbs check --hook
-        args: [--]  # file names come after it and are never read as flags
-        language: python
-        additional_dependencies: [pytest-gbs]
-        files: '(?i)\.(ya?ml|json|toml|py|ipynb|sh|bash|zsh|slurm|sbatch|sub|job|launcher|md|mk)$|(^|/)(GNU)?makefile$|^gbs\.lock$'
-        require_serial: true
-"""
-_JOB: Final = """\
-name: gbs
-on: [push, pull_request]
-permissions:
-  contents: read
-jobs:
-  gbs:
-    runs-on: ubuntu-latest
-    steps:
-      - uses: actions/checkout@v4
-        with:
-          persist-credentials: false
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "3.12"
-      - run: pip install pytest-gbs
-      - run: gbs check --format github
-"""
-
-
-class Snippet(NamedTuple):
-    """A file to write, and the files that make it needless."""
-
-    path: str
-    text: str
-    instead: tuple[str, ...] = ()
-
-
-SNIPPETS: Final = (
-    Snippet("gbs.toml", _SETTINGS),
-    Snippet(".pre-commit-config.yaml", _HOOK, (".pre-commit-config.yml",)),
-    Snippet(".github/workflows/gbs.yml", _JOB, (".github/workflows/gbs.yaml",)),
-)
+_LOCK: Final = "gbs.lock"
+_QUESTION: Final = "write gbs.lock, so that a changed batch size fails from now on?"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs init` takes."""
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="a folder of the repository (default: this one)")
+    systems = ("auto", *SYSTEMS, "none")
+    words = f"the system to write a job for: {', '.join(systems)} (default: auto, the one that is used here)"
+    parser.add_argument("--ci", choices=systems, default="auto", metavar="NAME", help=words)
+    parser.add_argument("--lock", action="store_true", help="write gbs.lock too: a changed batch size fails from then on")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--dry-run", action="store_true", help="only say what would be written")
     group.add_argument("--diff", action="store_true", help="print what would be written as a patch")
@@ -89,9 +40,45 @@ def run(arguments: argparse.Namespace) -> int:
     if not _is_folder(folder):
         raise UsageError(f"no such folder: {arguments.folder}")
     root = find_root(folder)
-    told = [_place(root, snippet, arguments) for snippet in SNIPPETS]
-    emit("".join(told))
+    wanted = list(snippets(str(root), _names(root), arguments.ci))
+    only_tells = arguments.dry_run or arguments.diff
+    if not _exists(root / _LOCK) and (arguments.lock or (not only_tells and agrees(_QUESTION))):
+        wanted.append(_lock(root))
+    told = [_place(root, snippet, arguments) for snippet in wanted]
+    emit("".join(told) + ("" if only_tells else _next(root, told)))
     return 0
+
+
+def _names(root: Path) -> frozenset[str]:
+    """Return the names in a folder.
+
+    Raises:
+        UsageError: it can't be listed.
+    """
+    try:
+        return frozenset(path.name for path in root.iterdir())
+    except OSError as error:
+        raise UsageError(f"{root}: {error.strerror or error}") from error
+
+
+def _lock(root: Path) -> Snippet:
+    from pytest_gbs.cli._given import asked
+    from pytest_gbs.cli.lock import text_of
+    from pytest_gbs.model.hardware import CommandLineHardware
+
+    return Snippet(_LOCK, text_of(asked([str(root)], CommandLineHardware())))
+
+
+def _next(root: Path, told: list[str]) -> str:
+    """Return what is left to do, a line each."""
+    lines = []
+    if not _exists(root / _LOCK):
+        lines.append("next: gbs lock writes the batch size of each recipe to gbs.lock: commit it, and a change fails the hook and CI")
+    if "wrote .pre-commit-config.yaml\n" in told:
+        lines.append("next: pre-commit install runs the hook at each commit (pip install pre-commit)")
+    if any(line.startswith("wrote ") for line in told):
+        lines.append("next: commit these files")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _is_folder(path: Path) -> bool:
@@ -131,7 +118,7 @@ def _has_table(root: Path) -> bool:
 def _addition(there: str, root: Path, snippet: Snippet) -> str:
     """Return what to add to a file of the user's that is there already, or nothing if it mentions us."""
     data = read_bytes(str(root / there), MOST_SETTINGS_BYTES)
-    if snippet.text == _SETTINGS or (isinstance(data, bytes) and b"gbs" in data):
+    if snippet.text == SETTINGS or (isinstance(data, bytes) and b"gbs" in data):
         return ""
     shown = snippet.text.partition("repos:\n")[2] or snippet.text
     return f"; add to it:\n{shown.rstrip()}"
@@ -151,4 +138,4 @@ def _write(path: Path, text: str) -> None:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
-COMMAND = Command("write settings, a pre-commit hook and a CI job into a repository", add_arguments, run)
+COMMAND = Command("write settings, a pre-commit hook, a CI job and the lock into a repository", add_arguments, run)

@@ -67,6 +67,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if new or report.recipes() else 3
 
 
+def text_of(asked: Job) -> str:
+    """Return what `gbs.lock` would have for the repository, without a look at the file that is there.
+
+    Raises:
+        UsageError: a bug of gbs was met, so that it may be incomplete.
+    """
+    from pytest_gbs.history.lockfile import write_lock
+    from pytest_gbs.rules import named
+
+    report = _report(asked)
+    if report.internal:
+        raise UsageError(report.internal[0].words)
+    return write_lock(_new(report, asked, {}, partly=False), named("differs-from-lock").code)
+
+
 def _report(asked: Job) -> Report:
     """Return the report on all of the repository, none of it held to the lock that is to be written."""
     from pytest_gbs.files.overlay import OverlayTree

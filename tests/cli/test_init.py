@@ -1,0 +1,134 @@
+"""`gbs init` writes what this repository needs and does not have, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import GOOD, UNCLAIMED, Gbs, write
+
+ALWAYS = ("gbs.toml", ".pre-commit-config.yaml")
+NEXT = "next: gbs lock writes the batch size of each recipe to gbs.lock: commit it, and a change fails the hook and CI\n"
+
+
+def _remote(url: str) -> dict[str, str]:
+    return {".git/config": f'[remote "origin"]\n\turl = {url}\n', "sft.yaml": GOOD}
+
+
+@pytest.mark.parametrize(
+    ("files", "job"),
+    [
+        pytest.param({}, "", id="nothing is known"),
+        pytest.param(_remote("ssh://git.example.org/team/recipes.git"), "", id="a host of its own"),
+        pytest.param({".github/dependabot.yml": "version: 2\n"}, ".github/workflows/gbs.yml", id="github"),
+        pytest.param(_remote("https://github.com/team/recipes"), ".github/workflows/gbs.yml", id="github by its remote"),
+        pytest.param({".gitlab/issue_templates/a.md": "a\n"}, ".gitlab-ci.yml", id="gitlab"),
+        pytest.param(_remote("git@gitlab.example.org:team/recipes.git"), ".gitlab-ci.yml", id="gitlab by its remote"),
+        pytest.param(_remote("https://dev.azure.com/team/_git/recipes"), "azure-pipelines.yml", id="azure by its remote"),
+    ],
+)
+def test_it_writes_a_job_for_the_system_that_is_used(repo: Path, gbs: Gbs, files: dict[str, str], job: str) -> None:
+    write(repo, files)
+    wrote = [line.removeprefix("wrote ") for line in gbs("init").out.splitlines() if line.startswith("wrote ")]
+    assert wrote == [*ALWAYS, *filter(None, [job])]
+
+
+def test_a_second_run_changes_nothing(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED})
+    gbs("init", "--ci", "github", "--lock")
+    before = {path: path.read_bytes() for path in repo.rglob("*") if path.is_file()}
+    assert before.keys() >= {repo / "gbs.lock", repo / ".github/workflows/gbs.yml"}
+    said = gbs("init", "--ci", "github", "--lock")
+    assert "wrote" not in said.out
+    assert {path: path.read_bytes() for path in repo.rglob("*") if path.is_file()} == before
+
+
+def test_without_the_lock_it_says_what_the_lock_is_for(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED})
+    assert NEXT in gbs("init").out
+    assert not (repo / "gbs.lock").exists()
+
+
+def test_the_lock_makes_a_changed_batch_fail(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED})
+    said = gbs("init", "--lock")
+    assert "wrote gbs.lock\n" in said.out
+    assert NEXT not in said.out
+    assert (gbs("check").code, gbs("lock", "--check").code) == (0, 0)
+    write(repo, {"sft.yaml": UNCLAIMED.replace("size: 4", "size: 3")})
+    assert (gbs("check").code, gbs("lock", "--check").code) == (1, 1)
+
+
+def test_a_lock_that_is_there_stays(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED, "gbs.lock": "version = 1\n"})
+    assert "gbs.lock" not in gbs("init", "--lock").out
+    assert (repo / "gbs.lock").read_text() == "version = 1\n"
+
+
+def test_it_overwrites_nothing_and_shows_what_to_add(repo: Path, gbs: Gbs) -> None:
+    write(repo, {".pre-commit-config.yaml": "repos: []\n", "pyproject.toml": "[tool.gbs]\n"})
+    out = gbs("init").out
+    assert out.startswith("kept pyproject.toml: it has [tool.gbs]\nkept .pre-commit-config.yaml; add to it:\n  - repo: local\n")
+    assert (repo / ".pre-commit-config.yaml").read_text(encoding="utf-8") == "repos: []\n"
+    assert not (repo / "gbs.toml").exists()
+    assert "wrote" not in gbs("init").out
+
+
+@pytest.mark.parametrize("flags", [("--dry-run",), ("--diff",), ("--dry-run", "--lock"), ("--diff", "--lock")], ids=" ".join)
+def test_it_only_tells(flags: tuple[str, ...], repo: Path, gbs: Gbs) -> None:
+    out = gbs("init", *flags).out
+    assert "gbs.toml" in out
+    assert ("gbs.lock" in out) is ("--lock" in flags)
+    assert [path.name for path in repo.iterdir()] == [".git"]
+
+
+def test_the_patch_writes_what_init_writes(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": GOOD})
+    patch = gbs("init", "--diff", "--lock", "--ci", "github").out
+    subprocess.run(["git", "init", "-q"], cwd=repo, check=True)
+    subprocess.run(["git", "apply"], input=patch, text=True, cwd=repo, check=True)
+    assert "wrote" not in gbs("init", "--ci", "github").out
+    assert gbs("lock", "--check").code == 0
+
+
+def test_it_writes_nothing_where_a_link_leads_out_of_the_repository(repo: Path, gbs: Gbs, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (repo / ".github").symlink_to(elsewhere, target_is_directory=True)
+    said = gbs("init")
+    line = "gbs: .github/workflows/gbs.yml leads out of the repository: a link is in the way; nothing is written there\n"
+    assert (said.code, said.err) == (2, line)
+    assert not list(elsewhere.iterdir())
+
+
+def test_it_writes_at_the_root_of_the_repository(repo: Path, gbs: Gbs) -> None:
+    (repo / "recipes").mkdir()
+    gbs("init", "recipes")
+    assert (repo / "gbs.toml").exists()
+
+
+def test_the_job_runs_on_the_branch_that_the_remote_calls_its_own(repo: Path, gbs: Gbs) -> None:
+    write(repo, {".git/refs/remotes/origin/HEAD": "ref: refs/remotes/origin/trunk\n"})
+    gbs("init", "--ci", "github")
+    assert "branches: [trunk]\n" in (repo / ".github/workflows/gbs.yml").read_text()
+
+
+@pytest.mark.parametrize("name", ["evil]", "a, b", "a\nb", "${{ github.token }}"])
+def test_a_branch_with_another_name_is_no_part_of_the_job(repo: Path, gbs: Gbs, name: str) -> None:
+    write(repo, {".git/refs/remotes/origin/HEAD": f"ref: refs/remotes/origin/{name}\n"})
+    gbs("init", "--ci", "github")
+    assert "branches: [main, master]\n" in (repo / ".github/workflows/gbs.yml").read_text()
+
+
+@pytest.mark.parametrize(("answer", "written"), [("\n", True), ("yes\n", True), ("n\n", False), ("\x04", False)])
+def test_at_a_terminal_it_asks_whether_to_write_the_lock(repo: Path, answer: str, written: bool) -> None:
+    pty = pytest.importorskip("pty")
+    write(repo, {"sft.yaml": UNCLAIMED})
+    ours, theirs = pty.openpty()
+    os.write(ours, answer.encode())
+    command = [sys.executable, "-m", "pytest_gbs", "init"]
+    subprocess.run(command, cwd=repo, stdin=theirs, stdout=theirs, stderr=theirs, check=True, timeout=60)
+    assert (repo / "gbs.lock").exists() is written
