@@ -165,4 +165,4 @@ def test_exceptions_are_few_and_of_known_tables() -> None:
     total = sum(1 for table in tables() for _ in cases(table))
     assert {name.rpartition("-")[0] for name in EXCEPTIONS} <= set(tables())
     assert total > 2000
-    assert len(EXCEPTIONS) < total / 200
+    assert len(EXCEPTIONS) < total / 150

@@ -13,8 +13,12 @@ FILES = {
     "recipes/qwen/dpo.yaml": "a: 1\n",
     "acc/zero3_bf16.yaml": "distributed_type: MULTI_GPU\nnum_processes: 8\nmixed_precision: bf16\n",
     "scripts/train.py": "from trl import TrlParser\n",
+    "scripts/sample.py": "import torch\n",
 }
 LAUNCH = "accelerate launch --config_file acc/{acc}.yaml scripts/train.py --config recipes/qwen/{name}.yaml {more}\n"
+
+
+BY_VARIABLE = "torchrun scripts/train.py --config ${C}\n"
 
 
 def messages(folder: Path, script: str, files: dict[str, str] | None = None, name: str = "run.sh") -> list[str]:
@@ -42,6 +46,8 @@ def launch(name: str = "sft", acc: str = "zero3_bf16", more: str = "") -> str:
         pytest.param(launch(more="--data /data/x.yaml --other ~/y.yaml --third ../z.yaml"), id="outside"),
         pytest.param("torchrun run_train.py --config recipes/qwen/sft.yaml\n", id="a program of another repository"),
         pytest.param("# " + launch("gone"), id="a comment"),
+        pytest.param('C=recipes/qwen/four.yaml\nsed s/8/4/ recipes/qwen/sft.yaml > "${C}"\n' + BY_VARIABLE, id="made by a variable's name"),
+        pytest.param("python scripts/sample.py --config recipes/qwen/four.yaml\n", id="a program that does not train"),
     ],
 )
 def test_nothing_is_missing(script: str, tmp_path: Path) -> None:

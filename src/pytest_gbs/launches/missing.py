@@ -26,6 +26,10 @@ _STANDS_FOR: Final = re.compile(r"(?i)(?:^|[/_.-])(?:path|to|your|my|example|som
 _MAKES: Final = re.compile(
     r">|\b(?:cp|mv|ln|tee|sed|cat|curl|wget|tar|unzip|envsubst|git|rsync|scp|touch|mktemp|download|generate|create|write|jq|yq|-o|--out\w*)\b"
 )
+# A line that writes to a file whose name comes from a variable.
+_MAKES_A_VARIABLE: Final = re.compile(r"(?:>|\b(?:tee|cp|mv|ln|touch|-o|--out\w*)\b.*)\s*[\"']?\$")
+# Parts of the names of programs that train; any other plain Python program may read a file that a run made.
+_TRAINS: Final = re.compile(r"(?i)train|tun(?:e|ing)|sft|dpo|grpo|ppo|kto|orpo|rlhf|rlvr|launch")
 _WORDS_APART: Final = 2  # that a name and the one that was meant may differ by
 
 
@@ -41,7 +45,7 @@ class MissingFiles:
     def of(self, command: Command, script: Script) -> Iterator[MissingFile]:
         """Yield the files that `command` names and that are not there, where it is known from which folder it starts."""
         named = list(_named(command))
-        if len(named) < 2:  # nothing else shows where it starts
+        if len(named) < 2 or _is_another_program(command, named):  # nothing else shows where it starts
             return
         bases = [base for text, _ in named for base in self._bases(text, command, script)]
         for text, word in named if bases else ():
@@ -49,7 +53,7 @@ class MissingFiles:
             path = below(base, text)
             if path is None or any(self._is_there(each) for each in self._candidates(text, command, script)):
                 continue
-            if not _STANDS_FOR.search(text) and not self._may_be_made(text, script) and not self._is_ignored(path):
+            if not _STANDS_FOR.search(text) and not self._may_be_made(text, word, script) and not self._is_ignored(path):
                 siblings = self._names_in(path.rpartition("/")[0])
                 meant = _meant(path.rpartition("/")[2], siblings) if siblings else self._elsewhere(path)
                 kept_here = any(name.endswith(text[text.rindex(".") :]) for name in siblings)  # files of its kind are in its folder
@@ -81,11 +85,13 @@ class MissingFiles:
         suffix = path[path.rindex(".") :]
         return nearest(path, tuple(each for each in self._paths if each.endswith(suffix))) or ""
 
-    def _may_be_made(self, text: str, script: Script) -> bool:
-        """Return whether a line of the script may make the file: it names it beside a command that writes."""
+    def _may_be_made(self, text: str, word: Word, script: Script) -> bool:
+        """Return whether a line of the script may make the file: it names it, or any variable if one gives it, where it writes."""
         source = self._tree.read(script.path)
         name = text.rpartition("/")[2]
         lines = source.text.splitlines() if isinstance(source, Source) else ()
+        if "$" in word.raw and any(_MAKES_A_VARIABLE.search(line) for line in lines):
+            return True
         return any(name in line and _MAKES.search(line) is not None for line in lines)
 
     def _is_ignored(self, path: str) -> bool:
@@ -111,6 +117,12 @@ def _named(command: Command) -> Iterator[tuple[str, Word]]:
         if text.endswith(_READ) and reads and not text.startswith(("/", "~", "-")) and "=" not in text and "://" not in text:
             yield text.removeprefix("./"), value
         before = word.starts_with if word.starts_with.startswith("-") and not equals else ""
+
+
+def _is_another_program(command: Command, named: list[tuple[str, Word]]) -> bool:
+    """Return whether `command` runs a plain Python program whose name does not say that it trains."""
+    program = next((text for text, _ in named if text.endswith(".py")), "")
+    return command.words[0].starts_with.rpartition("/")[2].startswith("python") and _TRAINS.search(program) is None
 
 
 def _meant(name: str, names: list[str]) -> str:
