@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_gbs.arithmetic.wording import assumed
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.settings import Expectation, Settings
 from tests.launches.building import CLAIM, accelerate, batches, checked, codes, file, launched, only, recipe
 
@@ -134,3 +135,54 @@ def test_a_size_of_a_launch_knows_its_place(tmp_path: Path) -> None:
     assert accumulation.at is not None and micro.at is not None  # type: ignore[union-attr]
     assert (accumulation.at.source, text[accumulation.at.start : accumulation.at.stop]) == ("run.sh", "2")  # type: ignore[union-attr]
     assert micro.at.source == "sft.yaml"  # type: ignore[union-attr]
+
+
+JOB = "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --ntasks-per-node=8\n"
+MEGATRON = "pretrain_gpt.py --micro-batch-size 1 --global-batch-size 64 --num-layers 2 --hidden-size 8 --seq-length 8 --train-iters 5"
+INNER = f"export RANK=$SLURM_PROCID\npython {MEGATRON}\n"
+
+
+def worlds(folder: Path, files: dict[str, str]) -> list[int | None]:
+    """Return the processes of each launch that `run.sh` makes."""
+    found = [run.launch for run in launched(checked(folder, files)) if run.launch is not None and run.launch.at.source == "run.sh"]
+    return [next((size.value for size in launch.quantities if size.name == Name.WORLD_SIZE), None) for launch in found]
+
+
+@pytest.mark.parametrize(
+    ("command", "inner"),
+    [
+        pytest.param("srun --nodes=2 bash inner.sh", INNER, id="other nodes for the step"),
+        pytest.param("sbatch inner.sh x", INNER, id="a job of its own"),
+        pytest.param("srun bash inner.sh", f"torchrun --nproc_per_node $GPUS {MEGATRON}", id="a launcher of its own"),
+    ],
+)
+def test_the_tasks_of_a_job_are_not_those_of_a_script_within(command: str, inner: str, tmp_path: Path) -> None:
+    assert worlds(tmp_path, {"run.sh": f"{JOB}{command}\n", "inner.sh": inner}) == [None]
+
+
+@pytest.mark.parametrize(
+    ("command", "inner", "processes"),
+    [
+        pytest.param("srun bash inner.sh", INNER, 32, id="without arguments"),
+        pytest.param(f"srun ./inner.sh {MEGATRON}", 'python "$@"', 32, id="with arguments"),
+        pytest.param("srun --ntasks=16 ./inner.sh", INNER, 16, id="options of the step"),
+        pytest.param("bash inner.sh x", f"torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 {MEGATRON}", 32, id="in the job alone"),
+    ],
+)
+def test_a_script_within_a_job_has_its_tasks(command: str, inner: str, processes: int, tmp_path: Path) -> None:
+    assert worlds(tmp_path, {"run.sh": f"{JOB}{command}\n", "inner.sh": inner}) == [processes]
+
+
+def test_a_list_of_data_that_is_too_long_leaves_the_other_words(tmp_path: Path) -> None:
+    data = "0.1 /data/text " * 800
+    words = f"A='{data}'\nB='{data}'\nC=\"{MEGATRON} --train-data-path $A --valid-data-path $B --lr 1\"\nsrun python $C\n"
+    report = checked(tmp_path, {"run.sh": JOB + words})
+    assert batches(report) == [64]
+    assert codes(report) == []
+
+
+def test_options_that_are_too_long_leave_the_launch_unread(tmp_path: Path) -> None:
+    data = "--data /data/text " * 800
+    report = checked(tmp_path, {"run.sh": f'A="{data}"\nC="{MEGATRON} $A $A --global-batch-size 8"\nsrun python train.py $C\n'})
+    assert batches(report) == []
+    assert codes(report) == ["GBS007"]

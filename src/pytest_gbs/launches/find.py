@@ -17,7 +17,7 @@ from pytest_gbs.launches.mentions import like
 from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
 from pytest_gbs.launches.reach import Reach
-from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, below, upwards
+from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, below, name_of, upwards
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, LostFlags, MissingFile, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
@@ -224,7 +224,8 @@ class Scripts:
         except Exhausted as exhausted:
             self._stops.append(Stop(str(exhausted), at))
             return
-        other = read_commands(source, self._sourced, inner[1])
+        job = () if name_of(command.words[0]) == "sbatch" else script.directives
+        other = read_commands(source, self._sourced, inner[1]._replace(directives=(*job, *inner[1].directives)))
         if other.stopped is not None:
             self._started -= _COSTLY
             self._stops.append(Stop(f"{source.path}, which it starts, has {other.stopped.reason}", at))
@@ -370,13 +371,14 @@ def _cut_off(command: Command, script: Script, at: Location) -> Iterator[Stop]:
     """Yield what is not known of a launch because it is too long, or because a loop has too many turns."""
     loops, before = dict(script.unturned), ""
     for word in command.words:
-        if TOO_LONG in word.unknowns:
-            yield Stop(f"a word of more than {LONGEST_VALUE:,} characters", at)
         name, equals, _ = word.starts_with.partition("=")
         option = name if equals else before
-        turns = [name for name in word.unknowns if name in loops]
-        if turns and (not option or any(part in option or part in option.replace("-", "_") for part in (*_NAMES_RECIPES, *MATTERING))):
-            yield Stop(f"a loop of more than {MOST_TURNS} turns", loops[turns[0]])
+        if not option or any(part in option or part in option.replace("-", "_") for part in (*_NAMES_RECIPES, *MATTERING)):
+            if TOO_LONG in word.unknowns:
+                yield Stop(f"a word of more than {LONGEST_VALUE:,} characters", at)
+            turns = [name for name in word.unknowns if name in loops]
+            if turns:
+                yield Stop(f"a loop of more than {MOST_TURNS} turns", loops[turns[0]])
         before = name if name.startswith("-") and not equals else ""
 
 

@@ -274,11 +274,12 @@ class Script(NamedTuple):
 
 
 class Invocation(NamedTuple):
-    """How a script is started: its arguments, the variables it is given, and the options of `sbatch` that beat its own."""
+    """How a script is started: its arguments, its variables, the options of `sbatch` that beat its own, and each `srun` around it."""
 
     arguments: tuple[Word, ...] = ()
     environment: tuple[Assignment, ...] = ()
     directives: tuple[Directive, ...] = ()
+    wrappers: tuple[Wrapper, ...] = ()
 
 
 class Option(NamedTuple):

@@ -44,7 +44,7 @@ from pytest_gbs.shell.limits import (
 from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, ShellState, Variable, emptiness, join, lowered, text_of, unknown
 from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse, whole
 from pytest_gbs.shell.truth import EXPECTED, NO, UNKNOWN, YES, Truth
-from pytest_gbs.shell.values import Expanded, one
+from pytest_gbs.shell.values import Expanded, is_longer, one, without_lists
 from pytest_gbs.shell.wrappers import SHELLS, env_assignments, given_script, inner, words_of
 
 if TYPE_CHECKING:
@@ -146,13 +146,21 @@ class Interpreter:
         self.long_loops: dict[str, Location] = {}
         self.directives: tuple[Directive, ...] = ()
 
-    def read_text(self, text: ShellText, root: Node, directives: tuple[Directive, ...] = (), state: ShellState | None = None) -> bool:
-        """Read `text`, of which `root` is the tree, in a new shell, or in the state given; False if no more can be read."""
+    def read_text(
+        self,
+        text: ShellText,
+        root: Node,
+        directives: tuple[Directive, ...] = (),
+        state: ShellState | None = None,
+        around: tuple[Wrapper, ...] = (),
+    ) -> bool:
+        """Read `text`, of which `root` is the tree, in a new shell, or in the state given, `around` it; False if no more can be read."""
         self.text, self.state, self.functions = text, state or ShellState(self.budget), {}
-        self.calls, self.loops, self.wrappers = [], [], ()
+        self.calls, self.loops, self.wrappers = [], [], around
         self.depth = self.shells = self.uncertain = self.muted = self.repaired = 0
         self.in_job = bool(directives)
         slurm.set_variables(self.state, directives)
+        slurm.forget_step_variables(self.state, self.at_start, around)
         try:
             self.run_all([root])
         except Exhausted as exhausted:
@@ -216,13 +224,13 @@ class Interpreter:
         place = at or hull([part.use for part in parts]) or otherwise or self.at_start
         return make_word(parts, self.sources.get(place.source, "")[place.start : place.stop], place)
 
-    def bounded(self, parts: Parts, most: int = LONGEST_VALUE) -> Parts:
-        """A value; unknown if it is longer than `most` characters: than any that matters."""
-        length = sum(len(part.text or "") for part in parts)
+    def bounded(self, parts: Parts) -> Parts:
+        """A value; what is too long in it is unknown, or all of it, if it is longer than any that matters."""
         self.budget.write(len(parts))
-        if length > most or len(parts) > LONGEST_VALUE // 10:
-            return (unknown(TOO_LONG, parts[0].use),)
-        return parts
+        if not is_longer(parts):
+            return parts
+        left = without_lists(parts)
+        return (unknown(TOO_LONG, parts[0].use),) if is_longer(left) else left
 
     def candidates(self, word: Word) -> list[str]:
         """The paths in the tree that a word may name: from the current folder, from the root, from the folder of the script."""
@@ -1151,9 +1159,7 @@ class Interpreter:
             state.variables[key] = Variable(value.parts, exported=True)
         if name in SHELLS and repaired is None and index < len(words):
             state.arguments = tuple(word.parts for word in words[index + 1 :])
-        for outer in self.wrappers:
-            if outer.name == "srun":
-                slurm.forget_step_variables(state, at, tuple(word.starts_with for word in outer.words))
+        slurm.forget_step_variables(state, at, self.wrappers)
         self.repaired += repaired is not None
         try:
             with self.new_shell(state):
@@ -1175,9 +1181,10 @@ class Interpreter:
 
     def evaluate(self, parts: Parts, wrappers: tuple[Wrapper, ...] = (), most: int = LONGEST_VALUE) -> None:
         """Read parts as a script of at most so many characters: what `eval` and `bash -c` do."""
-        given, parts = parts, self.bounded(parts, most)
-        if parts is not given:
-            self.stop(f"a script of more than {most:,} characters within another", given[0].use)
+        self.budget.write(len(parts))
+        if is_longer(parts, most):
+            self.stop(f"a script of more than {most:,} characters within another", parts[0].use)
+            return
         if all(part.text is None or part.text.isspace() for part in parts):
             return
         if self.shells >= DEEPEST_CALL:

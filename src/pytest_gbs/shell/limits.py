@@ -24,6 +24,7 @@ LEAST_TAKEN_IN: Final = 1_000  # what such a script counts for, however short
 MOST_SEARCHES: Final = 100  # searches of a script for a key of its recipe (`grep`); those behind them are not checked
 MOST_TURNS: Final = 64  # turns of a loop; a longer one is read once for all turns
 LONGEST_VALUE: Final = 20_000  # characters of a variable or word; a longer one is unknown
+LONGEST_LIST: Final = 1_000  # characters without an option that are kept of a variable that is too long; a longer text is unknown
 LONGEST_PATH: Final = 4_096  # characters of the folder that a script went to; a longer one is unknown
 TOO_LONG: Final = "too long"  # the name of what is unknown since it is longer
 MOST_TEXT: Final = 1_000_000  # characters of all expansions together; UNREAD stands where the rest begins

@@ -30,12 +30,13 @@ def read_script(source: Source, read: Callable[[str], Source | None] | None, sta
     except Exhausted as exhausted:
         return Script(source.path, (), stopped=Stop(str(exhausted), interpreter.at_start))
     state = ShellState(interpreter.budget)
+    around = started.wrappers if started is not None else ()
     if started is not None:
         state.arguments = tuple(word.parts for word in started.arguments)
         for name, value in started.environment:
             state.variables[name] = Variable(value.parts, exported=True)
         interpreter.directives += started.directives
-    interpreter.read_text(text, root, interpreter.directives, state)
+    interpreter.read_text(text, root, interpreter.directives, state, around)
     return interpreter.script(source.path, comments)
 
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import Directive, Part, Word
+from pytest_gbs.model.command import Directive, Part, Word, Wrapper
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.location import Location
 from pytest_gbs.shell.state import ShellState, Variable
@@ -144,8 +144,9 @@ def _set_tasks(state: ShellState, stated: dict[str, Directive]) -> None:
             _set(state, name, str(int(one) * int(other)), each)
 
 
-def forget_step_variables(state: ShellState, at: Location, words: tuple[str, ...]) -> None:
-    """Make unknown what `srun` sets anew for its step, where its own options differ from the job's."""
+def forget_step_variables(state: ShellState, at: Location, wrappers: tuple[Wrapper, ...]) -> None:
+    """Make unknown what each `srun` among `wrappers` sets anew for its step, if its own options differ from the job's."""
+    words = [word.starts_with for wrapper in wrappers if wrapper.name == "srun" for word in wrapper.words]
     for option, names in (("--nodes", ("SLURM_NNODES", "SLURM_JOB_NUM_NODES")), ("--ntasks", ("SLURM_NTASKS", "SLURM_NPROCS"))):
         short = next(key for key, long in _LONG.items() if long == option)
         if any(word.startswith((option, short)) for word in words):

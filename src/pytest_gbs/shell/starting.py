@@ -24,7 +24,8 @@ def started_script(command: Command) -> tuple[Word, Invocation] | None:
     given = words[index + 1 :]
     if given and all(any_number((word.parts,))[0] for word in given):
         return None
-    return words[index], Invocation(given, environment, directives)
+    around = () if name == "sbatch" else tuple(wrapper for wrapper in command.wrappers if wrapper.name == "srun")
+    return words[index], Invocation(given, environment, directives, around)
 
 
 def _index(name: str, words: tuple[Word, ...]) -> int:

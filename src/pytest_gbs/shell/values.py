@@ -6,8 +6,9 @@ from pytest_gbs.model.command import Part
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import patterns
+from pytest_gbs.shell.limits import LONGEST_LIST, LONGEST_VALUE, TOO_LONG
 from pytest_gbs.shell.state import text_of, unknown
-from pytest_gbs.shell.text import Parts
+from pytest_gbs.shell.text import Parts, lazy_pattern
 
 
 class Expanded(NamedTuple):
@@ -46,6 +47,27 @@ def any_number(arguments: tuple[Parts, ...] | None) -> tuple[bool, bool]:
         return True, True
     open_ = [parts[0] for parts in arguments if len(parts) == 1 and parts[0].text is None and parts[0].many]
     return bool(open_), bool(open_) and all(part.default for part in open_)
+
+
+def is_longer(parts: Parts, most: int = LONGEST_VALUE) -> bool:
+    """Whether a value has more than `most` characters, or so many parts that it would be slow to read."""
+    return len(parts) > LONGEST_VALUE // 10 or sum(len(part.text or "") for part in parts) > most
+
+
+def without_lists(parts: Parts) -> Parts:
+    """`parts` with each long text that holds no option (the paths of all training data, say) unknown, the blanks around it kept."""
+    found: list[Part] = []
+    for part in parts:
+        text = part.text or ""
+        if len(text) < LONGEST_LIST or _option().search(text) is not None:
+            found.append(part)
+            continue
+        start, stop = len(text) - len(text.lstrip()), len(text.rstrip())
+        found += [part.cut(0, start), unknown(TOO_LONG, part.use), part.cut(stop, len(text))]
+    return tuple(part for part in found if part.text != "")
+
+
+_option = lazy_pattern(r"(?:^|\s)-|=")
 
 
 def sliced(name: str, found: Expanded, bounds: list[int | None], at: Location) -> Expanded:
