@@ -87,7 +87,7 @@ def test_a_broken_baseline_is_one_line(repo: Path, gbs: Gbs, text: str, line: st
     ("flags", "line"),
     [
         (("--baseline", "none.json"), "--baseline none.json: there is no such file"),
-        (("--prune-baseline",), "--prune-baseline needs --baseline FILE"),
+        (("--prune-baseline",), "--prune-baseline needs --baseline FILE, or baseline in the settings"),
         (("--write-baseline", "x", "--baseline", "y"), "--write-baseline writes a new file: leave out --baseline and --prune-baseline"),
         (("--write-baseline", "none/x"), "can't write x: there is no such folder; nothing was written"),
     ],
@@ -114,3 +114,52 @@ def test_a_recipe_is_not_violated_by_a_launch_that_is_listed(repo: Path, gbs: Gb
     said = gbs("check", "--baseline", FILE)
     assert said.code == 0
     assert "violated" not in said.out
+
+
+class TestSettings:
+    """The baseline that the settings name holds wherever they do."""
+
+    @pytest.fixture
+    def named(self, known: Path) -> Path:
+        write(known, {"gbs.toml": f'baseline = "{FILE}"\n'})
+        return known
+
+    @pytest.mark.parametrize("flags", [(), ("a.yaml",), ("--hook", "--", "a.yaml"), ("--hook", "--", FILE)], ids=" ".join)
+    def test_what_it_lists_is_left_out(self, named: Path, gbs: Gbs, flags: tuple[str, ...]) -> None:
+        said = gbs("check", *flags)
+        assert (said.code, said.err) == (0, "")
+        assert "1 finding suppressed" in said.out
+
+    @pytest.mark.parametrize("flags", [(), ("--hook", "--", "b.yaml")], ids=" ".join)
+    def test_what_is_new_is_told(self, named: Path, gbs: Gbs, flags: tuple[str, ...]) -> None:
+        write(named, {"b.yaml": STALE})
+        said = gbs("check", *flags)
+        assert (said.code, said.out.count("GBS101")) == (1, 1)
+
+    def test_what_occurs_no_longer_is_told_and_pruned(self, named: Path, gbs: Gbs) -> None:
+        write(named, {"a.yaml": GOOD})
+        assert "in the baseline, but gone: a.yaml GBS101" in gbs("check").err
+        assert gbs("check", "--prune-baseline").err == "gbs: removed from the baseline: a.yaml GBS101\n"
+        assert json.loads((named / FILE).read_text())["findings"] == []
+
+    def test_a_flag_replaces_it(self, named: Path, gbs: Gbs) -> None:
+        write(named, {"none.json": '{"version": 1, "findings": []}'})
+        assert gbs("check", "--baseline", "none.json").code == 1
+
+    def test_one_that_is_missing_says_what_writes_it(self, named: Path, gbs: Gbs) -> None:
+        (named / FILE).unlink()
+        line = f"gbs: baseline {FILE} in gbs.toml: there is no such file; gbs check --write-baseline {FILE} writes it\n"
+        assert gbs("check") == (2, "", line)
+        assert gbs("check", "--write-baseline", FILE).code == 0
+        assert gbs("check").code == 0
+
+    @pytest.mark.parametrize("path", ["../secret.json", "/etc/passwd", "link.json"])
+    def test_it_never_leads_out_of_the_repository(self, known: Path, gbs: Gbs, path: str) -> None:
+        (known.parent / "secret.json").write_text("not for others")
+        (known / "link.json").symlink_to(known.parent / "secret.json")
+        write(known, {"gbs.toml": f'baseline = "{path}"\n'})
+        for flags in ((), ("--prune-baseline",)):
+            said = gbs("check", *flags)
+            assert said.code == 2
+            assert said.err.startswith(f"gbs: baseline {path} in gbs.toml: ")
+        assert (known.parent / "secret.json").read_text() == "not for others"

@@ -131,7 +131,7 @@ def test_ignoring_takes_a_reason_behind_its_sign_only(repo: Path, gbs: Gbs) -> N
         ),
         (("--fix-settings", "--add-ignore"), "--add-ignore silences the findings that the fixes would remove: give only one of them"),
         (("none.yaml",), "no such file or folder: none.yaml"),
-        (("--stdin-filename", "sft.yaml", "-"), "standard input can't be written to; --diff prints the patch"),
+        (("--stdin-filename", "b.yaml", "-", "sft.yaml"), "standard input is fixed by itself: leave out the other paths"),
     ],
     ids=["both", "ignoring", "no file", "standard input"],
 )
@@ -179,3 +179,22 @@ def test_a_run_after_a_killed_one_mends_the_rest_and_removes_what_was_left(repo:
     assert [*repo.glob("recipes/.*")] == [stranger]
     assert not any("ignore" in path.read_text() for path in repo.glob("recipes/*.yaml"))
     assert gbs("fix").err == ""
+
+
+@pytest.mark.parametrize(
+    ("flags", "text", "expected", "code"),
+    [
+        pytest.param(("--fix",), STALE, STALE, 1, id="nothing is safe"),
+        pytest.param(("--fix",), GOOD, GOOD, 0, id="nothing to fix"),
+        pytest.param(("--fix-settings",), STALE, GOOD, 0, id="settings"),
+        pytest.param(("--fix-settings",), STALE.replace("\n", "\r\n"), GOOD.replace("\n", "\r\n"), 0, id="line ends stay"),
+        pytest.param(("--fix-declarations",), STALE, STALE.replace("128", "256"), 0, id="declarations"),
+    ],
+)
+def test_standard_input_is_fixed_to_standard_output(repo: Path, flags: tuple[str, ...], text: str, expected: str, code: int) -> None:
+    write(repo, {"sft.yaml": GOOD})
+    command = [sys.executable, "-m", "pytest_gbs", "check", *flags, "--stdin-filename", "sft.yaml", "-"]
+    done = subprocess.run(command, cwd=repo, input=text.encode(), capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout.decode()) == (code, expected)
+    assert ("violated" in done.stderr.decode()) is bool(code)
+    assert (repo / "sft.yaml").read_text() == GOOD

@@ -101,3 +101,25 @@ def test_a_broken_test_elsewhere_leaves_the_summary(repository: Path, write: Wri
     result = pytester.runpytest("tests", *RECIPES)
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines([COUNTS])
+
+
+def test_the_baseline_of_the_settings_holds_and_what_is_named_in_vain_is_told(
+    repository: Path, write: Write, pytester: pytest.Pytester
+) -> None:
+    entry = '{{"path": "recipes/{}.yaml", "rule": "GBS101", "key": "", "count": 1}}'
+    listed = ", ".join(entry.format(name) for name in ("stale", "good"))
+    write({"gbs.toml": 'baseline = "known.json"\nexclude = ["nothing/**"]\n', "known.json": f'{{"version": 1, "findings": [{listed}]}}'})
+    result = pytester.runpytest(*RECIPES)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        ['  exclude has "nothing/**", which matches no file*', "  in the baseline, but gone: recipes/good.yaml GBS101"]
+    )
+
+
+def test_a_baseline_that_is_missing_ends_the_session_with_one_line(repository: Path, write: Write, pytester: pytest.Pytester) -> None:
+    write({"gbs.toml": 'baseline = "known.json"\n'})
+    result = pytester.runpytest(*RECIPES)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*baseline known.json in gbs.toml: there is no such file; gbs check --write-baseline known.json writes it"]
+    )

@@ -55,7 +55,7 @@ def _changed(tree: Tree, before: GitTree) -> frozenset[str]:
 
 
 def _settings_files(settings: Settings) -> frozenset[str]:
-    return frozenset(filter(None, (settings.source, NAME, "gbs.toml")))
+    return frozenset(filter(None, (settings.source, settings.baseline, NAME, "gbs.toml")))
 
 
 def _only(report: Report, changed: frozenset[str], was: Report) -> Report:

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.checking.accepted import missing, read_baseline
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import complain
-from pytest_gbs.history.baseline import BaselineEntry, entries, parse, render, stale, told, without
+from pytest_gbs.history.baseline import BaselineEntry, entries, parse, render, told, without
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.report import Report
@@ -25,7 +26,6 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
     Raises:
         UsageError: the flags make no sense together, or the file is not a baseline or can't be written.
     """
-    from pytest_gbs.files.regular import read_bytes
     from pytest_gbs.files.writing import write_file
 
     if arguments.write_baseline:
@@ -35,27 +35,31 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
         write_file(arguments.write_baseline, render(found).encode())
         complain(f"{found.total()} findings written to {arguments.write_baseline}")
         return None
-    if not arguments.baseline:
-        raise UsageError("--prune-baseline needs --baseline FILE")
-    data = read_bytes(arguments.baseline, MOST_FILE_BYTES)
-    if isinstance(data, str):
-        raise UsageError(f"--baseline {arguments.baseline}: {data}")
-    known = parse(data.decode("utf-8", "replace"), arguments.baseline)
-    missing = Counter[BaselineEntry]() if arguments.changed_since else _missing(report, known, asked)
-    if missing and arguments.prune_baseline:
-        write_file(arguments.baseline, render(known - missing).encode())
-    if missing:
-        _tell(list(told(missing)), arguments)
+    name, known = _known(asked, arguments)
+    gone = Counter[BaselineEntry]() if arguments.changed_since else missing(report, known, asked.settings, asked.targets)
+    if gone and arguments.prune_baseline:
+        write_file(name, render(known - gone).encode())
+    if gone:
+        _tell(list(told(gone)), arguments)
     return without(report, known)
 
 
-def _missing(report: Report, known: Counter[BaselineEntry], asked: Job) -> Counter[BaselineEntry]:
-    """Return the entries that occur no longer, of the files and rules that were looked at."""
-    from pytest_gbs.api import active_rules
+def _known(asked: Job, arguments: argparse.Namespace) -> tuple[str, Counter[BaselineEntry]]:
+    """Return the file of the baseline, the one that is named or that of the settings, and what it lists.
 
-    active = {rule.code for rule in active_rules(asked.settings)}
-    found = stale(report, known, asked.targets)
-    return Counter({entry: count for entry, count in found.items() if entry.rule in active})
+    Raises:
+        GbsError: there is none, or it can't be read.
+    """
+    if not arguments.baseline:
+        if not asked.settings.baseline:
+            raise UsageError("--prune-baseline needs --baseline FILE, or baseline in the settings")
+        return f"{asked.root}/{asked.settings.baseline}", read_baseline(asked.settings, asked.tree)
+    from pytest_gbs.files.regular import read_bytes
+
+    data = read_bytes(arguments.baseline, MOST_FILE_BYTES)
+    if isinstance(data, str):
+        raise UsageError(f"--baseline {arguments.baseline}: {data}")
+    return arguments.baseline, parse(data.decode("utf-8", "replace"), arguments.baseline)
 
 
 def _tell(lines: Iterable[str], arguments: argparse.Namespace) -> None:

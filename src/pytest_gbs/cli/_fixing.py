@@ -34,8 +34,8 @@ def mended(asked: Job, arguments: argparse.Namespace) -> Mended:
     fixes = arguments.fix or arguments.fix_settings or arguments.fix_declarations
     if arguments.add_ignore is not None and fixes:
         raise UsageError("--add-ignore silences the findings that the fixes would remove: give only one of them")
-    if STDIN in arguments.paths and not arguments.diff:
-        raise UsageError("standard input can't be written to; --diff prints the patch")
+    if STDIN in arguments.paths and not arguments.diff and len(asked.targets) > 1:
+        raise UsageError("standard input is fixed by itself: leave out the other paths")
     if arguments.add_ignore is not None:
         return api.ignore(asked.tree, asked.targets, asked.settings, asked.given, arguments.add_ignore)
     kinds = [Applicability.SETTINGS] if arguments.fix_settings else []
@@ -55,6 +55,21 @@ def write(asked: Job, found: Mended) -> None:
 
         pairs = found.files.items()
         write_together(asked.root, [FileChange(path, encoded(before), encoded(after)) for path, (before, after) in pairs])
+    _tell_done(asked, found)
+
+
+def print_mended(asked: Job, found: Mended) -> None:
+    """Write the text of standard input, fixed, to standard output, and tell what was done and what was not."""
+    from pytest_gbs.files.writing import encoded
+
+    (target,) = asked.targets
+    source = found.files[target][1] if target in found.files else asked.tree.read(target)
+    assert isinstance(source, Source)  # it was read before it was checked
+    emit_bytes(encoded(source))
+    _tell_done(asked, found)
+
+
+def _tell_done(asked: Job, found: Mended) -> None:
     for repair in found.applied:
         complain(f"fixed {_place(asked, repair, found)} {repair.finding.code}: {repair.fix.title}")
     tell_refused(asked, found)

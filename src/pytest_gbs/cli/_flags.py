@@ -38,6 +38,11 @@ def wants_fixing(arguments: argparse.Namespace) -> bool:
     return any(flags)
 
 
+def mends_stdin(arguments: argparse.Namespace) -> bool:
+    """Return whether standard input is to be fixed: standard output is then the fixed text."""
+    return wants_fixing(arguments) and not arguments.diff and "-" in arguments.paths
+
+
 def add_baseline(group: argparse._ArgumentGroup, *, told: bool) -> None:
     """Add the flags for findings that are put up with."""
     helps = [words if told else NOT_IN_HELP for words in _BASELINE]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, wants_baseline, wants_fixing
+from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, mends_stdin, wants_baseline, wants_fixing
 from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.formats import find
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import Report, Role, Verdict
+from pytest_gbs.model.settings import Settings
 
 if TYPE_CHECKING:
     import argparse
@@ -41,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, write the report, and return the exit code."""
+    if mends_stdin(arguments):
+        arguments.color = "never"  # the report goes to standard error
     wanted = find("statistics" if arguments.statistics else arguments.format)
     asked = job(arguments)
     if arguments.show_files or arguments.show_settings:
@@ -50,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     report = _mended(asked, arguments) if wants_fixing(arguments) else _report(asked, arguments)
     if isinstance(report, int):
         return report
-    if wants_baseline(arguments):
+    if wants_baseline(arguments) or asked.settings.baseline:
         from pytest_gbs.cli import _baseline
 
         remaining = _baseline.apply(report, asked, arguments)
@@ -67,8 +70,23 @@ def run(arguments: argparse.Namespace) -> int:
         report = report._replace(rules={rule.code: rule for rule in manuals()})
     if not (arguments.hook and not _concerns(report)):
         text = wanted.render(report, options(arguments, asked.root, asked.folder))
-        emit(text, arguments.output_file, commands=wanted.commands)
+        if mends_stdin(arguments) and not arguments.output_file:  # standard output is the file itself
+            for line in text.splitlines():
+                complain(line, "")
+        else:
+            emit(text, arguments.output_file, commands=wanted.commands)
+    _tell_idle_globs(asked, arguments)
     return _exit_code(report, asked, arguments)
+
+
+def _tell_idle_globs(asked: Job, arguments: argparse.Namespace) -> None:
+    """Say which path patterns of the settings match no file; a check of single files is not about that."""
+    if asked.settings == Settings() or arguments.hook or arguments.changed_since or arguments.quiet or asked.names_file:
+        return
+    from pytest_gbs.checking.accepted import idle_globs
+
+    for line in idle_globs(asked.settings, asked.tree):
+        complain(line)
 
 
 def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
@@ -87,7 +105,10 @@ def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
     found = _fixing.mended(kept, arguments)
     if arguments.diff:
         return _fixing.print_patch(asked, found)
-    _fixing.write(asked, found)
+    if mends_stdin(arguments):
+        _fixing.print_mended(asked, found)
+    else:
+        _fixing.write(asked, found)
     return found.report
 
 
@@ -143,7 +164,7 @@ def _hooked(asked: Job) -> Report:
     kept = _kept(asked)
     if not kept:
         return Report((), {}, {})
-    if asked.settings.source in kept or "gbs.lock" in kept:
+    if not {asked.settings.source, asked.settings.baseline, "gbs.lock"}.isdisjoint(kept):
         return asked.check(everything=True)
     report = asked._replace(targets=kept).check()
     if not any(file.launches_others for file in report.files):

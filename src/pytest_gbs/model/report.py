@@ -98,7 +98,7 @@ class Report(NamedTuple):
 
     `sources` holds the text of each file that a finding or an undetermined claim points into (of each recipe, where runs are
     kept). `advice` names the one setting that would decide what is undetermined, or "". `internal` are
-    bugs of ours that were met on the way: the exit code is then 2.
+    bugs of ours that were met on the way: the exit code is then 2. `notices` say what settings and baseline name in vain.
     """
 
     files: tuple[FileReport, ...]
@@ -106,6 +106,7 @@ class Report(NamedTuple):
     rules: dict[str, Rule]
     advice: str = ""
     internal: tuple[Bug, ...] = ()
+    notices: tuple[str, ...] = ()
 
     def rule(self, name: str) -> Rule:
         """Return the rule called `name`."""

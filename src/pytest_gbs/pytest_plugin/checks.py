@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_gbs import formats
+from pytest_gbs.checking.accepted import accepted, read_baseline
 from pytest_gbs.checking.strict import tighten
 from pytest_gbs.formats._escape import escape, neutralize
 from pytest_gbs.formats._places import Places
@@ -59,7 +60,10 @@ class CheckedTree(NamedTuple):
         """
         from pytest_gbs.files.worktree import WorkTree
 
-        lock = WorkTree(self.root).read("gbs.lock")
+        tree = WorkTree(self.root)
+        if self.settings.baseline:
+            read_baseline(self.settings, tree)
+        lock = tree.read("gbs.lock")
         if isinstance(lock, Source):
             from pytest_gbs.history.lockfile import read_lock
 
@@ -82,10 +86,12 @@ class CheckedTree(NamedTuple):
         tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named)
         given, since = self.options.given, self.options.changed_since
         if since is None or keep_runs:
-            return tighten(check(tree, targets, self.settings, given, keep_runs=keep_runs), self.settings)
+            report = check(tree, targets, self.settings, given, keep_runs=keep_runs)
+            return tighten(accepted(report, self.settings, tree, targets), self.settings)
         from pytest_gbs.checking.changed import check_changed
 
-        return tighten(check_changed(tree, targets, self.settings, given, root=self.root, revision=since), self.settings)
+        report = check_changed(tree, targets, self.settings, given, root=self.root, revision=since)
+        return tighten(accepted(report, self.settings, tree, targets)._replace(notices=()), self.settings)
 
 
 def open_repository(start: Path, options: PluginOptions) -> CheckedTree:

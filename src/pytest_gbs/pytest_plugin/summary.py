@@ -29,6 +29,7 @@ class Summary(TypedDict):
     warnings: list[str]
     claims: list[str]
     advice: str
+    notices: list[str]
 
 
 def summarise(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Summary:
@@ -45,6 +46,7 @@ def summarise(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Su
         warnings=[item.text() for item in ordered if item.result.findings and not item.fails],
         claims=claims,
         advice=next((escape(advice) for file in collected.values() if (advice := file.checked.view.report.advice)), "") if claims else "",
+        notices=[escape(line) for line in dict.fromkeys(n for file in collected.values() for n in file.checked.view.report.notices)],
     )
 
 
@@ -81,5 +83,5 @@ def write_summary(summary: Summary, terminal: pytest.TerminalReporter, *, counts
             terminal.write_line(f"  {unclaimed_in_words(summary['unclaimed'])}")
             # pytest's last line counts what is in here: "3 passed" alone would say that all is well.
             terminal.stats.setdefault(Verdict.UNCLAIMED, []).extend([pytest.CollectReport("", "passed", None, [])] * summary["unclaimed"])
-        for line in filter(None, (*summary["claims"], summary["advice"])):
+        for line in filter(None, (*summary["claims"], summary["advice"], *summary["notices"])):
             terminal.write_line(f"  {line}")

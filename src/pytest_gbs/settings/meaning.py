@@ -48,6 +48,7 @@ def build(raw: Raw, file: str, table: str, rules: Mapping[str, str]) -> tuple[Se
         strict_all=raw.get("strict") == "all",
         require_ignore_reason=raw.get("require-ignore-reason", False),
         source=file,
+        baseline=raw.get("baseline", ""),
         versions=tuple(raw.get("versions", {}).items()),
         plugins=tuple(raw.get("plugins", ())),
     )
