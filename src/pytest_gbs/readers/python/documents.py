@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cache
@@ -101,7 +102,8 @@ def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes,
         for statement, target, where, branch in scopes.changes.get(name, ()):
             if not isinstance(target, ast.Attribute) or statement.lineno < call.lineno:
                 continue
-            straight = where is scope and not branch and isinstance(statement, ast.Assign) and len(scope.names[name]) == 1
+            once = len(scope.names[name]) == 1 and where is scope and not branch
+            straight = once and isinstance(statement, ast.Assign) and target in statement.targets
             start = evaluator.program.span(target)
             lost = evaluator._lost(target)
             table.entries[target.attr] = (
@@ -112,15 +114,18 @@ def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes,
 
 
 def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST, Table]]:
-    """Yield each dictionary that is written out and holds a batch size, outermost ones alone."""
+    """Yield each dictionary that is written out and holds a batch size, outermost ones alone; none whose caller may change it."""
     inside: set[ast.AST] = set()
     for node, scope in scopes.dictionaries:  # an outer one comes before those in it
         if node in inside:
             continue
         if any(isinstance(key, ast.Constant) and isinstance(key.value, str) and _batch().search(key.value) for key in node.keys):
             inside.update(ast.walk(node))
+            names = [name for name, bindings in scope.names.items() if any(each.value is node for each in bindings)]
             table = evaluator.value(node, scope)
-            if isinstance(table, Table):
+            if isinstance(table, Table) and scope.returned.isdisjoint((node, *names)):
+                for name in names:
+                    table = evaluator.with_items(table, name, node, scope, sys.maxsize)
                 yield DICTIONARY, node, table
 
 

@@ -36,6 +36,7 @@ class Scope:
         self.node, self.parent = node, parent
         self.names: dict[str, list[Binding]] = {}
         self.outer: set[str] = set()  # declared global or nonlocal
+        self.returned: set[ast.AST | str] = set()  # what is returned, by its name if it has one
 
     def bind(self, name: str, binding: Binding) -> None:
         """Add a binding of `name`, to the module where it is declared global."""
@@ -88,6 +89,8 @@ def read_scopes(tree: ast.Module) -> Scopes:
             dictionaries.append((node, scope))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             stars.extend(_bind_import(node, scope, scopes.imported))
+        elif isinstance(node, ast.Return):
+            scope.returned.add(node.value.id if isinstance(node.value, ast.Name) else node.value or node)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             scope.outer.update(node.names)
         else:
@@ -166,11 +169,15 @@ def _targets(node: ast.AST, target: ast.expr, value: ast.expr | None, branch: bo
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, tuple[ast.AST, ast.expr]]]:
-    """Yield the names of which `node` sets an attribute or an item."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
-    for target in targets:
-        if isinstance(target, (ast.Attribute, ast.Subscript)) and isinstance(target.value, ast.Name):
-            yield target.value.id, (node, target)
+    """Yield the names of which `node` sets an attribute or an item, or what is in one: `a.deepspeed` for `a.deepspeed["x"] = 1`."""
+    for target in (
+        node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
+    ):
+        part = target
+        while isinstance(part, (ast.Attribute, ast.Subscript)):
+            if isinstance(part.value, ast.Name):
+                yield part.value.id, (node, part)
+            part = part.value
 
 
 def _parameters(node: ast.AST) -> Iterator[tuple[str, Binding]]:

@@ -232,7 +232,7 @@ class Evaluator:
             result = self._bound(bindings[0], where, node)
         else:
             result = self._agreed(tuple(self._bound(each, where, node) for each in bindings[:20]), node)
-        return self._with_items(result, node, where) if isinstance(result, Table) else result
+        return self.with_items(result, node.id, node, where, node.lineno) if isinstance(result, Table) else result
 
     def _chosen(self, bindings: list[Binding], line: int) -> Binding | None:
         """The last binding before `line` where all of them follow each other; cells of a notebook may run in any order."""
@@ -256,19 +256,27 @@ class Evaluator:
         if self._chosen(bindings, sys.maxsize) is None:
             return place, self._lost(target)
         found = self._bound(chosen, scope, target)
-        end = ast.copy_location(ast.Name(name, ast.Load()), target)
-        return place, self._with_items(found, end, scope, sys.maxsize) if isinstance(found, Table) else found
+        return place, self.with_items(found, name, target, scope, sys.maxsize) if isinstance(found, Table) else found
 
-    def _with_items(self, table: Table, node: ast.Name, scope: Scope, line: int = 0) -> Table:
-        """`table` with the items that are set after it was made and before `line`; open if they are not known."""
-        changes = [change for change in self.scopes.changes.get(node.id, ()) if isinstance(change[1], ast.Subscript)]
-        if not changes and not self._is_changed(node.id):
+    def with_items(self, table: Table, name: str, node: ast.expr, scope: Scope, line: int) -> Table:
+        """`table`, called `name`, with the items that are set after it was made and before `line`; what may change is lost at `node`."""
+        changes = [change for change in self.scopes.changes.get(name, ()) if isinstance(change[1], ast.Subscript)]
+        if self._is_changed(name):
+            lost = self._lost(node)
+            return table._replace(entries={key: (place, lost) for key, (place, _) in table.entries.items()}, rest=table.rest or lost)
+        if not changes:
             return table
         entries = dict(table.entries)
-        rest: Lost | None = self._lost(node) if self._is_changed(node.id) else None
+        rest: Lost | None = None
         for statement, target, where, branch in changes:
             key = target.slice if isinstance(target, ast.Subscript) else None
-            straight = where is scope and not branch and statement.lineno < (line or node.lineno) and isinstance(statement, ast.Assign)
+            straight = (
+                where is scope
+                and not branch
+                and statement.lineno < line
+                and isinstance(statement, ast.Assign)
+                and target in statement.targets
+            )
             if straight and isinstance(key, ast.Constant) and isinstance(key.value, str) and statement.value is not None:
                 entries[key.value] = self.program.span(target), self.value(statement.value, where)
             elif isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -398,9 +406,9 @@ class Evaluator:
         ]
         if not sets:
             return None
-        statement, _, where, branch = sets[-1]
+        statement, target, where, branch = sets[-1]
         straight = len(sets) == 1 and where is scope and not branch and statement.lineno < node.lineno
-        if straight and isinstance(statement, ast.Assign):
+        if straight and isinstance(statement, ast.Assign) and target in statement.targets:
             return self.value(statement.value, where)
         return self._lost(node)
 

@@ -1,0 +1,66 @@
+"""Dictionaries of DeepSpeed in Python programs: recognised by keys that are DeepSpeed's alone, open if the program changes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.api import check
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.hardware import CommandLineHardware
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.report import FileReport
+from pytest_gbs.model.settings import Settings
+
+CONFIG = '{"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 8, "zero_optimization": {"stage": 2}}'
+
+
+def files(folder: Path, text: str) -> tuple[FileReport, ...]:
+    (folder / "train.py").write_text(text, encoding="utf-8")
+    return check(WorkTree(folder), (), Settings(), CommandLineHardware(), keep_runs=True).files
+
+
+def sizes(folder: Path, text: str) -> list[int | None]:
+    (found,) = files(folder, text)
+    stated = found.runs[0].geometry.stated
+    names = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.GLOBAL_BATCH_SIZE)
+    return [size.value if isinstance(size := stated.get(name), Quantity) else None for name in names]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('config = {"train_batch_size": 4000, "rollout_fragment_length": 200}\n', id="RLlib"),
+        pytest.param('grid = {"batch_size": [4, 8], "gradient_accumulation_steps": 2}\n', id="a grid"),
+        pytest.param(f"def config():\n    return {CONFIG}\n", id="a caller may change it"),
+        pytest.param(f"def config(n):\n    ds = {CONFIG}\n    return ds\n", id="a caller may change it, by its name"),
+    ],
+)
+def test_what_is_no_configuration_of_deepspeed_says_nothing(tmp_path: Path, text: str) -> None:
+    assert not any(each.framework for each in files(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"ds = {CONFIG}\n", [4, 8, None]),
+        (f"import deepspeed\ndeepspeed.initialize(config={CONFIG})\n", [4, 8, None]),
+        (f"def main():\n    micro = 2\n    ds = {CONFIG.replace('4', 'micro')}\n    run(ds)\n", [2, 8, None]),
+        (f"ds = {CONFIG}\nds['train_batch_size'] = 64\n", [4, 8, 64]),
+        (f"ds = {CONFIG}\nif x:\n    ds['train_micro_batch_size_per_gpu'] = 1\n", [None, 8, None]),
+        (f"ds = {CONFIG}\nds.update(x)\n", [None, None, None]),
+        (f"ds = {CONFIG.replace('8', 'args.accumulation')}\n", [4, None, None]),
+        ('ds = {"train_batch_size": 16, "zero_optimization": {"stage": 1}}\n', [None, 1, 16]),
+    ],
+)
+def test_what_the_program_leaves_as_written_is_known(tmp_path: Path, text: str, expected: list[int | None]) -> None:
+    assert sizes(tmp_path, text) == expected
+
+
+def test_three_sizes_that_contradict_each_other_are_reported(tmp_path: Path) -> None:
+    batch = '{"train_batch_size": 30, "train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2}'
+    (found,) = files(tmp_path, f"ds = {batch}\n")
+    assert len(found.findings) == 1
+    (found,) = files(tmp_path, f"ds = {batch.replace('30', '32')}\n")
+    assert not found.findings
