@@ -240,7 +240,11 @@ class Scripts:
             path = self.find(word, command, script)
             return next(iter(self._documents(path)), None) if path is not None else None
 
-        return Surroundings(script, launcher_file, document)
+        def text(word: Word, command: Command) -> str | None:
+            path = self.find(word, command, script) if _written(word, script) is None else None
+            return self._text(path) if path is not None else None
+
+        return Surroundings(script, launcher_file, document, text)
 
     def _linked(self, start: Start, command: Command, script: Script, at: Location) -> FoundLaunch:
         self._stops += _cut_off(command, script, at)

@@ -112,12 +112,18 @@ class Surroundings(NamedTuple):
     """What a launcher may ask while it reads a command: `launcher_file` gives the launcher file at the path a word names.
 
     `script` is the script that the command stands in. `launcher_file` returns None if there is no such file, or it is none.
-    `document` gives the recipe at the path a word names, in which a launcher may look for options of its own.
+    `document` gives the recipe at the path a word names, in which a launcher may look for options of its own, and `text` the text of
+    any file there: a program, a list of hosts.
     """
 
     script: Script
     launcher_file: Callable[[Word, Command], LauncherFile | None]
     document: Callable[[Word, Command], Document | None] | None = None
+    text: Callable[[Word, Command], str | None] | None = None
+
+    def text_of(self, word: Word, command: Command) -> str | None:
+        """Return the text of the file at the path a word names; None if there is no such file, or the script writes it itself."""
+        return self.text(word, command) if self.text is not None else None
 
 
 class Launcher(NamedTuple):

@@ -87,6 +87,7 @@ MOST_WORD_CHARACTERS: Final = 5_000_000  # characters of all such texts of a des
 # Launches
 MOST_LAUNCHES: Final = 400  # launches of a script; UNREAD stands where the rest begins
 MOST_STARTED: Final = 200  # scripts that a script starts, and those that they start; UNREAD stands where the rest begins
+MOST_HOSTS: Final = 10_000  # hosts in a hostfile of deepspeed; the GPUs of one with more are unknown
 DEEPEST_STARTED: Final = 3  # scripts that start each other; what is deeper is UNREAD
 MOST_GREPPED: Final = 400  # recipes that a script with a variable for its recipe may search; the rest is not looked at
 MOST_CANDIDATES: Final = 200  # recipes that a name with a variable in it may stand for; the rest is not looked at

@@ -21,7 +21,7 @@ def starts(text: str, files: Files | None = None, path: str = "run.sh") -> Itera
     held = {name: Source(name, content) for name, content in (files or {}).items()}
     script = read_commands(Source(path, text), held.get)
     for command in script.commands:
-        start = started(command, Surroundings(script, _files(held, script), _documents(held)))
+        start = started(command, Surroundings(script, _files(held, script), _documents(held), _texts(held)))
         if start is not None:
             yield command, start
 
@@ -77,6 +77,14 @@ def _documents(held: dict[str, Source]) -> Callable[[Word, Command], Document | 
     def read(word: Word, command: Command) -> Document | None:
         source = _held(held, word, command)
         return next((each for each in parse(source) if isinstance(each, Document)), None) if source else None
+
+    return read
+
+
+def _texts(held: dict[str, Source]) -> Callable[[Word, Command], str | None]:
+    def read(word: Word, command: Command) -> str | None:
+        source = _held(held, word, command)
+        return source.text if source else None
 
     return read
 

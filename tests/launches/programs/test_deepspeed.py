@@ -1,4 +1,4 @@
-"""deepspeed: what its options fix, and unknown for what a hostfile or the machine decides."""
+"""deepspeed: what its options and a hostfile fix, and unknown for what the machine decides."""
 
 from __future__ import annotations
 
@@ -77,3 +77,31 @@ def test_what_deepspeed_refuses_is_told(options: str, message: str) -> None:
 
 def test_what_is_in_order_is_no_problem() -> None:
     assert problems(start_of("deepspeed --num_nodes 2 --num_gpus 8 train.py")) == []
+
+
+HOSTS = "# the cluster\nworker-1 slots=8\n\nworker-2 slots=8 # spare\n"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "options"),
+    [
+        pytest.param("worker-1\nworker-2 slots=8\n", "", id="a host without slots"),
+        pytest.param("a slots=8\na slots=8\n", "", id="a host twice"),
+        pytest.param("a slots=0\n", "", id="no slots"),
+        pytest.param("", "", id="no host"),
+        pytest.param("a slots=<N>\n", "", id="a placeholder"),
+        pytest.param(HOSTS, "--include worker-1 ", id="all of a host"),
+        pytest.param(HOSTS, "--num_nodes $N ", id="nodes of the environment"),
+        pytest.param("a slots=1\n" * 20_000, "", id="too many"),
+    ],
+)
+def test_a_hostfile_that_says_nothing_certain(hosts: str, options: str) -> None:
+    assert isinstance(world(start_of(f"deepspeed --hostfile hosts {options}train.py", {"hosts": hosts})), str)
+
+
+@pytest.mark.parametrize(
+    ("options", "nodes", "each"), [("", 2, 8), ("--num_nodes 1 ", 1, 8), ("--num_gpus 4 ", 2, 4), ("--num_nodes=-1 --num_gpus=2 ", 2, 2)]
+)
+def test_the_slots_of_a_hostfile_are_processes(options: str, nodes: int, each: int) -> None:
+    found = sizes(start_of(f"deepspeed {options}--hostfile=hosts train.py", {"hosts": HOSTS}))
+    assert found == {Name.WORLD_SIZE: nodes * each, Name.NUM_NODES: nodes, Name.GPUS_PER_NODE: each}

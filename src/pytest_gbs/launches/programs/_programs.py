@@ -16,6 +16,7 @@ SUB_COMMAND_MODULES: Final = {
     "llamafactory-cli": ("llamafactory.cli", "llamafactory"),
     "axolotl": ("axolotl.cli.main",),
     "tune": ("torchtune._cli.tune",),
+    "oumi": ("oumi",),
     "swift": ("swift.cli.main",),
     "megatron": ("swift.cli._megatron.main",),
 }

@@ -1,20 +1,23 @@
-"""deepspeed: `--num_nodes` x `--num_gpus`, or the slots that `--include` lists; what a hostfile holds is not ours to know.
+"""deepspeed: `--num_nodes` x `--num_gpus`, the slots that `--include` lists, or those of a hostfile in the repository.
 
 DS is DeepSpeed 2d991ba, deepspeed/launcher/runner.py.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import DEEPSPEED_MODULES, behind
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import devices, fallback, names, note, number, option, reason, size, split, uses, world
 from pytest_gbs.model.command import Command, Word
-from pytest_gbs.model.digits import is_digits
+from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.launch import Launcher, Problem, Start, Surroundings
-from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
+from pytest_gbs.model.limits import MOST_HOSTS
+from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Reason, Unknown
 
 # DS parse_args: the options without a value.
 _SWITCHES: Final = names(
@@ -24,6 +27,7 @@ _EACH: Final = ("--num_gpus", "--num_accelerators", "--num_gpu")
 _NODES: Final = ("--num_nodes", "--num_node")
 _INCLUDE: Final = ("--include", "-i")
 _EXCLUDE: Final = ("--exclude", "-e")
+_FEW_HOSTS: Final = 5
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
@@ -34,11 +38,11 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     parts = split(command, index, _SWITCHES, ("--module",))
     if not parts.program:
         return None
-    found = tuple(_sizes(parts.own, command, parts.opaque))
+    found = tuple(_sizes(parts.own, command, parts.opaque, _hosts(parts.own, command, surroundings)))
     return within(Start("deepspeed", command.at, found, parts.program, problems=tuple(_problems(parts.own))), command, surroundings)
 
 
-def _sizes(own: tuple[Word, ...], command: Command, opaque: Word | None) -> Iterator[Quantity | Unknown]:
+def _sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, hosts: list[int]) -> Iterator[Quantity | Unknown]:
     include = option(own, *_INCLUDE)
     if uses(own, "--elastic_training") or uses(own, "--autotuning"):
         yield Unknown(Name.WORLD_SIZE, Reason.ELASTIC)
@@ -46,9 +50,41 @@ def _sizes(own: tuple[Word, ...], command: Command, opaque: Word | None) -> Iter
         yield from _included(*include)
     elif uses(own, *_EXCLUDE) or opaque is not None:
         yield Unknown(Name.WORLD_SIZE, Reason.MISSING, opaque.at if opaque else None)
+    elif hosts and (given := option(own, "--hostfile", "-H")) is not None:
+        yield from _of_hosts(hosts, own, *given)
     else:
         nodes, each = _nodes(own), _each(own, command)
         yield from (world(nodes, each), *(one for one in (nodes, each) if isinstance(one, Quantity)))
+
+
+def _hosts(own: tuple[Word, ...], command: Command, surroundings: Surroundings) -> list[int]:
+    """The slots of each host in the hostfile, if the repository has it and every line is one that deepspeed reads (DS _parse_hostfile)."""
+    given = option(own, "--hostfile", "-H")
+    text = surroundings.text_of(given[1], command) if given is not None else None
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    found = [_host().match(line) for line in lines[: MOST_HOSTS + 1]]
+    slots = {host.group(1): whole_number(host.group(2)) or 0 for host in found if host is not None}
+    return list(slots.values()) if len(lines) == len(slots) <= MOST_HOSTS and all(slots.values()) else []
+
+
+def _of_hosts(hosts: list[int], own: tuple[Word, ...], key: str, file: Word) -> Iterator[Quantity | Unknown]:
+    """Yield the sizes of a hostfile: its first `--num_nodes` hosts, `--num_gpus` on each (DS main)."""
+    nodes, each = option(own, *_NODES), option(own, *_EACH)
+    asked = [number(given[1]) if given is not None and given[1].text != "-1" else 0 for given in (nodes, each)]
+    if None in asked:
+        yield Unknown(Name.WORLD_SIZE, Reason.INTERPOLATED, file.at)
+        return
+    used = [asked[1] or slots for slots in hosts[: asked[0] or len(hosts)]]
+    said = Note(f"{len(used)} hosts with {' + '.join(map(str, used))} slots" if len(used) < _FEW_HOSTS else f"{len(used)} hosts")
+    yield Quantity(Name.WORLD_SIZE, sum(used), Origin.LAUNCH, at=file.value_at, key=key, note=said)
+    yield Quantity(Name.NUM_NODES, len(used), Origin.LAUNCH, at=file.value_at, key=key)
+    if len(set(used)) == 1:
+        yield Quantity(Name.GPUS_PER_NODE, used[0], Origin.LAUNCH, at=file.value_at, key=key)
+
+
+@cache
+def _host() -> re.Pattern[str]:
+    return re.compile(r"(\S+)\s+slots=(\d{1,6})(?=\s|$)")
 
 
 def _nodes(own: tuple[Word, ...]) -> Quantity | Unknown:

@@ -1,0 +1,37 @@
+"""oumi train: one process for all GPUs that it sees; `oumi distributed torchrun` takes nodes and GPUs from the cluster.
+
+OU is oumi d8ed07778, src/oumi/cli; `OU distributed_run.py:174` is a line of it.
+"""
+
+from __future__ import annotations
+
+from pytest_gbs.launches.programs import accelerate, torchrun
+from pytest_gbs.launches.programs._slurm import within
+from pytest_gbs.launches.programs._sub_commands import sub_command
+from pytest_gbs.launches.programs._words import option
+from pytest_gbs.launches.programs.python import one_process
+from pytest_gbs.model.command import Command
+from pytest_gbs.model.launch import Launcher, Start, Surroundings
+from pytest_gbs.model.quantity import Name, Reason, Unknown
+
+
+def start(command: Command, surroundings: Surroundings) -> Start | None:
+    """What `oumi train -c X` and `oumi distributed LAUNCHER ...` start."""
+    index = sub_command(command, ("oumi",), ("train", "distributed"))
+    if index is None:
+        return None
+    words = command.words[index:]
+    if words[0].text == "distributed":
+        return _distributed(command._replace(words=words[1:]), surroundings) if len(words) > 1 else None
+    config = option(words, "--config", "-c")
+    recipes = (config[1],) if config is not None else ()
+    return within(Start("oumi train", command.at, (one_process(command),), words, recipes), command, surroundings)
+
+
+def _distributed(command: Command, surroundings: Surroundings) -> Start | None:
+    """What a launcher starts with nodes and processes of the cluster in front of its own options (OU distributed_run.py:174-184)."""
+    found = torchrun.start(command, surroundings) or accelerate.start(command, surroundings)
+    return found._replace(sizes=(Unknown(Name.WORLD_SIZE, Reason.MISSING),), problems=()) if found is not None else None
+
+
+LAUNCHER = Launcher("oumi", "oumi train -c X, oumi distributed torchrun -m oumi train -c X", words=("oumi ",), start=start)
