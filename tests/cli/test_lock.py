@@ -67,7 +67,7 @@ def test_a_recipe_that_is_new_or_gone_is_no_finding(repo: Path, gbs: Gbs) -> Non
     assert said.out.splitlines() == [
         "gone     a.yaml: 8 samples per GPU",
         "new      c.yaml: 8 samples per GPU",
-        "gbs.lock would change: 2 recipes",
+        "gbs.lock would change: 2 recipes; if that is intended, run gbs lock and commit it",
     ]
     assert '"c.yaml"' not in (repo / "gbs.lock").read_text(encoding="utf-8")
 

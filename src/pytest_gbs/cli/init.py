@@ -76,8 +76,9 @@ def _next(root: Path, told: list[str]) -> str:
         lines.append("next: gbs lock writes the batch size of each recipe to gbs.lock: commit it, and a change fails the hook and CI")
     if "wrote .pre-commit-config.yaml\n" in told:
         lines.append("next: pre-commit install runs the hook at each commit (pip install pre-commit)")
-    if any(line.startswith("wrote ") for line in told):
-        lines.append("next: commit these files")
+    written = [line.removeprefix("wrote ").rstrip("\n") for line in told if line.startswith("wrote ")]
+    if written:
+        lines.append(f"next: git add {' '.join(written)} and commit")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -150,7 +150,7 @@ def _summary(report: Report, new: Mapping[str, Record], was: bytes, now: bytes, 
     launches = sum(" @ " in name for name in new)
     counted = _count(len(new) - launches, "recipe") + (f" and {_count(launches, 'launch')}" if launches else "")
     done = "is up to date" if was == now else "would change" if check else "written"
-    yield f"gbs.lock {done}: {counted}"
+    yield f"gbs.lock {done}: {counted}" + ("; if that is intended, run gbs lock and commit it" if check and was != now else "")
     names = {name for name, _, _ in entries(report)}
     unknown = sorted(names - new.keys())
     if unknown and new:
