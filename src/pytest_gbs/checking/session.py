@@ -343,8 +343,7 @@ class _Check:
     def _launch_run(self, resolved: ResolvedLaunch, own: Run | None) -> Run:
         """Return the run of one launch, its sizes at their real places."""
         assert self.launches is not None
-        own_sizes = {name: resolved.size(size) for name, size in read_sizes(resolved.document, resolved.framework).items()}
-        sizes = {**self.companions.sizes(resolved.document, resolved.framework), **own_sizes}
+        sizes = {**self.companions.sizes(resolved.document, resolved.framework), **resolved.sizes()}
         run = launch_run(resolved, sizes, own, self.launches.declared(resolved))
         return self.companions.beside(run, resolved.locate)
 

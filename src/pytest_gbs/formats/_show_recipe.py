@@ -60,7 +60,7 @@ def _names(run: Run, places: Places) -> Iterator[ShownLine]:
     found: dict[tuple[int, str], list[str]] = {}
     for each in run.declarations if run.launch is None else ():
         if each.weak:
-            found.setdefault((each.value, each.name), []).append(places.line(each.at, run.path) if each.at.path else "the file's name")
+            found.setdefault((each.value, each.name), []).append(places.line(each.at, run.shown_in) if each.at.path else "the file's name")
     for (value, name), where in found.items():
         yield ShownLine("name says", number(value), f"{called(name)}, {listing(where, last='and')}")
 
@@ -103,7 +103,7 @@ def _declared(run: Run, claim: Claim, places: Places) -> str:
     """Return what a comment declares and whether the settings agree, each claim on hardware of its own."""
     declaration = claim.declaration
     what = f"{number(declaration.value)}{' tokens' if declaration.unit == 'tokens' else ''}"
-    where = places.line(declaration.at, run.path)
+    where = places.line(declaration.at, run.shown_in)
     readings = claim.judgement.readings
     size = run.geometry.get(declaration.name)
     if any(reading.holds for reading in readings):
@@ -127,13 +127,13 @@ def _stated(run: Run, name: str, places: Places) -> ShownLine:
 def _whence(run: Run, size: Quantity, places: Places) -> str:
     """Return how `size` was computed, or where it comes from, with its stages where it changes: `= 64 / (2 x 4): first 2, 4, then 8`."""
     computed = arithmetic(size, run.framework.equations)
-    return f"= {computed}{changes(stages(run, size.name))}" if computed else origin(size, places, run.path)
+    return f"= {computed}{changes(stages(run, size.name))}" if computed else origin(size, places, run.shown_in)
 
 
 def _why(run: Run, size: Size, name: str, places: Places) -> str:
     """Return why a size has no number: `2 / (2 x 8) is not a whole number`."""
     found = division(size, run)
-    return f"{found} is not a whole number" if found else unknown(size, name, places, run.path)
+    return f"{found} is not a whole number" if found else unknown(size, name, places, run.shown_in)
 
 
 def _symbolic(run: Run, name: str) -> str:
@@ -149,10 +149,10 @@ def _data_parallel(run: Run, places: Places) -> ShownLine:
         if (found := torn(size, run)) is not None:
             return ShownLine(label, "-", f"{_shared(found)} is not a whole number")
         split = [q for name in PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
-        return ShownLine(label, "", f"GPUs / {_group(split)}" if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.path))
+        return ShownLine(label, "", f"GPUs / {_group(split)}" if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.shown_in))
     found = fraction(size, run.framework.equations)
     if found is None:
-        return ShownLine(label, number(size.value), origin(size, places, run.path))
+        return ShownLine(label, number(size.value), origin(size, places, run.shown_in))
     return ShownLine(label, number(size.value), f"= {_shared(found)}{rounded(size, found)}")
 
 
@@ -172,13 +172,13 @@ def _world(run: Run, places: Places) -> ShownLine:
     if not isinstance(size, Quantity):
         nodes = run.geometry.get(Name.NUM_NODES)
         if isinstance(nodes, Quantity) and isinstance(size, Unknown) and size.reason == Reason.MISSING:
-            missing = unknown(run.geometry.get(Name.GPUS_PER_NODE), Name.GPUS_PER_NODE, places, run.path)
+            missing = unknown(run.geometry.get(Name.GPUS_PER_NODE), Name.GPUS_PER_NODE, places, run.shown_in)
             return ShownLine(label, "", f"{_part(nodes, places, run)} x GPUs per node, {missing}")
         return ShownLine(label, "", _why(run, size, Name.WORLD_SIZE, places))
     found = fraction(size, run.framework.equations)
     if found is None:
         comment = "comment, " if size.origin == Origin.COMMENT else ""
-        return ShownLine(label, number(size.value), comment + origin(size, places, run.path))
+        return ShownLine(label, number(size.value), comment + origin(size, places, run.shown_in))
     if found.bottom:
         return ShownLine(label, number(size.value), f"= {arithmetic(size, run.framework.equations)}")
     return ShownLine(label, number(size.value), "= " + " x ".join(_part(q, places, run) for q in found.top))
@@ -187,7 +187,7 @@ def _world(run: Run, places: Places) -> ShownLine:
 def _part(size: Quantity, places: Places, run: Run) -> str:
     """Return `8 nodes (line 1)`, or `8 (zero3.yaml)` for GPUs per node."""
     words = str(size.value) if size.name == Name.GPUS_PER_NODE else count(size.value, size.name)
-    where = origin(size, places, run.path)
+    where = origin(size, places, run.shown_in)
     return f"{words} ({where})" if where else words
 
 

@@ -61,7 +61,7 @@ def _tokens(run: Run, places: Places) -> Iterator[ShownLine]:
         if isinstance(size, Quantity) and size.because and run.framework.unit != "tokens":  # batches that are filled up to a number of them
             yield ShownLine(called(Name.TOKENS_PER_STEP), number(size.value), f"at most: {arithmetic(size, run.framework.equations)}")
         return
-    where = "the default" if length.origin == Origin.DEFAULT else places.line(length.at, run.path) if length.at else ""
+    where = "the default" if length.origin == Origin.DEFAULT else places.line(length.at, run.shown_in) if length.at else ""
     each = f"{escape(length.key) or called(length.name)} {number(length.value)}{f' ({where})' if where else ''}"
     samples = run.framework.sequences_per_sample
     sequences = f", {samples} sequences in each {run.framework.unit.removesuffix('s')}" if samples > 1 else ""

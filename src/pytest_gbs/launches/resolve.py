@@ -20,18 +20,19 @@ from pytest_gbs.composition import (
 )
 from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.frameworks import recognise
-from pytest_gbs.frameworks.reading import of_a_part
+from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_python
 from pytest_gbs.model.command import Word, below
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
-from pytest_gbs.model.limits import MOST_CANDIDATES
+from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.command_settings import CommandSetting, settings
+from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
+from pytest_gbs.readers.python import read_started
 
 _COMMON_UNITS: Final = ("samples", "pairs")
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
@@ -41,7 +42,8 @@ class ResolvedLaunch(NamedTuple):
     """A launch with what it runs: the recipe's path (the script's, where there is none), its document, and its table.
 
     `alone` is true if no file of the tree is the recipe. `document` is made up where the command line or several files have
-    a part in it; `places` maps its key paths to real places then. `sources` are the files that were composed.
+    a part in it; `places` maps its key paths to real places then. `sources` are the files that were composed. `total` is the
+    global batch size that the program keeps in each world, dividing the accumulation by the number of processes.
     """
 
     found: FoundLaunch
@@ -51,6 +53,17 @@ class ResolvedLaunch(NamedTuple):
     alone: bool = False
     places: dict[KeyPath, Location] | None = None
     sources: tuple[str, ...] = ()
+    total: int | None = None
+
+    def sizes(self) -> dict[str, Size]:
+        """The sizes that the document states, at their real places."""
+        sizes = {name: self.size(size) for name, size in read_sizes(self.document, self.framework).items()}
+        if self.total is None:
+            return sizes
+        lost = sizes.pop(Name.GRADIENT_ACCUMULATION_STEPS, None)
+        at = lost.at if isinstance(lost, Unknown) else None
+        sizes[Name.GLOBAL_BATCH_SIZE] = Quantity(Name.GLOBAL_BATCH_SIZE, self.total, Origin.FILE, self.framework.unit, at)
+        return sizes
 
     def locate(self, at: Location) -> Location:
         """The place in a real file of `at`, a place in the document."""
@@ -253,7 +266,7 @@ class LaunchResolver:
             resolved = self._file(found, path, word)
             if resolved is not None:
                 return resolved
-        return self._template(found) if found.template else self._hydra(found) or self._alone(found)
+        return self._template(found) if found.template else self._hydra(found) or self._opened(found) or self._alone(found)
 
     def _together(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What a program runs that reads its files as one configuration; None if it stops, or one of them is missing."""
@@ -343,6 +356,33 @@ class LaunchResolver:
         where = self._main(found.program, found.start.program) if found.program is not None else None
         return where is not None and isinstance(self._tree.read("/".join(filter(None, where)) + ".yaml"), Unreadable)
 
+    def _opened(self, found: FoundLaunch) -> ResolvedLaunch | None:
+        """What the program's own file makes of the command line, if it sets up a single trainer by itself."""
+        source = self._tree.read(found.program) if found.program is not None and not found.missing else None
+        if not isinstance(source, Source) or len(source.text) > LONGEST_PYTHON or "batch" not in source.text:
+            return None
+        world = next((size.value for size in found.start.sizes if isinstance(size, Quantity) and size.name == Name.WORLD_SIZE), None)
+        opened = self._started(found, source, world)
+        if opened is None or world is not None or isinstance(_per_process(opened), int):
+            return opened
+        # The world is unknown, and the program asks for it: what is the same in each of them is known all the same.
+        if found.start.name == "python" and "is_parallelizable" not in source.text:
+            return self._started(found, source, 1)
+        others = ((number, self._started(found, source, number)) for number in _WORLDS)
+        totals = {number * ((each and _per_process(each)) or 0) for number, each in others}
+        return opened._replace(total=totals.pop() or None) if len(totals) == 1 else opened
+
+    def _started(self, found: FoundLaunch, source: Source, world: int | None) -> ResolvedLaunch | None:
+        """The one trainer that a program sets up when `world` processes of it run."""
+        line = command_line(found.start.program[1:], world)
+        recipes = ((document, given, self._recognise(document, NO_PROGRAM)) for document, given in read_started(source, line))
+        known = [(document, given, table) for document, given, table in recipes if table is not None]
+        if len(known) != 1:
+            return None
+        document, given, table = known[0]
+        path = found.launch.at.source
+        return ResolvedLaunch(found, path, document, table, alone=True, places=given, sources=(source.path,))
+
     def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What a launch runs whose command line is all there is, if its program is known to be a framework's."""
         if found.missing or self._lacks_configuration(found):
@@ -384,6 +424,17 @@ class LaunchResolver:
                 read = read_python(inner.text) if isinstance(inner, Source) else None
                 file = file.together(read) if read is not None else file
             yield Program("", file.imports, alone=True), file
+
+
+# Worlds that divide each batch that people write, which a program is asked about if its own is unknown.
+_WORLDS: Final = (1, 2, 4)
+
+
+def _per_process(opened: ResolvedLaunch) -> int | None:
+    """The samples of one process in one optimizer step, None if they are not known."""
+    sizes = read_sizes(opened.document, opened.framework)
+    micro, steps = sizes.get(Name.MICRO_BATCH_SIZE), sizes.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    return micro.value * steps.value if isinstance(micro, Quantity) and isinstance(steps, Quantity) else None
 
 
 def _gives_sizes(framework: Framework, given: list[CommandSetting]) -> bool:

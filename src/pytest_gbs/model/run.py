@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.declaration import Declaration
-from pytest_gbs.model.document import Document
+from pytest_gbs.model.document import PYTHON, Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.launch import Launch
 from pytest_gbs.model.location import KeyPath, Location
@@ -171,6 +171,11 @@ class Run(NamedTuple):
     def path(self) -> str:
         """The recipe's path in its tree."""
         return self.document.source.path
+
+    @property
+    def shown_in(self) -> str:
+        """The path of the file that it is shown with: the script if a command starts a Python program, else the recipe."""
+        return self.launch.at.source if self.launch is not None and self.document.syntax == PYTHON else self.path
 
     def at(self, name: str) -> Location | None:
         """Return the place of size `name` in a file, or None where it stands nowhere."""

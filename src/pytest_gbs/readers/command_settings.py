@@ -24,6 +24,28 @@ class CommandSetting(NamedTuple):
     switch: bool = False
 
 
+class CommandLine(NamedTuple):
+    """All that a command line gives a program: its `settings`, and the number of processes that start with it, None if not known.
+
+    It is `whole` if no word in it may be a setting that is not known, and `by_place` if it has arguments without a name.
+    """
+
+    settings: tuple[CommandSetting, ...]
+    whole: bool
+    by_place: bool
+    world: int | None
+
+
+def command_line(words: tuple[Word, ...], world: int | None) -> CommandLine:
+    """What the arguments `words` give, flags with one dash too."""
+    given = tuple(_flags(words, "-"))
+    values = {setting.word.at for setting in given}
+    others = [word for word in words if word.at not in values and not word.starts_with.startswith("-")]
+    unknown = (part for word in others for part in word.parts if part.text is None)
+    whole = all(part.default or part.name == "@" for part in unknown)
+    return CommandLine(given, whole, bool(others), world)
+
+
 def settings(words: tuple[Word, ...], style: str) -> Iterator[CommandSetting]:
     """Yield the settings among the arguments of a program, in order; the last one of a key wins."""
     if style == Arguments.FLAGS:
@@ -32,15 +54,15 @@ def settings(words: tuple[Word, ...], style: str) -> Iterator[CommandSetting]:
         yield from _pairs(words)
 
 
-def _flags(words: tuple[Word, ...]) -> Iterator[CommandSetting]:
+def _flags(words: tuple[Word, ...], dashes: str = "--") -> Iterator[CommandSetting]:
     for index, word in enumerate(words):
         known = word.starts_with
-        if not known.startswith("--") or len(known) < 3:
+        if not known.startswith(dashes) or known in ("-", "--") or not _is_option(word):
             continue
         name, equals, _ = known.partition("=")
         if not equals and word.text is None:
             continue
-        path = _path(name[2:].replace("-", "_"))
+        path = _path(name.lstrip("-").replace("-", "_"))
         if equals:
             value = word.after(len(name) + 1)
             yield CommandSetting(path, value.text, value.value_at, value)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pytest_gbs.model.document import Document
-from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.readers.python.documents import read_documents
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.readers.command_settings import CommandLine
+from pytest_gbs.readers.python.documents import read_documents, read_launched
 from pytest_gbs.readers.python.program import read_program
 
 
@@ -12,3 +13,9 @@ def read_python(source: Source) -> tuple[Document | Unreadable, ...]:
     """The documents of a Python file or a notebook, in the order of the text; why there are none where Python's parser refuses it."""
     program = read_program(source)
     return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program))
+
+
+def read_started(source: Source, line: CommandLine) -> tuple[tuple[Document, dict[KeyPath, Location]], ...]:
+    """The calls of a Python file that set a batch size, as they are when `line` starts it, each with the values that the line gives."""
+    program = read_program(source)
+    return () if isinstance(program, Unreadable) else tuple(read_launched(program, line))

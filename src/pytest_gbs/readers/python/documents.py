@@ -8,10 +8,12 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 
 from pytest_gbs.model.document import DICTIONARY, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_NODES
 from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.index import follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.program import Program
@@ -20,13 +22,37 @@ from pytest_gbs.readers.python.values import Evaluator, Items, Known, Lost, Made
 from pytest_gbs.readers.scalar import COMPUTED
 
 
+def read_launched(program: Program, line: CommandLine) -> Iterator[tuple[Document, dict[KeyPath, Location]]]:
+    """Yield each call of `program` that sets a batch size, as it is when started with `line`, and which values the line gives.
+
+    Nothing if a parser gives the arguments of a framework as they are: what its table says of flags is all there is to say then.
+    """
+    scopes = read_scopes(program.tree)
+    evaluator = Evaluator(program, scopes, line)
+    if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
+        return
+    imports = _imports(scopes)
+    for number, (called, node, table) in enumerate(islice(_calls(scopes, evaluator), MOST_DOCUMENTS), 1):
+        root = _mapping(table, 0, [MOST_NODES])
+        rest = None if table.rest is None else Location(program.source.path, table.rest.start, table.rest.stop)
+        given: dict[KeyPath, Location] = {
+            (name,): value.at for name, (_, value) in table.entries.items() if isinstance(value, (Known, Lost)) and value.at is not None
+        }
+        keyed, part = follow(root, MOST_NODES), program.part(node)
+        yield Document(program.source, number, PYTHON, root, keyed, (), (), called, imports, rest, part), given
+
+
+def _imports(scopes: Scopes) -> frozenset[str]:
+    return frozenset(name.partition(".")[0] for name in (*scopes.imported.values(), *(name for name, _ in scopes.stars)))
+
+
 def read_documents(program: Program) -> Iterator[Document]:
     """Yield the documents of `program` in the order of its text, at most `MOST_DOCUMENTS` of them."""
     scopes = read_scopes(program.tree)
     evaluator = Evaluator(program, scopes)
     found = [*_calls(scopes, evaluator), *_dictionaries(scopes, evaluator)]
     module = _module(program, scopes, evaluator)
-    imports = frozenset(name.partition(".")[0] for name in (*scopes.imported.values(), *(name for name, _ in scopes.stars)))
+    imports = _imports(scopes)
     comments = _Comments(program)
     found.sort(key=lambda each: each[2].start)
     alone = len(found) == 1
@@ -168,7 +194,7 @@ def _node(value: Value, depth: int, left: list[int]) -> Node:
     if isinstance(value, Items):
         return Sequence(value.start, value.stop, tuple(_node(each, depth + 1, left) for each in value.items))
     if not isinstance(value, Known):
-        return Scalar(value.start, value.stop, "", False, COMPUTED)
+        return Scalar(value.start, value.stop, value.text, False, None if value.text else COMPUTED)
     return _scalar(value)
 
 

@@ -16,6 +16,14 @@ _TOLD: Final = (ast.stmt, ast.Call, ast.Dict, ast.NamedExpr, ast.comprehension, 
 _BRANCHES: Final = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.ExceptHandler, ast.Match)
 
 
+class Branch(NamedTuple):
+    """Where a statement is that may not run, or run several times: where `test` is `taken`; None: a loop, a `try`, a `match`."""
+
+    test: ast.expr | None
+    taken: bool
+    outer: Branch | None
+
+
 class Binding(NamedTuple):
     """What binds a name at `node`: the expression `value`, or None if no single expression gives it (a loop, `with`).
 
@@ -26,7 +34,7 @@ class Binding(NamedTuple):
     value: ast.expr | None
     item: int = -1
     parameter: Function | None = None
-    branch: bool = False
+    branch: Branch | None = None
 
 
 class Scope:
@@ -43,7 +51,7 @@ class Scope:
         scope = self
         while name in scope.outer and scope.parent is not None:
             scope = scope.parent
-        scope.names.setdefault(name, []).append(binding if scope is self else binding._replace(branch=True))
+        scope.names.setdefault(name, []).append(binding if scope is self else binding._replace(branch=Branch(None, True, None)))
 
     def find(self, name: str) -> tuple[Scope, list[Binding]] | None:
         """The scope that binds `name` as seen from here, with its bindings; a function does not see the class around it."""
@@ -68,7 +76,7 @@ class Scopes(NamedTuple):
     calls: tuple[tuple[ast.Call, Scope], ...]
     dictionaries: tuple[tuple[ast.Dict, Scope], ...]
     inner: dict[ast.AST, Scope]
-    changes: dict[str, list[tuple[ast.Assign | ast.AugAssign | ast.AnnAssign, ast.expr, Scope, bool]]]
+    changes: dict[str, list[tuple[ast.Assign | ast.AugAssign | ast.AnnAssign, ast.expr, Scope, Branch | None]]]
 
 
 def read_scopes(tree: ast.Module) -> Scopes:
@@ -78,7 +86,7 @@ def read_scopes(tree: ast.Module) -> Scopes:
     calls: list[tuple[ast.Call, Scope]] = []
     dictionaries: list[tuple[ast.Dict, Scope]] = []
     stars: list[tuple[str, ast.ImportFrom]] = []
-    pending: list[tuple[ast.AST, Scope, bool]] = [(each, module, False) for each in reversed(tree.body)]
+    pending: list[tuple[ast.AST, Scope, Branch | None]] = [(each, module, None) for each in reversed(tree.body)]
     while pending:
         node, scope, branch = pending.pop()
         if not isinstance(node, _TOLD):
@@ -98,15 +106,27 @@ def read_scopes(tree: ast.Module) -> Scopes:
                 scope.bind(name, binding)
             for target, change in _changes(node):
                 scopes.changes.setdefault(target, []).append((*change, scope, branch))  # type: ignore[arg-type]
-        inner, below = scope, branch or (isinstance(node, _BRANCHES) and not _is_main(node))
+        inner = scope
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            inner, below = Scope(node, scope), False
+            inner, branch = Scope(node, scope), None
             scopes.inner[node] = inner
             for name, binding in _parameters(node):
                 inner.bind(name, binding)
-        children = [child for child in ast.iter_child_nodes(node) if not isinstance(child, _LEAVES)]
-        pending.extend((child, inner, below) for child in reversed(children))
+        pending.extend((child, inner, below) for child, below in reversed(list(_children(node, branch))))
     return scopes._replace(calls=tuple(calls), dictionaries=tuple(dictionaries), stars=tuple(stars))
+
+
+def _children(node: ast.AST, branch: Branch | None) -> Iterator[tuple[ast.AST, Branch | None]]:
+    """Yield what is right below `node`, and under which condition it runs."""
+    if isinstance(node, ast.If) and not _is_main(node):
+        yield node.test, branch
+        for statements, taken in ((node.body, True), (node.orelse, False)):
+            below = Branch(node.test, taken, branch)
+            yield from ((each, below) for each in statements)
+        return
+    if isinstance(node, _BRANCHES) and not isinstance(node, ast.If):
+        branch = Branch(None, True, branch)
+    yield from ((each, branch) for each in ast.iter_child_nodes(node) if not isinstance(each, _LEAVES))
 
 
 def _is_main(node: ast.AST) -> bool:
@@ -134,7 +154,7 @@ def _bind_import(node: ast.Import | ast.ImportFrom, scope: Scope, imported: dict
         scope.bind(name, Binding(node, None))
 
 
-def _bindings(node: ast.AST, branch: bool) -> Iterator[tuple[str, Binding]]:
+def _bindings(node: ast.AST, branch: Branch | None) -> Iterator[tuple[str, Binding]]:
     if isinstance(node, ast.Assign):
         for target in node.targets:
             yield from _targets(node, target, node.value, branch)
@@ -156,7 +176,7 @@ def _augmented(node: ast.AugAssign) -> ast.BinOp:
     return ast.copy_location(ast.BinOp(before, node.op, node.value), node)
 
 
-def _targets(node: ast.AST, target: ast.expr, value: ast.expr | None, branch: bool) -> Iterator[tuple[str, Binding]]:
+def _targets(node: ast.AST, target: ast.expr, value: ast.expr | None, branch: Branch | None) -> Iterator[tuple[str, Binding]]:
     if isinstance(target, ast.Name):
         yield target.id, Binding(node, value, branch=branch)
     elif isinstance(target, (ast.Tuple, ast.List)):
@@ -188,6 +208,6 @@ def _parameters(node: ast.AST) -> Iterator[tuple[str, Binding]]:
     defaults = [*[None] * (len(plain) - len(arguments.defaults)), *arguments.defaults, *arguments.kw_defaults]
     function = node if isinstance(node, _FUNCTIONS) else None
     for argument, default in zip((*plain, *arguments.kwonlyargs), defaults, strict=False):
-        yield argument.arg, Binding(argument, default, parameter=function, branch=function is None)
+        yield argument.arg, Binding(argument, default, parameter=function, branch=Branch(None, True, None) if function is None else None)
     for argument in filter(None, (arguments.vararg, arguments.kwarg)):
         yield argument.arg, Binding(argument, None)

@@ -9,20 +9,27 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
+from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, LARGEST_PRODUCT, MOST_EVALUATED
+from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.command_settings import CommandLine, CommandSetting
 from pytest_gbs.readers.python.program import NOTEBOOK, Program
-from pytest_gbs.readers.python.scopes import Binding, Scope, Scopes
+from pytest_gbs.readers.python.scopes import Binding, Branch, Scope, Scopes
 
 Constant: TypeAlias = int | float | str | bool | None
 
 
 class Known(NamedTuple):
-    """A constant, and the text that gives it: the literal itself where a name stands for one."""
+    """A constant, and the text that gives it: the literal itself where a name stands for one.
+
+    `at` is the word of the command line that gives it; the span is the expression that takes it then.
+    """
 
     value: Constant
     start: int
     stop: int
+    at: Location | None = None
 
 
 class Table(NamedTuple):
@@ -53,10 +60,15 @@ class Made(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """What the text does not fix; the span is the expression that runs into it."""
+    """What the text does not fix; the span is the expression that runs into it.
+
+    `at` is the word of the command line of which it is the value, `text` what stands for that in a document.
+    """
 
     start: int
     stop: int
+    at: Location | None = None
+    text: str = ""
 
 
 Value: TypeAlias = Known | Table | Items | Made | Lost
@@ -64,6 +76,7 @@ Value: TypeAlias = Known | Table | Items | Made | Lost
 NAMESPACE: Final = "argparse.Namespace"
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
 _RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
+_WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
 _CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
 _ARITHMETIC: Final[dict[type[ast.operator], Callable[[int | float, int | float], int | float]]] = {
@@ -87,13 +100,18 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
 
 
 class Evaluator:
-    """The values of one program's expressions; it looks at no more of them than a bound allows."""
+    """The values of one program's expressions; it looks at no more of them than a bound allows.
 
-    def __init__(self, program: Program, scopes: Scopes) -> None:
-        self.program, self.scopes = program, scopes
+    With a `line` they are those that the program has when it is started so, else what it does by default.
+    """
+
+    def __init__(self, program: Program, scopes: Scopes, line: CommandLine | None = None) -> None:
+        self.program, self.scopes, self.line = program, scopes, line
         self.left = MOST_EVALUATED
         self.depth = 0
-        self.options: dict[str, ast.Call] | None = None
+        self.options: dict[str, list[ast.Call]] | None = None
+        self.set_options: dict[str, bool] = {}
+        self.returned: dict[ast.AST, ast.expr | None] = {}
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What `node` is in `scope`."""
@@ -223,23 +241,36 @@ class Evaluator:
         if found is None:
             return self._lost(node)
         where, bindings = found
-        chosen = self._chosen(bindings, node.lineno) if where is scope else None
-        if chosen is not None:
-            result = self._bound(chosen, where, node)
-        elif any(isinstance(each.node, ast.AugAssign) for each in bindings):
-            result = self._lost(node)
-        elif len(bindings) == 1:
-            result = self._bound(bindings[0], where, node)
-        else:
-            result = self._agreed(tuple(self._bound(each, where, node) for each in bindings[:20]), node)
+        chosen = self._chosen(bindings, node.lineno, where) if where is scope else None
+        if chosen is None and any(isinstance(each.node, ast.AugAssign) for each in bindings):
+            return self._lost(node)
+        result = self._agreed_value([self._bound(each, where, node) for each in (chosen or bindings)[:20]], node)
         return self.with_items(result, node.id, node, where, node.lineno) if isinstance(result, Table) else result
 
-    def _chosen(self, bindings: list[Binding], line: int) -> Binding | None:
-        """The last binding before `line` where all of them follow each other; cells of a notebook may run in any order."""
-        if (len(bindings) > 1 and self.program.source.path.endswith(NOTEBOOK)) or any(each.branch for each in bindings):
+    def _chosen(self, bindings: list[Binding], line: int, scope: Scope) -> list[Binding] | None:
+        """The last binding before `line` that runs, and those behind it that may run; None in a loop, or in cells, which have no order."""
+        if (len(bindings) > 1 and self.program.source.path.endswith(NOTEBOOK)) or any(_is_open(each.branch) for each in bindings):
             return None
-        before = [each for each in bindings if getattr(each.node, "end_lineno", 0) < line]
-        return before[-1] if before else None
+        chosen: list[Binding] = []
+        for each in reversed(bindings):
+            runs = self._runs(each.branch, scope) if getattr(each.node, "end_lineno", 0) < line else False
+            if runs is not False:
+                chosen.insert(0, each)
+            if runs:
+                return chosen
+        return None
+
+    def _runs(self, branch: Branch | None, scope: Scope) -> bool | None:
+        """Whether what is in `branch` runs, None if the text does not say."""
+        runs: bool | None = True
+        while branch is not None:
+            test = self.value(branch.test, scope) if branch.test is not None else None
+            if not isinstance(test, Known):
+                runs = None
+            elif bool(test.value) != branch.taken:
+                return False
+            branch = branch.outer
+        return runs
 
     def at_end(self, name: str) -> tuple[tuple[int, int], Value] | None:
         """The place of a name of the module and its value once all of the module has run; None if no expression gives it one."""
@@ -247,13 +278,14 @@ class Evaluator:
         bindings = scope.names[name]
         if not isinstance(bindings[-1].node, ast.stmt):
             return None
-        chosen = self._chosen(bindings, sys.maxsize) or bindings[-1]
+        settled = self._chosen(bindings, sys.maxsize, scope) or ()
+        chosen = settled[0] if len(settled) == 1 else bindings[-1]
         if not isinstance(chosen.node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or chosen.value is None or chosen.item >= 0:
             return None
         targets = chosen.node.targets if isinstance(chosen.node, ast.Assign) else [chosen.node.target]
         target = next(each for each in targets if isinstance(each, ast.Name) and each.id == name)
         place = self.program.span(target)
-        if self._chosen(bindings, sys.maxsize) is None:
+        if len(settled) != 1:
             return place, self._lost(target)
         found = self._bound(chosen, scope, target)
         return place, self.with_items(found, name, target, scope, sys.maxsize) if isinstance(found, Table) else found
@@ -321,7 +353,8 @@ class Evaluator:
         calls = [(call, where) for call, where in self.scopes.calls if isinstance(call.func, ast.Name) and call.func.id == function.name]
         runs = self._is_run(function.name)
         if runs and not calls:
-            return self.value(binding.value, around) if binding.value is not None else self._lost(node)
+            default = self.value(binding.value, around) if binding.value is not None else self._lost(node)
+            return self._given((binding.node.arg,), default, node, by_place=True)
         if runs or not calls or len(calls) > 20:
             return self._lost(node)
         return self._agreed_value([self._argument(call, where, binding, function, around) for call, where in calls], node)
@@ -360,8 +393,7 @@ class Evaluator:
                 and self.qualified(decorator.func).endswith(".option")
                 and parameter in _destinations(decorator)
             ):
-                table = self.keywords(decorator, self.scopes.module)
-                return self._entry(table, "default", decorator)
+                return self._of_option(decorator, decorator)
         return None
 
     def qualified(self, node: ast.expr) -> str:
@@ -382,7 +414,9 @@ class Evaluator:
         base = self.value(node.value, scope)
         if isinstance(base, Lost) and isinstance(node.value, ast.Name):
             definition = self.definition(node.value, scope)
-            base = Made(node.value.id, Table({}, *base), definition, *base) if definition is not None else base
+            base = (
+                Made(node.value.id, Table({}, base.start, base.stop), definition, base.start, base.stop) if definition is not None else base
+            )
         if not isinstance(base, Made):
             return self._lost(node)
         changed = self._changed(node, scope)
@@ -447,17 +481,60 @@ class Evaluator:
         return self.value(node.args[0], scope) if node.args else self._lost(node)
 
     def _option(self, node: ast.Attribute) -> Value:
-        """The default of an option of argparse."""
+        """What an option of argparse gives: its default, or what the command line has."""
         if self.options is None:
             self.options = {}
             for call, _ in self.scopes.calls:
-                if isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument":
-                    for name in _destinations(call):
-                        self.options.setdefault(name, call)
-        option = self.options.get(node.attr)
-        if option is None:
-            return self._lost(node)
-        return self._entry(self.keywords(option, self.scopes.module), "default", node)
+                if isinstance(call.func, ast.Attribute) and call.func.attr in ("add_argument", "set_defaults"):
+                    set_later = [each.arg for each in call.keywords if each.arg] if call.func.attr == "set_defaults" else []
+                    for name in set_later or _destinations(call):
+                        self.options.setdefault(name, []).append(call)
+        options = self.options.get(node.attr, [])
+        return self._of_option(options[0], node) if len(options) == 1 and not self._is_set(node.attr) else self._lost(node)
+
+    def _is_set(self, option: str) -> bool:
+        """Whether the program sets an option itself, under whichever name it has what argparse gives."""
+        if option not in self.set_options:
+            self.set_options[option] = False  # while it is looked for
+            changes = (change for each in self.scopes.changes.values() for change in each)
+            targets = ((target, where) for _, target, where, _ in changes if isinstance(target, ast.Attribute) and target.attr == option)
+            bases = (self.value(target.value, where) for target, where in targets)
+            self.set_options[option] = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
+        return self.set_options[option]
+
+    def _of_option(self, option: ast.Call, node: ast.expr) -> Value:
+        """What one option of argparse or click gives: its default, or what the command line has."""
+        table = self.keywords(option, self.scopes.module)
+        if self.line is None:
+            return self._entry(table, "default", node)
+        action = next((each.value.value for each in option.keywords if each.arg == "action" and isinstance(each.value, ast.Constant)), "")
+        switch = action in ("store_true", "store_false")
+        lost, span = self._lost(node), self.program.span(node)
+        if table.rest is not None or (not switch and "action" in table.entries) or {"nargs", "multiple"} & table.entries.keys():
+            return lost
+        absent = Known(action == "store_false" if switch else None, *span)
+        default = table.entries["default"][1] if "default" in table.entries else absent
+        found = self._given(_flags(option), default, node)
+        if not isinstance(found, Known) or found.at is None:
+            return found
+        if switch:
+            return found._replace(value=action == "store_true")
+        kind = next((each.value for each in option.keywords if each.arg == "type"), None)
+        if kind is None and option is node and isinstance(default, Known) and default.value is not None:
+            return _as_type(found, type(default.value).__name__) or lost  # click goes by the default
+        return _as_type(found, "str" if kind is None else getattr(kind, "id", "")) or lost
+
+    def _given(self, names: tuple[str, ...], default: Value, node: ast.expr, *, by_place: bool = False) -> Value:
+        """What the command line gives under one of `names`, else `default`, if it is known that nothing else gives it."""
+        line = self.line
+        if line is None:
+            return default
+        setting = next((each for each in reversed(line.settings) if ".".join(map(str, each.path)) in names), None)
+        if setting is None:
+            return default if line.whole and not (by_place and line.by_place) else self._lost(node)
+        if setting.text is None:
+            return Lost(*self.program.span(node), setting.at, setting.word.placeholder)
+        return Known(_read(setting), *self.program.span(node), setting.at)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         name = self.qualified(node.func)
@@ -466,6 +543,9 @@ class Evaluator:
             return self.keywords(node, scope)
         if name in ("int", "float", "max", "min", "round", "str") and node.args and not node.keywords:
             return self._builtin(name, node, scope)
+        written = self._result(node, scope)
+        if written is not None:
+            return self.value(written[0], written[1])
         if last in ("parse_args", "parse_known_args"):
             return Made(NAMESPACE, Table({}, *self.program.span(node)), None, *self.program.span(node))
         if last in _PARSES and isinstance(node.func, ast.Attribute):
@@ -473,12 +553,43 @@ class Evaluator:
         if name in _RUNS and node.args:
             made = self._made(node.args[0], scope, None)
             return made if made is not None else self._lost(node)
+        world = self._world(name, node)
+        if world is not None:
+            return world
         if isinstance(node.func, ast.Attribute) and last == "get" and node.args:
             base, key = self.value(node.func.value, scope), self.value(node.args[0], scope)
             known = isinstance(base, Table) and isinstance(key, Known) and isinstance(key.value, str)
             return self._entry(base, key.value, node) if known else self._lost(node)  # type: ignore[arg-type,union-attr]
         made = self._made(node.func, scope, node)
         return made if made is not None else self._lost(node)
+
+    def _result(self, node: ast.Call, scope: Scope) -> tuple[ast.expr, Scope] | None:
+        """What a function of this file returns without parameters, with its scope; None if it is another, or returns several things."""
+        found = scope.find(node.func.id) if isinstance(node.func, ast.Name) and not node.args and not node.keywords else None
+        function = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return None
+        if function not in self.returned:
+            returns = [each for each in ast.walk(function) if isinstance(each, ast.Return)]
+            last = function.body[-1]
+            self.returned[function] = last.value if isinstance(last, ast.Return) and len(returns) == 1 else None
+        value = self.returned[function]
+        return (value, self.scopes.inner[function]) if value is not None else None
+
+    def _world(self, name: str, node: ast.Call) -> Value | None:
+        """The number of processes if `node` asks for it, None if it asks for something else."""
+        asked = name in _WORLD_SIZES or (
+            name in ("os.environ.get", "os.getenv")
+            and bool(node.args)
+            and isinstance(node.args[0], ast.Constant)
+            and node.args[0].value == "WORLD_SIZE"
+        )
+        if not asked:
+            return None
+        world = self.line.world if self.line is not None else None
+        if world is None:
+            return self._lost(node)
+        return Known(world if name in _WORLD_SIZES else str(world), *self.program.span(node))
 
     def _builtin(self, name: str, node: ast.Call, scope: Scope) -> Value:
         found = [self.value(each, scope) for each in node.args[:20]]
@@ -510,8 +621,36 @@ class Evaluator:
         if classes is None:
             return self._lost(parser)
         several = classes.elts if isinstance(classes, (ast.Tuple, ast.List)) else [classes]
-        found = [self._made(each, scope, None) or self._lost(each) for each in several]
+        found = [self._with_flags(self._made(each, scope, None), parser) or self._lost(each) for each in several]
         return Items(tuple(found), *self.program.span(parser))
+
+    def _with_flags(self, made: Made | None, node: ast.expr) -> Made | None:
+        """`made`, an instance that a parser makes of a class, with the fields that the command line gives."""
+        if made is None or self.line is None or made.definition is None:
+            return made
+        span = self.program.span(node)
+        entries = dict(made.arguments.entries)
+        for each in self.ancestry(made.definition):
+            for name in self.scopes.inner[each].names:
+                given = self._given((name,), Lost(*span), node)
+                if isinstance(given, Known) or name in {str(step) for setting in self.line.settings for step in setting.path}:
+                    entries[name] = span, given
+        rest = None if self.line.whole else Lost(*span)
+        return made._replace(arguments=made.arguments._replace(entries=entries, rest=rest))
+
+    def parses_imported(self, call: ast.Call, scope: Scope) -> bool:
+        """Whether `call` makes a parser of argument classes, one of which is a framework's or made from one."""
+        if not self.qualified(call.func).endswith("ArgumentParser") and not self.qualified(call.func).endswith("TrlParser"):
+            return False
+        made = self._parsed(call, scope)
+        items = made.items if isinstance(made, Items) else ()
+        return any(isinstance(each, Made) and self._is_of_framework(each) for each in items)
+
+    def _is_of_framework(self, made: Made) -> bool:
+        if made.definition is None:
+            return True
+        bases = (base for each in self.ancestry(made.definition) for base in each.bases)
+        return any("." in self.qualified(base) for base in bases if self.definition(base, self.scopes.module) is None)
 
     def _origin(self, node: ast.expr, scope: Scope) -> ast.Call | None:
         """The call that made what `node` names."""
@@ -520,6 +659,33 @@ class Evaluator:
         found = scope.find(node.id) if isinstance(node, ast.Name) else None
         value = found[1][0].value if found is not None and len(found[1]) == 1 else None
         return value if isinstance(value, ast.Call) else None
+
+
+def _is_open(branch: Branch | None) -> bool:
+    """Whether a statement is in a loop, a `try` or a `match`, where the order of the text is not that of the run."""
+    while branch is not None and branch.test is not None:
+        branch = branch.outer
+    return branch is not None
+
+
+def _read(setting: CommandSetting) -> Constant:
+    """What a known setting of a command line is as a literal of Python."""
+    if setting.switch:
+        return True
+    text = setting.text or ""
+    number = whole_number(text)
+    return number if number is not None else {"true": True, "false": False}.get(text.lower(), text)
+
+
+def _as_type(found: Known, kind: str) -> Known | None:
+    """`found` as `add_argument(type=int)` has it; None if that is not known, is text that looks like a number, or it stops there."""
+    return found if type(found.value).__name__ == kind and kind in ("int", "str") else None
+
+
+def _flags(call: ast.Call) -> tuple[str, ...]:
+    """The options that `add_argument("-b", "--batch-size")` knows, as settings of a command line are named."""
+    names = (each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str))
+    return tuple(name.lstrip("-").replace("-", "_") for name in names)
 
 
 def _destinations(call: ast.Call) -> list[str]:
