@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.document import DICTIONARY, MODULE, PYTHON, Document
+from pytest_gbs.model.document import DICTIONARY, FUNCTION, MODULE, PYTHON, Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath
@@ -15,6 +15,8 @@ from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.record import NamedTuple
 
 _MOST_ALIKE: Final = 256
+# What of a program belongs to a table only by its keys.
+_BY_KEYS: Final = (DICTIONARY, FUNCTION, MODULE)
 
 
 class TableEntry(NamedTuple):
@@ -119,7 +121,7 @@ class Recogniser:
         name = f"{root}.{last.rpartition('.')[2]}" if last else root
         entries = [entry for entry in self._entries if name in entry.calls and (not entry.imports or entry.imports in document.imports)]
         seen = sum(self._bits[key] for key in document.keyed.keys() & self._bits.keys()) if entries else 0
-        if name in (DICTIONARY, MODULE):
+        if name in _BY_KEYS:
             entries = [entry for entry in entries if entry.doors & seen and entry.admits(seen) and entry.suits(document)]
         found = max(entries, key=lambda entry: (bool(entry.imports), (entry.marks & seen).bit_count(), entry.weight), default=None)
         return self._load(found) if found is not None else None
@@ -161,7 +163,7 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
         doors = [str(how.all_of[0][-1])] if how.all_of else [str(key[-1]) for key in how.one_of[0]]
         hints.update(doors)
         for call in how.calls:
-            called.update(doors if call in (DICTIONARY, MODULE) else [call.rpartition(".")[2]])
+            called.update(doors if call in _BY_KEYS else [call.rpartition(".")[2]])
         masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
         last = (how.header, how.syntax, how.calls, how.imports)
         of_programs = (how.programs, how.uses, how.yields, how.when)

@@ -19,6 +19,8 @@ PYTHON: Final = "python"
 """The syntax of Python programs."""
 DICTIONARY: Final = "dict"
 """What `Document.called` is where a dictionary of a program is read."""
+FUNCTION: Final = "function"
+"""What `Document.called` is where what a function makes and returns is read."""
 MODULE: Final = "module"
 """What `Document.called` is where the names of a Python module are read."""
 SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 
-from pytest_gbs.model.document import DICTIONARY, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.document import DICTIONARY, FUNCTION, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_NODES
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.index import follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
+from pytest_gbs.readers.python.functions import configurations
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.values import Evaluator, Items, Known, Lost, Made, Table, Value
@@ -51,6 +52,7 @@ def read_documents(program: Program) -> Iterator[Document]:
     scopes = read_scopes(program.tree)
     evaluator = Evaluator(program, scopes)
     found = [*_calls(scopes, evaluator), *_dictionaries(scopes, evaluator)]
+    found += ((FUNCTION, node, table) for node, table in configurations(scopes, evaluator) if _batch().search(" ".join(_keys_of(table, 0))))
     module = _module(program, scopes, evaluator)
     imports = _imports(scopes)
     comments = _Comments(program)
@@ -80,6 +82,15 @@ def _string_or_comment() -> re.Pattern[str]:
 
 def _sets_batch(table: Table) -> bool:
     return any(_batch().search(name) for name in table.entries)
+
+
+def _keys_of(table: Table, depth: int) -> Iterator[str]:
+    """Yield the names of all keys of `table` and of the tables in it."""
+    for name, (_, value) in table.entries.items():
+        yield name
+        inner = value.arguments if isinstance(value, Made) else value
+        if isinstance(inner, Table) and depth < DEEPEST_DOCUMENT:
+            yield from _keys_of(inner, depth + 1)
 
 
 def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST, Table]]:
@@ -225,12 +236,13 @@ class _Comments:
 
     def of_call(self, node: ast.AST, keyed: dict[KeyPath, tuple[Node, Node]], alone: bool) -> tuple[CommentBlock, ...]:
         """The comments within a call, behind what gives its values, right above it, and at the top of a file with one recipe."""
-        assert isinstance(node, ast.expr)
         comments = self._read()
-        if not comments:
+        text = self._docstring(node)
+        if not comments and not text:
             return ()
         keys = self._keys(keyed)
-        first, last = node.lineno, node.end_lineno or node.lineno
+        first: int = getattr(node, "lineno", 1)
+        last: int = getattr(node, "end_lineno", first)
         lines = {line for line in comments if first <= line <= last} | (keys.keys() & comments.keys())
         blocks = [self._block([line], *self._owner(line, keys)) for line in sorted(lines)]
         above = self._above(first)
@@ -239,12 +251,29 @@ class _Comments:
         top = self._above(self._first_code()) if alone else []
         if top and top != above:
             blocks.insert(0, self._block(top, None, HEADER))
-        return tuple(blocks)
+        return (*text, *blocks)
 
     def of_module(self, root: Mapping) -> tuple[CommentBlock, ...]:
         """All comments outside of functions, those behind a name its own."""
         keys = self._keys({(key.text,): (key, value) for key, value in root.entries if isinstance(key, Scalar)}, values=False)
         return tuple(self._block([line], *self._owner(line, keys)) for line in sorted(self._read()))
+
+    def _docstring(self, node: ast.AST) -> tuple[CommentBlock, ...]:
+        """What the docstring of a function says, as a comment above what it makes."""
+        first = node.body[0] if isinstance(node, ast.FunctionDef) else None
+        constant = first.value if isinstance(first, ast.Expr) else None
+        if not isinstance(constant, ast.Constant) or not isinstance(constant.value, str):
+            return ()
+        start = self.program.offset(constant.lineno, constant.col_offset)
+        stop = self.program.offset(constant.end_lineno or constant.lineno, constant.end_col_offset or 0)
+        texts: list[str] = []
+        pieces: list[tuple[int, int]] = []
+        for line in self.program.text[start:stop].split("\n"):
+            text = line.lstrip().lstrip("rRuU").lstrip("\"'") if not texts else line.lstrip()
+            pieces.append((sum(map(len, texts)) + len(texts), self.program.place(start + len(line) - len(text))))
+            texts.append(text.rstrip().rstrip("\"'"))
+            start += len(line) + 1
+        return (CommentBlock("\n".join(texts), tuple(pieces), None, HEADER),)
 
     def _keys(self, keyed: dict[KeyPath, tuple[Node, Node]], values: bool = True) -> dict[int, KeyPath]:
         """The last key on each line of the program, where keys or the text of their values are."""
