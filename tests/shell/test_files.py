@@ -144,3 +144,22 @@ def test_it_reads_files_that_may_hold_commands(name: str) -> None:
 @pytest.mark.parametrize("name", ["a.yaml", "a.py", "sh", "Makefile.yaml", "notes.txt"])
 def test_it_leaves_other_files_alone(name: str) -> None:
     assert not reads(name)
+
+
+@pytest.mark.parametrize(
+    ("rule", "wanted"),
+    [
+        pytest.param("%.done: %.yaml", [None, None], id="a pattern"),
+        pytest.param("a b: c.yaml", [None, None], id="several targets"),
+        pytest.param("run: | dir", ["run", None], id="only an order"),
+        pytest.param("run: \\\n  c.yaml", ["run", None], id="on the next line"),
+        pytest.param("run: $(CONFIG)", ["run", None], id="a variable"),
+        pytest.param("run:", ["run", None], id="none"),
+        pytest.param("x: y.yaml\nrun:", ["run", None], id="of another rule"),
+        pytest.param("run: c.yaml d.yaml", ["run", "c.yaml"], id="the first"),
+        pytest.param("run :: ./c.yaml # why", ["run", "./c.yaml"], id="two colons"),
+    ],
+)
+def test_a_recipe_knows_its_target_and_its_first_prerequisite(rule: str, wanted: list[str | None]) -> None:
+    (command,) = script(f"{rule}\n\tfoo $@ $<\n", "Makefile").commands
+    assert argv(command)[1:] == wanted

@@ -39,7 +39,8 @@ class _Makefile:
         self.conditions = 0
         self.defining = False
         self.target = ""
-        self.recipes: list[tuple[str, int, int]] = []
+        self.named: dict[str, Parts] = {}  # `$@` and `$<` of the rule at hand
+        self.recipes: list[tuple[str, int, int, dict[str, Parts]]] = []
         self.one_shell = False
 
 
@@ -82,7 +83,7 @@ def _read_line(makefile: _Makefile, line: _LogicalLine) -> None:
     if makefile.defining or word == "define":
         makefile.defining = word != "endef"
     elif text.startswith("\t") and makefile.target:
-        makefile.recipes.append((makefile.target, line.start + 1, line.stop))
+        makefile.recipes.append((makefile.target, line.start + 1, line.stop, makefile.named))
     elif not word or word.startswith("#"):
         return
     elif word in _CONDITIONS:
@@ -107,9 +108,23 @@ def _read_rule(makefile: _Makefile, line: _LogicalLine, text: str) -> None:
     if own:
         at = Location(makefile.source.path, line.start, line.stop)
         makefile.variables[own.group(2)] = (unknown(own.group(2), at),)
-    elif ";" in rest:
+        return
+    makefile.named = {name: parts for name, parts in _automatic(makefile.source, line, text) if parts}
+    if ";" in rest:
         start = line.start + text.index(";") + 1
-        makefile.recipes.append((makefile.target, start, line.stop))
+        makefile.recipes.append((makefile.target, start, line.stop, makefile.named))
+
+
+def _automatic(source: Source, line: _LogicalLine, text: str) -> Iterator[tuple[str, Parts]]:
+    """Yield `$@`, the only target of a rule, and `$<`, its first prerequisite; a pattern is any of several, and nothing is known of it."""
+    rule = _rule().match(text)
+    if rule is not None and "%" not in rule.group():
+        for name in ("@", "<"):
+            first, last = rule.span(1 if name == "@" else 2)
+            yield name, (whole(source.path, source.text, line.start + first, line.start + last),) if last > first else ()
+
+
+_rule = lazy_pattern(r"[ ]*([^\s:#=$;|\\]+)[ \t]*::?(?:[ \t]+([^\s:#=$;|()\\]+))?(?=[\s;]|$)")
 
 
 def _assign(makefile: _Makefile, match: re.Match[str], line: _LogicalLine) -> None:
@@ -200,7 +215,10 @@ def _recipes(makefile: _Makefile) -> Iterator[tuple[str, ShellText]]:
     """Yield the recipe lines as texts for a shell, each with its target."""
     text = makefile.source.text
     grouped: list[tuple[str, list[Part]]] = []
-    for target, first, stop in makefile.recipes:
+    for target, first, stop, named in makefile.recipes:
+        for name in "@<":
+            makefile.variables.pop(name, None)
+        makefile.variables |= named
         start = first + len(text[first:stop]) - len(text[first:stop].lstrip("@-+ \t"))
         parts = _without_tabs(makefile.source.path, text, start, stop)
         filled = list(_fill(makefile, parts, 0))

@@ -194,3 +194,19 @@ def test_a_size_of_the_file_keeps_its_place() -> None:
 def test_a_file_that_the_script_writes_is_read() -> None:
     text = "cat > acc.yaml <<EOF\ndistributed_type: FSDP\nnum_processes: 4\nEOF\naccelerate launch --config_file acc.yaml train.py\n"
     assert world(start_of(text)) == 4
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        pytest.param("CUDA_VISIBLE_DEVICES=0,1 accelerate launch --num_processes 1 train.py", "missing", id="several"),
+        pytest.param("CUDA_VISIBLE_DEVICES=0,1 accelerate launch --config_file one.yaml train.py", "missing", id="several, by a file"),
+        pytest.param("CUDA_VISIBLE_DEVICES=3 accelerate launch --num_processes 1 train.py", 1, id="one"),
+        pytest.param("accelerate launch --num_processes 1 train.py", 1, id="not said"),
+        pytest.param("CUDA_VISIBLE_DEVICES=0,1 accelerate launch --use_deepspeed --num_processes 1 train.py", 1, id="DeepSpeed"),
+        pytest.param("CUDA_VISIBLE_DEVICES=0,1 accelerate launch --num_processes 2 train.py", 2, id="a process for each"),
+    ],
+)
+def test_one_process_that_sees_several_devices_may_use_them_all(command: str, expected: int | str) -> None:
+    one = "compute_environment: LOCAL_MACHINE\ndistributed_type: 'NO'\nnum_machines: 1\nnum_processes: 1\n"
+    assert world(start_of(command, {"one.yaml": one})) == expected

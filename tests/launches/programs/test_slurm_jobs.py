@@ -110,3 +110,36 @@ def test_no_more_processes_than_gpus_are_in_order(count: int) -> None:
 def test_a_default_may_be_set_to_what_the_job_has() -> None:
     start = start_of(job("--nodes=1", "--gres=gpu:4") + "torchrun --nproc_per_node ${GPUS:-8} train.py")
     assert problems(start) == [("8 processes are started, but the job has 1 nodes x 4 = 4 GPUs", False)]
+
+
+TRAINER = "import os\nfrom transformers import Trainer\n"
+
+
+@pytest.mark.parametrize("command", ["srun --ntasks=8 python train.py", "mpirun -np 8 python train.py"])
+def test_tasks_that_get_no_rank_may_train_alone(command: str) -> None:
+    assert world(start_of(command, {"train.py": TRAINER})) == "missing"
+
+
+@pytest.mark.parametrize("command", ["srun --ntasks=8 python train.py", "mpirun --bind-to none -np 8 python train.py"])
+@pytest.mark.parametrize(
+    ("before", "program"),
+    [
+        pytest.param("", f"{TRAINER}os.environ['LOCAL_RANK'] = os.environ['SLURM_LOCALID']\n", id="variables of Slurm"),
+        pytest.param("", f"{TRAINER}torch.distributed.init_process_group('nccl')\n", id="a group of its own"),
+        pytest.param("", "import torch\n", id="another library"),
+        pytest.param("export LOCAL_RANK=$SLURM_LOCALID\n", TRAINER, id="the script gives them"),
+    ],
+)
+def test_tasks_that_may_get_a_rank_are_processes(before: str, program: str, command: str) -> None:
+    assert world(start_of(before + command, {"train.py": program})) == 8
+
+
+@pytest.mark.parametrize(
+    "text", ["mpirun hostname", "mpirun -np 2 ./train", "mpirun -np 2 torchrun x.py", "mpirun -n 2 python -c 'print(1)'"]
+)
+def test_what_mpirun_starts_besides_python_is_left_alone(text: str) -> None:
+    assert list(starts(text)) == []
+
+
+def test_mpirun_without_a_number_starts_as_many_as_there_are_slots() -> None:
+    assert world(start_of("mpirun -H a:8,b:8 python train.py")) == "missing"

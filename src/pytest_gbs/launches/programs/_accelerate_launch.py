@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.programs._words import Split, fallback, names, number, option, reason, size, uses
+from pytest_gbs.launches.programs._words import Split, devices, fallback, names, number, option, reason, size, uses
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import LauncherFile, Problem, Surroundings
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
@@ -36,13 +36,14 @@ class AccelerateCommand(NamedTuple):
     """What an `accelerate launch` has to go by: its own words, the file they name, and what may hide more of them.
 
     `named` is the word that names the file; `file` is None if it can't be read. `key` is how the option for the processes is
-    spelled, where another program hands it on.
+    spelled, where another program hands it on. `visible` are the devices that the command sees, None if the machine decides.
     """
 
     own: tuple[Word, ...]
     opaque: Word | None
     named: Word | None
     file: LauncherFile | None
+    visible: Quantity | Unknown | None = None
 
     @property
     def chosen(self) -> bool:
@@ -69,7 +70,7 @@ def given(parts: Split, command: Command, surroundings: Surroundings) -> Acceler
     """What the options of `accelerate launch` and their file say."""
     named = option(parts.own, "--config_file")
     file = surroundings.launcher_file(named[1], command) if named is not None else None
-    return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file)
+    return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file, devices(command))
 
 
 def sizes(of: AccelerateCommand) -> tuple[_Size, ...]:
@@ -79,6 +80,9 @@ def sizes(of: AccelerateCommand) -> tuple[_Size, ...]:
 
 def _hardware(of: AccelerateCommand) -> Iterator[_Size]:
     total = _processes(of)
+    if _sees_several(of, total) and of.visible is not None:
+        yield Unknown(Name.WORLD_SIZE, Reason.MISSING, of.visible.at)
+        return
     if of.single or uses(of.own, "--cpu") or isinstance(total, Unknown):
         single = of.of_file(Name.WORLD_SIZE) if of.single else None
         yield single or (total if isinstance(total, Unknown) else Unknown(Name.WORLD_SIZE, Reason.MISSING))
@@ -99,6 +103,15 @@ def _hardware(of: AccelerateCommand) -> Iterator[_Size]:
     yield machines
     note = Note(f"{total.value} processes on {machines.value} machines") if machines.value > 1 else total.note
     yield total._replace(name=Name.GPUS_PER_NODE, value=each, note=note)
+
+
+def _sees_several(of: AccelerateCommand, total: _Size) -> bool:
+    """Whether one process without a group sees several devices: transformers' Trainer feeds a micro batch to each, others do not.
+
+    ACC launch.py:1385-1407 (simple_launcher); transformers 5.14.1, training_args.py (n_gpu, train_batch_size).
+    """
+    alone = of.single or (of.file is None and not of.chosen and isinstance(total, Quantity) and total.value == 1)
+    return alone and isinstance(of.visible, Quantity) and of.visible.value > 1
 
 
 def _processes(of: AccelerateCommand) -> _Size:

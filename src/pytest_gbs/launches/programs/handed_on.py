@@ -58,4 +58,6 @@ def _on(nodes: tuple[str, Word], found: Start, handed: Command, program: str) ->
     return Unknown(Name.WORLD_SIZE, Reason.MISSING, nodes[1].at), *others
 
 
-LAUNCHER = Launcher("handed on", "python submit.py ... -- torchrun ...: the launcher behind `--`", start=start)
+LAUNCHER = Launcher(
+    "handed on", "python submit.py ... -- torchrun ...: the launcher behind `--`", words=(*sorted(_LAUNCHERS), "python"), start=start
+)

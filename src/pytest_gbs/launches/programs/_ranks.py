@@ -1,0 +1,32 @@
+"""Programs of which each process trains by itself, because nothing says to it which of several it is.
+
+transformers, TRL and accelerate form a group only if `LOCAL_RANK` is set (accelerate 1.15.0, state.py, PartialState._prepare_backend).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pytest_gbs.model.command import Command
+from pytest_gbs.model.launch import Surroundings
+
+
+def may_train_alone(command: Command, index: int, surroundings: Surroundings) -> bool:
+    """Whether the program at `index`, as far as it is seen, gets no rank from whatever starts it several times."""
+    if any(command.variable(name) is not None for name in ("LOCAL_RANK", "RANK")):
+        return False
+    text = surroundings.text_of(command.words[index], command) or ""
+    return _of_hugging_face().search(text) is not None and _finds_ranks().search(text) is None
+
+
+@cache
+def _of_hugging_face() -> re.Pattern[str]:
+    return re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|accelerate)\b")
+
+
+@cache
+def _finds_ranks() -> re.Pattern[str]:
+    return re.compile(
+        r"SLURM_|OMPI_|PMI_|LOCAL_RANK|mpi4py|init_process_group|init_distributed|lightning|submitit|idr_torch|megatron|nemo\b"
+    )
