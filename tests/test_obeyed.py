@@ -196,8 +196,8 @@ def test_a_patch_is_printed_byte_by_byte_or_left_out(
     assert main(["fix", "--fix-declarations", "--diff"]) == 1
     out, err = capfdbinary.readouterr()
     assert err.decode().splitlines() == [
-        "gbs: no patch of near.yaml: it holds control characters or commands of CI systems; without --diff it is written",
-        "gbs: no patch of turned.yaml: it holds control characters or commands of CI systems; without --diff it is written",
+        "gbs: no patch of near.yaml: it contains control characters or commands of CI systems; run without --diff to write it",
+        "gbs: no patch of turned.yaml: it contains control characters or commands of CI systems; run without --diff to write it",
         "gbs: no patch of wide.yaml: it is UTF-16-LE, which git takes for binary; without --diff it is written",
     ]
     assert not OBEYED.search(out.decode().replace("\r\n", "\n"))

@@ -378,4 +378,4 @@ class TestErrors:
 
     def test_no_git(self, git: Git, gbs: Gbs, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(git.root))
-        assert gbs("diff", "HEAD") == (2, "", "gbs: git can't be run: there is none on the PATH\n")
+        assert gbs("diff", "HEAD") == (2, "", "gbs: git can't be run: it is not on the PATH\n")

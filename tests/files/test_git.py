@@ -217,7 +217,7 @@ class TestRevisions:
 
     def test_a_machine_without_git_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        with pytest.raises(UsageError, match="git can't be run: there is none on the PATH"):
+        with pytest.raises(UsageError, match="git can't be run: it is not on the PATH"):
             GitRepository(tmp_path)
 
     def test_the_fork_is_the_last_common_commit(self, git: Git) -> None:

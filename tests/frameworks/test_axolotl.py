@@ -265,5 +265,5 @@ def test_a_total_batch_without_effect_is_a_warning() -> None:
     assert isinstance(found, Finding)
     assert found.severity == Severity.WARNING
     assert text[found.at.start : found.at.stop] == "128"
-    assert found.message == "batch_size 128 is not what axolotl trains with: the accumulation is 1, and each GPU takes 4 per step"
+    assert found.message == "axolotl ignores batch_size 128 for training: accumulation is 1, so each GPU trains on 4 per step"
     assert [text[each.at.start : each.at.stop] for each in found.related] == ["4"]

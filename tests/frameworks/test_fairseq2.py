@@ -221,7 +221,7 @@ def test_undecided_is_no_finding() -> None:
     ("flags", "lines"),
     [
         pytest.param((), [], id="GPUs unknown"),
-        pytest.param(("--world-size", "8"), ["  tokens per step       65,536   at most: 8192 x 1 x 8"], id="known"),
+        pytest.param(("--world-size", "8"), ["  tokens per step       65,536   at most: 8,192 x 1 x 8"], id="known"),
     ],
 )
 def test_the_tokens_that_fill_a_step_are_shown(

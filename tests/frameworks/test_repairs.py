@@ -33,11 +33,11 @@ def _batch(of: Run) -> Quantity:
         (4, 2, 16, 127, []),
         (4, 2, 16, 0, []),
         # 64 / (4 x 16) = 1; 64 / (2 x 16) = 2.
-        (4, 2, 16, 64, ["gradient_accumulation_steps 1", "micro_batch_size 2"]),
+        (4, 2, 16, 64, ["gradient_accumulation_steps to 1", "micro_batch_size to 2"]),
         # 64 / (8 x 16) is not a whole number; 64 / (1 x 16) = 4.
-        (8, 1, 16, 64, ["micro_batch_size 4"]),
+        (8, 1, 16, 64, ["micro_batch_size to 4"]),
         # 128 / 16 = 8 = 2 x 4: neither 3 x n nor n x 3.
-        (3, 3, 16, 128, ["gradient_accumulation_steps 4 and micro_batch_size 2"]),
+        (3, 3, 16, 128, ["gradient_accumulation_steps to 4 and micro_batch_size to 2"]),
     ],
 )
 def test_the_changes_that_reach_a_batch(micro_batch: int, steps: int, ranks: int, wanted: int, words: list[str]) -> None:
@@ -47,7 +47,7 @@ def test_the_changes_that_reach_a_batch(micro_batch: int, steps: int, ranks: int
 
 def test_a_number_without_a_place_is_told_and_not_edited() -> None:
     of = run(micro(4), size(Name.GRADIENT_ACCUMULATION_STEPS, 2, Origin.DEFAULT), world(16), of=document(_BLANK))
-    assert next((repair.words, repair.fix) for repair in reaching(of, _batch(of), 256)) == ("gradient_accumulation_steps 4", None)
+    assert next((repair.words, repair.fix) for repair in reaching(of, _batch(of), 256)) == ("gradient_accumulation_steps to 4", None)
 
 
 @pytest.mark.parametrize(

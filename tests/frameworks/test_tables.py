@@ -61,6 +61,7 @@ SETTLING = {
     "fill_accumulation",
     "count_the_devices",
     "leave_out_generation",
+    "raise_to_whole_groups",
     "reduce_micro_batch",
     "run_alone",
     "schedule_accumulation",
@@ -464,7 +465,7 @@ def test_grpo_refuses_two_ways_of_saying_it_and_a_batch_that_shrinks() -> None:
 
 def test_trainers_that_generate_may_reserve_gpus() -> None:
     reserving = {each.title for each in tables() if each.reserves}
-    of_trl = {"TRL (GRPO)", "TRL (RLOO)", "TRL (Online DPO)"}
+    of_trl = {"TRL (GRPO)", "TRL (RLOO)", "TRL (Online DPO)", "unsloth (GRPO)"}
     by_trl = {"axolotl (GRPO)", "axolotl (EBFT)", "ms-swift (GRPO)", "Megatron-SWIFT (GRPO)", "oumi (GRPO)"}
     assert reserving == of_trl | by_trl
     assert all(each.shares for each in tables() if each.reserves)
