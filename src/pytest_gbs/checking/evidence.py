@@ -9,6 +9,7 @@ from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import Context
 from pytest_gbs.claims.worlds import Nearby, Sizes
 from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.location import Lines, Source
@@ -33,7 +34,15 @@ class Evidence:
 
     def context(self, path: str, policies: tuple[Policy, ...]) -> Context:
         """Return what the recipe at `path` is judged by, `policies` beside its own."""
-        return Context(self._settings, self._hardware(path), self.given, partial(self._nearby, path), policies)
+        nearby = partial(self._nearby, path)
+        return Context(self._settings, self._hardware(path), self.given, nearby, policies, self._documented(path))
+
+    def _documented(self, path: str) -> tuple[Declaration, ...]:
+        if self.launches is None or not self.launches.documents:
+            return ()
+        from pytest_gbs.checking.documented import Subject
+
+        return self.launches.documents.get(Subject(path), ())
 
     def _nearby(self, path: str) -> Nearby:
         """Return what is known of the GPUs per node around a recipe: by its launches, where all agree, else by launcher files."""

@@ -9,6 +9,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Final
 
+from pytest_gbs.checking.documented import Statements, Subject, read_documents
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.launches.find import Scripts
@@ -30,6 +31,7 @@ class LaunchIndex(NamedTuple):
     of_recipe: dict[str, tuple[ResolvedLaunch, ...]]
     alone: dict[str, tuple[ResolvedLaunch, ...]]
     recipes: dict[str, dict[str, None]]  # that each script launches, each once and in order
+    documents: Statements  # of recipes and launches
 
     def shown_by(self, document: Document, repository: Repository) -> tuple[ResolvedLaunch, ...]:
         """Return the launches of a recipe that its own comments show."""
@@ -81,11 +83,14 @@ class LaunchIndex(NamedTuple):
         return Document(source, 1, "shell", None, {}, found.comments if found else (), ())
 
     def declared(self, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
-        """Return what the comments of a script state of the batch or the hardware of one of its launches.
+        """Return what documents, and the comments of a script, state of the batch or the hardware of one of its launches.
 
-        They speak of it where the script has no other launch, or where they stand right above it.
+        Comments speak of it where the script has no other launch, or where they stand right above it.
         """
         path = resolved.found.launch.at.source
+        return (*self._commented(path, resolved), *self.documents.get(Subject(resolved.recipe, resolved.found.launch.at), ()))
+
+    def _commented(self, path: str, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         script = self.scripts.scripts.get(path)
         if script is None or not script.comments or path.endswith(".md"):
             return ()
@@ -122,7 +127,10 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
     for recipe, starts in of_recipe.items():
         for start in starts:
             recipes[start.found.launch.at.source][recipe] = None
-    return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes))
+    documents = tuple(path for path in scripts.paths if path.lower().endswith(".md"))
+    everything = (each for found in (of_recipe, alone) for launches in found.values() for each in launches)
+    stated = read_documents(repository, documents, everything) if documents else {}
+    return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), stated)
 
 
 __all__ = ["LaunchIndex", "index_launches"]

@@ -129,6 +129,7 @@ class Reporting:
             self._keep_sources(finding.at, *(related.at for related in finding.related))
         for run in report.runs:
             self._keep_sources(*(leaf.at for size in run.geometry.stated.values() for leaf in leaves(size) if leaf.at))
+            self._keep_sources(*(declaration.at for declaration in run.declarations))
         return report
 
     def _with_launches(self, pending: FileResult, outcomes: Outcomes) -> Outcomes:

@@ -44,13 +44,14 @@ CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER
 
 
 class Context(NamedTuple):
-    """What a recipe is judged with, beside itself: settings, hardware given on the command line, and launcher files nearby."""
+    """What a recipe is judged with, beside itself: settings, given hardware, launcher files nearby, and what documents state of it."""
 
     settings: Settings
     hardware: Sizes  # of the settings, for this recipe
     given: Sizes
     nearby: Callable[[], Nearby]
     shared: tuple[Policy, ...] = ()
+    documented: tuple[Declaration, ...] = ()
 
 
 def build_runs(
@@ -66,11 +67,13 @@ def build_runs(
     evidence = HardwareEvidence(own, context.given, context.hardware, context.nearby)
     table = _counting_tokens(framework) if Name.SEQUENCE_LENGTH in sizes else framework
     said = said_in_comments(declarations, Force.STATES)
-    claimed = tuple(
-        (d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes)))
-        for d in declarations
-        if d.force == Force.STATES and not d.weak and d.name in CLAIMED
-    )
+
+    def in_their_worlds(stated: Iterable[Declaration]) -> Iterator[tuple[Declaration, tuple[World, ...]]]:
+        for d in stated:
+            if d.force == Force.STATES and not d.weak and d.name in CLAIMED:
+                yield d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes))
+
+    claimed = tuple(in_their_worlds(declarations))
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
     seen = geometry(sizes, hardware.sizes, table, document)
     policies = (*_policies(context.settings.expect, document.source.path), *context.shared)
@@ -87,6 +90,11 @@ def build_runs(
         unread=stated.ended,
     )
     recipe = _with_claims(_best_known(recipe, (worlds[0] for _, worlds in claimed), context), claimed)
+    if context.documented:
+        documented = _with_claims(recipe, in_their_worlds(context.documented))
+        recipe = recipe._replace(
+            documented=documented.claims if documented is not recipe else (), declarations=(*declarations, *context.documented)
+        )
     return (recipe, *_launched(recipe, sizes, context))
 
 
@@ -181,7 +189,7 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     seen = geometry(sizes, hardware, table, resolved.document)
     judges = launch.kind not in JUDGES_NOTHING
     claimed = [claim.declaration for claim in own.claims] if own is not None and judges else []
-    stated = [d for d in declared if d.name in CLAIMED] if judges else []
+    stated = [d for d in declared if d.name in CLAIMED and d.force == Force.STATES] if judges else []
     policies = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
@@ -315,7 +323,7 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) 
             started.append(Launched(run, told))
     own = finalise.without_what_all_launches_override(own, started, rules)
     launched = [each._replace(outcomes=finalise.without_those_of(own, each.outcomes)) for each in started]
-    if len(runs) > 1 or any(declaration.weak for run in runs for declaration in run.declarations):
+    if len(runs) > 1 or any(run.documented or any(declaration.weak for declaration in run.declarations) for run in runs):
         compared = finalise.not_explained(asked.of(rules.of(Scope.RECIPE), runs), own, rules)
         own, launched = _compared(compared, own, launched)
     judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()

@@ -93,6 +93,8 @@ def _meanings(run: Run, declaration: Declaration) -> tuple[str, ...]:
     """Return the sizes a claim may be about; only a claim of reinforcement learning without a unit has several."""
     if declaration.unit == "tokens":
         return (Name.TOKENS_PER_STEP,)
+    if declaration.name == Name.PROMPTS_PER_STEP and run.framework.unit == "completions":  # a step that samples, or one that trains
+        return (Name.PROMPTS_PER_STEP, Name.PROMPTS_PER_ROLLOUT)
     if declaration.name != Name.GLOBAL_BATCH_SIZE:
         return (declaration.name,)
     if declaration.unit == "prompts" and run.framework.unit == "completions":

@@ -144,6 +144,7 @@ class Run(NamedTuple):
     numbers: each has one world, that of the launch.
 
     `locked` is the entry of `gbs.lock` that speaks of the run, `base` its batch at the earlier revision that the check is against.
+    `documented` are claims of documents that are certainly about the recipe by itself; its `declarations` have all that may be.
     `unread` is the code point where reading the comments ended since they state more than is read, None where all were read.
     """
 
@@ -160,6 +161,7 @@ class Run(NamedTuple):
     locked: LockedBatch | None = None
     base: LockedBatch | None = None
     unread: int | None = None
+    documented: tuple[Claim, ...] = ()
 
     def real(self, at: Location) -> Location:
         """Return the place in a real file of `at`, which may be a place in a document that is made up."""

@@ -7,7 +7,8 @@ Each launch is checked separately: with the processes that its launcher starts, 
 line in it. Only the number of the claim counts, not the hardware beside it: a launch on one node with eight times the
 accumulation gives the same batch, and is in order.
 
-It is an error for a shell script, a Slurm script or a Makefile, and a warning for a command in a document. Launches in tests,
+It is an error for a shell script, a Slurm script or a Makefile, and a warning for a command in a document or a claim of one: of the
+section that the command stands in, or that names the script, if there is no other that it may mean. Launches in tests,
 and those whose recipe or batch is a variable, judge nothing.
 
 How to fix it: change the accumulation or the micro batch on the command line until the product is the number claimed (the
@@ -52,7 +53,8 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
     if reading.holds is None:
         message = f"{_whose(run, declaration)} claims {number(declaration)}"
         return Undetermined(CODE, at, message, reading.free, claim=False)
-    severity = Severity.ERROR if launch.kind == Kind.SCRIPT and not declaration.weak else Severity.WARNING
+    weak = declaration.weak or declaration.at.source.lower().endswith(".md")
+    severity = Severity.ERROR if launch.kind == Kind.SCRIPT and not weak else Severity.WARNING
     told = Related(declaration.at, "claimed")
     if reading.size is None:
         found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
@@ -96,7 +98,8 @@ def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:
 
 def _whose(run: Run, declaration: Declaration) -> str:
     at = declaration.at.source
-    return "its comment" if run.launch is not None and at == run.launch.at.source else at.rpartition("/")[2]
+    own = run.launch is not None and at == run.launch.at.source
+    return at.rpartition("/")[2] if not own else "the text around it" if at.lower().endswith(".md") else "its comment"
 
 
 _RECIPE = """\

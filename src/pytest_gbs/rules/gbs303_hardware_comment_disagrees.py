@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import count, leaves
-from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.launch import Start
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
@@ -35,7 +35,7 @@ def check(run: Run) -> Iterator[Outcome]:
     start = run.launch.start if run.launch is not None else None
     if start is None:
         return
-    stated = [each for each in run.declarations if each.name in HARDWARE]
+    stated = [each for each in run.declarations if each.name in HARDWARE and each.force == Force.STATES]
     for declaration in stated:
         # Two numbers for one size are about several machines: one of them serves, say.
         if len({each.value for each in stated if each.name == declaration.name}) == 1:

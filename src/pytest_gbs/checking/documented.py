@@ -1,0 +1,151 @@
+"""What documents state about the recipes and launches of a repository: each statement with what it is certainly about.
+
+A statement is about the recipe or launch that its own paragraph names, else about the only one of its section. What has several
+candidates there, or only candidates elsewhere in the document, is kept for `gbs show` and judges nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from pytest_gbs.checking.repository import Repository
+from pytest_gbs.checking.runs import CLAIMED
+from pytest_gbs.claims.documents import Section, read_sections
+from pytest_gbs.model.command import below
+from pytest_gbs.model.declaration import Declaration, Force
+from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.quantity import HARDWARE
+from pytest_gbs.model.record import NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.launches.resolve import ResolvedLaunch
+
+# A statement that may be about more recipes than this is about none of them.
+_MOST_SUBJECTS: Final = 8
+
+
+class Subject(NamedTuple):
+    """What a statement may be about: a launch at a place, or a recipe by itself (no place)."""
+
+    recipe: str
+    launch: Location | None = None
+
+
+Statements = dict[Subject, tuple[Declaration, ...]]
+
+
+def read_documents(repository: Repository, paths: Iterable[str], launches: Iterable[ResolvedLaunch]) -> Statements:
+    """What the documents at `paths` state of each recipe and launch; statements that judge nothing have the force "other"."""
+    at_source: defaultdict[str, dict[Subject, None]] = defaultdict(dict)
+    for resolved in launches:
+        at = resolved.found.launch.at
+        at_source[at.source][Subject(resolved.recipe, at)] = None
+    files: defaultdict[str, list[str]] = defaultdict(list)
+    for path in repository.all_paths:
+        files[path.rpartition("/")[2]].append(path)
+    found: defaultdict[Subject, dict[Declaration, None]] = defaultdict(dict)
+    for path in paths:
+        source = repository.tree.read(path)
+        if isinstance(source, Source):
+            document = _Document(repository, source, at_source, files)
+            for subject, declaration in repository.guard.attempt(path, partial(_all, document), ()):
+                found[subject][declaration] = None
+    return {subject: tuple(each) for subject, each in found.items()}
+
+
+def _all(document: _Document) -> tuple[tuple[Subject, Declaration], ...]:
+    return tuple(document.statements())
+
+
+class _Document:
+    """One document: its sections, and what may be meant in each."""
+
+    def __init__(
+        self, repository: Repository, source: Source, at_source: dict[str, dict[Subject, None]], files: dict[str, list[str]]
+    ) -> None:
+        self._repository, self._source, self._at_source, self._files = repository, source, at_source, files
+        self._sections = read_sections(source)
+        self._known: dict[str, tuple[Subject, ...]] = {}
+
+    def statements(self) -> Iterator[tuple[Subject, Declaration]]:
+        """Yield each statement with each recipe or launch that it may be about."""
+        for number, section in enumerate(self._sections):
+            stated = [each for each in section.paragraphs if each.declarations]
+            here = self._subjects(section) if stated else ()
+            for paragraph in stated:
+                named = self._named(paragraph.names)
+                subjects = _merged((*named, *(each for each in here if each.recipe in {n.recipe for n in named}))) if named else here
+                if paragraph.row and not named:
+                    continue
+                certain = len(subjects) == 1
+                for subject in subjects or self._around(number):
+                    for declaration in paragraph.declarations:
+                        yield subject, declaration if certain and _is_one(declaration, section) else declaration._replace(force=Force.OTHER)
+
+    def _subjects(self, section: Section) -> tuple[Subject, ...]:
+        """The launches that stand in a section, and the recipes and scripts that it names."""
+        in_it = (
+            each for each in self._at_source.get(self._source.path, ()) if each.launch and section.start <= each.launch.start < section.stop
+        )
+        return _merged((*in_it, *self._named(name for paragraph in section.paragraphs for name in paragraph.names)))
+
+    def _around(self, number: int) -> tuple[Subject, ...]:
+        """The subjects of the smallest part of the document around a section that has any; nothing if it has too many."""
+        levels = [section.level for section in self._sections]
+        above: int | None = number
+        while above is not None:
+            below_it = levels[above]
+            above = next((i for i in range(above - 1, -1, -1) if levels[i] < below_it), None)
+            first = above or 0
+            stop = next((i for i in range(first + 1, len(levels)) if above is not None and levels[i] <= levels[above]), len(levels))
+            found = _merged(each for section in self._sections[first:stop] for each in self._subjects(section))
+            if found:
+                return found if len(found) <= _MOST_SUBJECTS else ()
+        return ()
+
+    def _named(self, names: Iterable[str]) -> tuple[Subject, ...]:
+        for name in (names := tuple(names)):
+            if name not in self._known:
+                self._known[name] = tuple(self._of_file(name))
+        return _merged(subject for name in names for subject in self._known[name])
+
+    def _of_file(self, name: str) -> Iterator[Subject]:
+        """Yield the recipe that a file name is that of, or the launches of a script; nothing if it is not certain which file is meant."""
+        path = self._find(name)
+        if path is None:
+            return
+        if path.endswith(SCRIPTS):
+            yield from self._at_source.get(path, ())
+        elif path.endswith(CONFIGURATIONS):
+            documents = self._repository.readable(path)
+            framework = self._repository.recognise(documents[0]) if len(documents) == 1 else None
+            if framework is not None and not framework.companion:
+                yield Subject(path)
+
+    def _find(self, name: str) -> str | None:
+        folder = self._source.path.rpartition("/")[0]
+        same = self._files.get(name.rpartition("/")[2], [])
+        near = next((path for path in (below(folder, name), below("", name)) if path in same), None)
+        return near or (same[0] if len(same) == 1 and "/" not in name else None)
+
+
+def _merged(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
+    """`subjects` each once; a recipe by itself gives way to its launches."""
+    found = tuple(dict.fromkeys(subjects))
+    launched = {each.recipe for each in found if each.launch is not None}
+    return tuple(each for each in found if each.launch is not None or each.recipe not in launched)
+
+
+def _is_one(declaration: Declaration, section: Section) -> bool:
+    """Return whether a batch is stated as it is, and is the only one of its kind in its section: two are about two things."""
+    same = {
+        each.value
+        for paragraph in section.paragraphs
+        for each in paragraph.declarations
+        if (each.name, each.unit) == (declaration.name, declaration.unit) and (not paragraph.row or declaration.name in HARDWARE)
+    }
+    return declaration.force == Force.STATES and declaration.name in CLAIMED and len(same | {declaration.value}) == 1

@@ -1,0 +1,188 @@
+"""What the prose of a Markdown document states about batches and hardware, by section; code blocks are not prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from pytest_gbs.claims.grammars import read_declarations
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.limits import MOST_COMMENT_CHARACTERS
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.record import NamedTuple
+
+# Headings of sections that report what was or what others did, rather than what the files of the repository do.
+_ELSEWHERE: Final = (
+    *("result", "evaluat", "inference", "serving", "deploy", "benchmark", "performance", "throughput", "changelog", "release", "history"),
+    *("news", "citation", "acknowledg", "related work", "model zoo", "troubleshoot", "faq", "profil", "ablation"),
+)
+_HISTORIES: Final = ("changelog", "history", "release", "news")
+_WORDS: Final = ("batch", "gbs")
+
+
+class Paragraph(NamedTuple):
+    """A paragraph, an item of a list or a row of a table: what it states, and the files that it names.
+
+    `row` is true of a row of a table with several columns, which speaks of what it names and of nothing else.
+    """
+
+    start: int
+    declarations: tuple[Declaration, ...]
+    names: tuple[str, ...]
+    row: bool = False
+
+
+class Section(NamedTuple):
+    """A section from its heading to the next one, of whatever level: level 0 is what stands before the first heading."""
+
+    level: int
+    start: int
+    stop: int
+    paragraphs: tuple[Paragraph, ...]
+
+
+def read_sections(source: Source) -> tuple[Section, ...]:
+    """The sections of a document with what they state, without those whose heading says that they report results or history.
+
+    A document without any word of a batch has none, nor has one that is a list of changes.
+    """
+    lower = source.text.lower()
+    name = source.path.rpartition("/")[2].lower()
+    if len(lower) > MOST_COMMENT_CHARACTERS or name.startswith(_HISTORIES) or not any(map(lower.__contains__, _WORDS)):
+        return ()
+    found: list[Section] = []
+    skipped = 0  # the level of the heading whose section is left out
+    for level, start, stop, heading in _headed(source.text):
+        if skipped and level > skipped:
+            continue
+        skipped = level if level and any(word in heading.lower() for word in _ELSEWHERE) else 0
+        if not skipped:
+            found.append(Section(level, start, stop, tuple(_paragraphs(source, start, stop))))
+    return tuple(found)
+
+
+@cache
+def _line() -> re.Pattern[str]:
+    return re.compile(r"[^\n]*\n?")
+
+
+@cache
+def _fence() -> re.Pattern[str]:
+    return re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
+
+
+@cache
+def _heading() -> re.Pattern[str]:
+    return re.compile(r"(#{1,6})[ \t]+(.*)")
+
+
+def _prose(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a part of a document that stand in no code block, each with its place; a block is an empty line."""
+    fence = ""
+    while start < stop:
+        match = _line().match(text, start, stop)
+        assert match is not None
+        line = match[0].rstrip("\r\n")
+        marker = _fence().match(line)
+        if fence:
+            fence = "" if marker and marker[1].startswith(fence) else fence
+        elif marker:
+            fence = marker[1]
+            yield start, ""
+        else:
+            yield start, line
+        start = match.end()
+
+
+def _headed(text: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield the level, the start, the end and the heading of each section."""
+    level, begin, heading = 0, 0, ""
+    for start, line in _prose(text, 0, len(text)):
+        match = _heading().match(line) if line.startswith("#") else None
+        if match:
+            yield level, begin, start, heading
+            level, begin, heading = len(match[1]), start, match[2]
+    yield level, begin, len(text), heading
+
+
+@cache
+def _item() -> re.Pattern[str]:
+    return re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+
+
+def _paragraphs(source: Source, start: int, stop: int) -> Iterator[Paragraph]:
+    """Yield the paragraphs of a section that state something or name files."""
+    lines: list[tuple[int, str]] = []
+    header: list[str] = []
+    for place, line in (*_prose(source.text, start, stop), (stop, "")):
+        in_table = line.lstrip().startswith("|")
+        if lines and (not line.strip() or in_table or line.startswith("#") or _item().match(line)):
+            yield from _paragraph(source, [(at, _plain(each)) for at, each in lines])
+            lines = []
+        if not in_table:
+            header = []
+            lines += [(place, line)] if line.strip() and not line.startswith("#") else []
+            continue
+        cells = list(_cells(place, line))
+        if not header:
+            header = [cell for _, cell in cells]
+        elif set(line) - set("|:- \t"):
+            yield from _row(source, cells, header)
+
+
+def _plain(line: str) -> str:
+    """Return a line with blanks in the place of the signs of Markdown, each character at its place."""
+    item = _item().match(line)
+    line = " " * item.end() + line[item.end() :] if item else line
+    return line.replace("`", " ").replace("**", "  ")
+
+
+def _cells(place: int, line: str) -> Iterator[tuple[int, str]]:
+    """Yield the cells of a row of a table, each with its place."""
+    at = place
+    for cell in line.rstrip().removesuffix("|").split("|"):
+        if at > place or cell.strip():
+            yield at + len(cell) - len(cell.lstrip()), _plain(cell.lstrip()).rstrip()
+        at += len(cell) + 1
+
+
+def _row(source: Source, cells: list[tuple[int, str]], header: list[str]) -> Iterator[Paragraph]:
+    """Yield a row as prose: `Global batch size: 128` where there are two columns, else each number behind the heading of its column."""
+    parts: list[tuple[int, str]] = []
+    for i, (place, cell) in enumerate(cells):
+        if len(cells) == 2:
+            parts.append((place, f"{cell}{': ' if i == 0 else ''}"))
+        else:
+            called = f"{header[i]}: " if i < len(header) and cell[:1].isdigit() else ""
+            parts += [(place, called), (place, f"{cell}, ")]
+    text, pieces = "", []
+    for place, part in parts:
+        pieces.append((len(text), place))
+        text += part
+    yield from _stated(source, CommentBlock(text, tuple(pieces), None, "header"), row=len(cells) > 2)
+
+
+def _paragraph(source: Source, lines: list[tuple[int, str]]) -> Iterator[Paragraph]:
+    text, pieces = "", []
+    for place, line in lines:
+        body = line.strip()
+        pieces.append((len(text), place + len(line) - len(line.lstrip())))
+        text += f"{body}\n"
+    yield from _stated(source, CommentBlock(text.rstrip("\n"), tuple(pieces), None, "header"))
+
+
+@cache
+def _file() -> re.Pattern[str]:
+    return re.compile(r"[\w.+/-]{1,300}\.(?:ya?ml|toml|json|sh|slurm|sbatch)(?![\w/-])")
+
+
+def _stated(source: Source, block: CommentBlock, *, row: bool = False) -> Iterator[Paragraph]:
+    names = tuple(dict.fromkeys(_file().findall(block.text)))
+    # The name of a file makes a comment speak of another recipe; here it says what is spoken of.
+    nameless = block._replace(text=_file().sub(lambda match: "_" * len(match[0]), block.text)) if names else block
+    declarations = read_declarations((nameless,), source.path)
+    if names or declarations:
+        yield Paragraph(block.pieces[0][1], declarations, names, row)

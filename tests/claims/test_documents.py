@@ -1,0 +1,51 @@
+"""What the prose of documents states, and which sections are left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.claims.documents import read_sections
+from pytest_gbs.model.location import Source
+
+
+def _stated(text: str, path: str = "README.md") -> list[tuple[str, int, str]]:
+    """Return what a document states: the size, its number, and what stands at its place."""
+    found = [d for section in read_sections(Source(path, text)) for each in section.paragraphs for d in each.declarations]
+    return [(d.name, d.value, text[d.at.start : d.at.stop]) for d in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        pytest.param("# Results\n\nWe use a global batch size of 32.\n", "README.md", id="results"),
+        pytest.param("# Evaluation\n\n## Details\n\nGlobal batch size 32.\n", "README.md", id="below a heading of results"),
+        pytest.param("# Train\n\n```yaml\n# global batch size 32\n```\n", "README.md", id="a block of code"),
+        pytest.param("# Train\n\n~~~\nglobal batch size 32\n~~~\n", "README.md", id="another block of code"),
+        pytest.param("# Train\n\nThe evaluation uses a batch size of 32.\n", "README.md", id="evaluation"),
+        pytest.param("# 1.2\n\nThe global batch size is 32.\n", "CHANGELOG.md", id="a list of changes"),
+        pytest.param("# Train\n\n| Model | 1024 | batch |\n|---|---|---|\n| a | 32 | x |\n", "README.md", id="a table of something else"),
+    ],
+)
+def test_it_states_nothing(text: str, path: str) -> None:
+    assert _stated(text, path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param("# Train\n\nWe train with a **global batch size** of `32`.\n", "32", id="a sentence"),
+        pytest.param("# Results\n\nSeen.\n\n# Train\n\nGlobal batch size 32.\n", "32", id="behind the results"),
+        pytest.param("- TP=2\n- `train_global_batch_size=2048`, `lr=1`\n", "2048", id="settings in a list"),
+        pytest.param("| Setting | Value |\n|---|---|\n| Global batch size | 8,192 |\n", "8,192", id="a table of two columns"),
+        pytest.param("| Recipe | GBS | lr |\n|---|---:|---|\n| `a.yaml` | 64 | 1e-5 |\n", "64", id="a table of three columns"),
+        pytest.param("The batch:\n\n64 GPUs: 64 * 1 * 2 = 128\n", "128", id="arithmetic"),
+    ],
+)
+def test_it_states_a_batch_at_its_place(text: str, value: str) -> None:
+    batches = [each for each in _stated(text) if each[0] == "global_batch_size"]
+    assert batches == [("global_batch_size", int(value.replace(",", "")), value)]
+
+
+def test_files_are_named_by_the_paragraph_that_names_them() -> None:
+    (section,) = read_sections(Source("README.md", "Batch size: see [it](conf/a.yaml) and `run.sh`.\n\nMore in b.yml.\n"))
+    assert [each.names for each in section.paragraphs] == [("conf/a.yaml", "run.sh"), ("b.yml",)]
