@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import CLAIMED
@@ -17,15 +17,12 @@ from pytest_gbs.claims.documents import Section, read_sections
 from pytest_gbs.model.command import below
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
+from pytest_gbs.model.limits import MOST_SUBJECTS
 from pytest_gbs.model.location import Location, Source
-from pytest_gbs.model.quantity import HARDWARE
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.launches.resolve import ResolvedLaunch
-
-# A statement that may be about more recipes than this is about none of them.
-_MOST_SUBJECTS: Final = 8
 
 
 class Subject(NamedTuple):
@@ -74,17 +71,24 @@ class _Document:
     def statements(self) -> Iterator[tuple[Subject, Declaration]]:
         """Yield each statement with each recipe or launch that it may be about."""
         for number, section in enumerate(self._sections):
-            stated = [each for each in section.paragraphs if each.declarations]
-            here = self._subjects(section) if stated else ()
-            for paragraph in stated:
+            values = section.values()
+            for paragraph in (each for each in section.paragraphs if each.declarations):
                 named = self._named(paragraph.names)
-                subjects = _merged((*named, *(each for each in here if each.recipe in {n.recipe for n in named}))) if named else here
-                if paragraph.row and not named:
+                subjects = self._meant[number]
+                if named:
+                    recipes = {each.recipe for each in named}
+                    subjects = _merged((*named, *(each for each in subjects if each.recipe in recipes)))
+                elif paragraph.row:
                     continue
                 certain = len(subjects) == 1
-                for subject in subjects or self._around(number):
-                    for declaration in paragraph.declarations:
-                        yield subject, declaration if certain and _is_one(declaration, section) else declaration._replace(force=Force.OTHER)
+                for declaration in paragraph.declarations:
+                    each = declaration if certain and _judges(declaration, values) else declaration._replace(force=Force.OTHER)
+                    yield from ((subject, each) for subject in subjects or self._around(number))
+
+    @cached_property
+    def _meant(self) -> tuple[tuple[Subject, ...], ...]:
+        """What each section may be about by itself."""
+        return tuple(map(self._subjects, self._sections))
 
     def _subjects(self, section: Section) -> tuple[Subject, ...]:
         """The launches that stand in a section, and the recipes and scripts that it names."""
@@ -102,9 +106,9 @@ class _Document:
             above = next((i for i in range(above - 1, -1, -1) if levels[i] < below_it), None)
             first = above or 0
             stop = next((i for i in range(first + 1, len(levels)) if above is not None and levels[i] <= levels[above]), len(levels))
-            found = _merged(each for section in self._sections[first:stop] for each in self._subjects(section))
+            found = _merged(each for subjects in self._meant[first:stop] for each in subjects)
             if found:
-                return found if len(found) <= _MOST_SUBJECTS else ()
+                return found if len(found) <= MOST_SUBJECTS else ()
         return ()
 
     def _named(self, names: Iterable[str]) -> tuple[Subject, ...]:
@@ -140,12 +144,7 @@ def _merged(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
     return tuple(each for each in found if each.launch is not None or each.recipe not in launched)
 
 
-def _is_one(declaration: Declaration, section: Section) -> bool:
+def _judges(declaration: Declaration, values: dict[tuple[str, str], set[int]]) -> bool:
     """Return whether a batch is stated as it is, and is the only one of its kind in its section: two are about two things."""
-    same = {
-        each.value
-        for paragraph in section.paragraphs
-        for each in paragraph.declarations
-        if (each.name, each.unit) == (declaration.name, declaration.unit) and (not paragraph.row or declaration.name in HARDWARE)
-    }
-    return declaration.force == Force.STATES and declaration.name in CLAIMED and len(same | {declaration.value}) == 1
+    others = values.get((declaration.name, declaration.unit), set()) - {declaration.value}
+    return declaration.force == Force.STATES and declaration.name in CLAIMED and not others

@@ -10,7 +10,7 @@ from typing import Final
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.limits import MOST_COMMENT_CHARACTERS
+from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.record import NamedTuple
 
@@ -43,19 +43,29 @@ class Section(NamedTuple):
     stop: int
     paragraphs: tuple[Paragraph, ...]
 
+    def values(self) -> dict[tuple[str, str], set[int]]:
+        """The numbers of each size and unit that its prose states, without rows of tables, which are about what they name."""
+        found: dict[tuple[str, str], set[int]] = {}
+        for each in self.paragraphs:
+            for declaration in () if each.row else each.declarations:
+                found.setdefault((declaration.name, declaration.unit), set()).add(declaration.value)
+        return found
+
 
 def read_sections(source: Source) -> tuple[Section, ...]:
     """The sections of a document with what they state, without those whose heading says that they report results or history.
 
-    A document without any word of a batch has none, nor has one that is a list of changes.
+    A document without any word of a batch has none, nor has one that is a list of changes, or is too long.
     """
     lower = source.text.lower()
     name = source.path.rpartition("/")[2].lower()
-    if len(lower) > MOST_COMMENT_CHARACTERS or name.startswith(_HISTORIES) or not any(map(lower.__contains__, _WORDS)):
+    if len(lower) > LONGEST_PROSE or name.startswith(_HISTORIES) or not any(map(lower.__contains__, _WORDS)):
         return ()
     found: list[Section] = []
     skipped = 0  # the level of the heading whose section is left out
-    for level, start, stop, heading in _headed(source.text):
+    for number, (level, start, stop, heading) in enumerate(_headed(source.text)):
+        if number >= MOST_SECTIONS:
+            return ()
         if skipped and level > skipped:
             continue
         skipped = level if level and any(word in heading.lower() for word in _ELSEWHERE) else 0

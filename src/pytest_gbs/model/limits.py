@@ -35,6 +35,9 @@ MOST_WORDS: Final = 400  # words, numbers and signs of a sentence; a claim behin
 MOST_DIGITS: Final = 15  # digits of a number; a longer one is not a size
 LARGEST_PRODUCT: Final = 10**18  # a product, and each step on the way to it; arithmetic beyond that is not checked
 DEEPEST_BRACKETS: Final = 4  # brackets within each other in arithmetic; deeper arithmetic is not checked
+LONGEST_PROSE: Final = 200_000  # characters of a document; what a longer one states is not read
+MOST_SECTIONS: Final = 500  # sections of a document; what one with more of them states is not read
+MOST_SUBJECTS: Final = 8  # recipes and launches that a statement of a document may be about; it is about none of more
 MOST_SUPPRESSIONS: Final = 500  # `gbs: ignore` comments of a file; those behind them silence nothing
 MOST_SUPPRESSIONS_ON_A_LINE: Final = 20  # `gbs: ignore` comments on one line; those behind them silence nothing
 
