@@ -11,6 +11,7 @@ from typing import Final
 
 from pytest_gbs.checking.documented import Statements, Subject, read_documents
 from pytest_gbs.checking.repository import Repository
+from pytest_gbs.claims.documents import read_model_cards
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.launches.find import Scripts
 from pytest_gbs.launches.resolve import LaunchResolver, ResolvedLaunch
@@ -130,6 +131,10 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
     documents = tuple(path for path in scripts.paths if path.lower().endswith(".md"))
     everything = (each for found in (of_recipe, alone) for launches in found.values() for each in launches)
     stated = read_documents(repository, documents, everything) if documents else {}
+    for path in documents:
+        source = repository.tree.read(path)
+        if isinstance(source, Source):
+            scripts.mistakes[path] += read_model_cards(source)
     return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), stated)
 
 

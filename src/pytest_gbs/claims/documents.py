@@ -10,8 +10,10 @@ from typing import Final
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.launch import ModelCard
 from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
 
 # Headings of sections that report what was or what others did, rather than what the files of the repository do.
@@ -196,3 +198,34 @@ def _stated(source: Source, block: CommentBlock, *, row: bool = False) -> Iterat
     declarations = read_declarations((nameless,), source.path)
     if names or declarations:
         yield Paragraph(block.pieces[0][1], declarations, names, row)
+
+
+# What the Trainer writes, and leaves out if it is one: transformers 4.57.1 modelcard.py (extract_hyperparameters_from_trainer).
+_TOTAL: Final = "total_train_batch_size"
+_FACTORS: Final = {
+    "train_batch_size": Name.MICRO_BATCH_SIZE,
+    "num_devices": Name.WORLD_SIZE,
+    "gradient_accumulation_steps": Name.GRADIENT_ACCUMULATION_STEPS,
+}
+
+
+@cache
+def _entry() -> re.Pattern[str]:
+    return re.compile(r"[-*] (\w+): (\d{1,15})[ \t]*$")
+
+
+def read_model_cards(source: Source) -> Iterator[ModelCard]:
+    """Yield the lists of a model card that the Trainer writes, as far as they state a total and the batch of a device."""
+    if _TOTAL not in source.text or len(source.text) > LONGEST_PROSE:
+        return
+    sizes: dict[str, Quantity] = {}
+    for place, line in (*_prose(source.text, 0, len(source.text)), (len(source.text), "")):
+        match = _entry().match(line)
+        if match and match[1] in (_TOTAL, *_FACTORS):
+            at = Location(source.path, place + match.start(2), place + match.end(2))
+            name = _FACTORS.get(match[1], Name.GLOBAL_BATCH_SIZE)
+            sizes[match[1]] = Quantity(name, int(match[2]), Origin.COMMENT, key=match[1], at=at)
+        elif not line.startswith(("- ", "* ")):
+            if _TOTAL in sizes and "train_batch_size" in sizes:
+                yield ModelCard(sizes[_TOTAL], tuple(sizes[name] for name in _FACTORS if name in sizes))
+            sizes = {}

@@ -57,6 +57,13 @@ class LostFlags(NamedTuple):
     at: Location
 
 
+class ModelCard(NamedTuple):
+    """The sizes of the list that the Trainer writes into a model card, each with its place; `total` is the batch that it states."""
+
+    total: Quantity
+    factors: tuple[Quantity, ...]
+
+
 class Problem(NamedTuple):
     """Something wrong inside one launcher file: what its launcher would do, where, and the places it is about.
 
