@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import GOOD, UNCLAIMED, Gbs, write
+from tests.cli.support import GOOD, STALE, UNCLAIMED, Gbs, write
 
 ALWAYS = ("gbs.toml", ".pre-commit-config.yaml")
 NEXT = "next: gbs lock writes the batch size of each recipe to gbs.lock: commit it, and a change fails the hook and CI\n"
@@ -61,6 +61,19 @@ def test_the_lock_makes_a_changed_batch_fail(repo: Path, gbs: Gbs) -> None:
     assert (gbs("check").code, gbs("lock", "--check").code) == (0, 0)
     write(repo, {"sft.yaml": UNCLAIMED.replace("size: 4", "size: 3")})
     assert (gbs("check").code, gbs("lock", "--check").code) == (1, 1)
+
+
+def test_errors_that_are_there_need_not_stop_anyone(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"sft.yaml": UNCLAIMED})
+    assert "baseline" not in gbs("init", "--lock").out
+    (repo / "gbs.lock").unlink()
+    write(repo, {"stale.yaml": STALE})
+    out = gbs("init", "--lock").out
+    assert "next: fix the 1 error that gbs check reports, or accept what is there for now:\n" in out
+    assert gbs("check").code == 1
+    gbs("check", "--write-baseline", "gbs-baseline.json")
+    write(repo, {"gbs.toml": 'baseline = "gbs-baseline.json"\n'})
+    assert gbs("check").code == 0
 
 
 def test_a_lock_that_is_there_stays(repo: Path, gbs: Gbs) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.checking.accepted import missing, read_baseline
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import complain
+from pytest_gbs.formats._summary import count
 from pytest_gbs.history.baseline import BaselineEntry, entries, parse, render, told, without
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
@@ -33,7 +34,10 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
             raise UsageError("--write-baseline writes a new file: leave out --baseline and --prune-baseline")
         found = entries(report)
         write_file(arguments.write_baseline, render(found).encode())
-        complain(f"{found.total()} findings written to {arguments.write_baseline}")
+        known_to_all = (
+            "" if asked.settings.baseline else f'; baseline = "{arguments.write_baseline}" in the settings leaves them out everywhere'
+        )
+        complain(f"{count(found.total(), 'finding')} written to {arguments.write_baseline}{known_to_all}")
         return None
     name, known = _known(asked, arguments)
     gone = Counter[BaselineEntry]() if arguments.changed_since else missing(report, known, asked.settings, asked.targets)

@@ -6,19 +6,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._given import asked
 from pytest_gbs.cli._input import here
 from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._snippets import SETTINGS, SYSTEMS, Snippet, snippets
 from pytest_gbs.cli._streams import agrees
+from pytest_gbs.cli.lock import first_lock
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
+from pytest_gbs.formats._summary import count
 from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.model.outcome import Severity
 
 if TYPE_CHECKING:
     import argparse
 
 _LOCK: Final = "gbs.lock"
+_BASELINE: Final = "gbs-baseline.json"
 _QUESTION: Final = "write gbs.lock, so that a changed batch size fails from now on?"
 
 
@@ -42,10 +48,13 @@ def run(arguments: argparse.Namespace) -> int:
     root = find_root(folder)
     wanted = list(snippets(str(root), _names(root), arguments.ci))
     only_tells = arguments.dry_run or arguments.diff
+    errors = 0
     if not _exists(root / _LOCK) and (arguments.lock or (not only_tells and agrees(_QUESTION))):
-        wanted.append(_lock(root))
+        text, report = first_lock(asked([str(root)], CommandLineHardware()))
+        wanted.append(Snippet(_LOCK, text))
+        errors = len(set(report.findings(Severity.ERROR)))
     told = [_place(root, snippet, arguments) for snippet in wanted]
-    emit("".join(told) + ("" if only_tells else _next(root, told)))
+    emit("".join(told) + ("" if only_tells else _next(root, told, errors)))
     return 0
 
 
@@ -61,17 +70,12 @@ def _names(root: Path) -> frozenset[str]:
         raise UsageError(f"{root}: {error.strerror or error}") from error
 
 
-def _lock(root: Path) -> Snippet:
-    from pytest_gbs.cli._given import asked
-    from pytest_gbs.cli.lock import text_of
-    from pytest_gbs.model.hardware import CommandLineHardware
-
-    return Snippet(_LOCK, text_of(asked([str(root)], CommandLineHardware())))
-
-
-def _next(root: Path, told: list[str]) -> str:
+def _next(root: Path, told: list[str], errors: int) -> str:
     """Return what is left to do, a line each."""
     lines = []
+    if errors:
+        lines.append(f"next: fix the {count(errors, 'error')} that gbs check reports, or accept what is there for now:")
+        lines.append(f'      gbs check --write-baseline {_BASELINE}, and baseline = "{_BASELINE}" in the settings')
     if not _exists(root / _LOCK):
         lines.append("next: gbs lock writes the batch size of each recipe to gbs.lock: commit it, and a change fails the hook and CI")
     if "wrote .pre-commit-config.yaml\n" in told:

@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if new or report.recipes() else 3
 
 
-def text_of(asked: Job) -> str:
-    """Return what `gbs.lock` would have for the repository, without a look at the file that is there.
+def first_lock(asked: Job) -> tuple[str, Report]:
+    """Return what `gbs.lock` has for a repository that has none yet, and the report that it comes from.
 
     Raises:
         UsageError: a bug of gbs was met, so that it may be incomplete.
@@ -79,7 +79,7 @@ def text_of(asked: Job) -> str:
     report = _report(asked)
     if report.internal:
         raise UsageError(report.internal[0].words)
-    return write_lock(_new(report, asked, {}, partly=False), named("differs-from-lock").code)
+    return write_lock(_new(report, asked, {}, partly=False), named("differs-from-lock").code), report
 
 
 def _report(asked: Job) -> Report:
