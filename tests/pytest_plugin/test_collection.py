@@ -210,7 +210,7 @@ def test_documents_of_one_file_share_their_items_and_the_worst_counts(write: Wri
     assert claims(ids(pytester, "--gbs-recipes", "recipes")) == ["recipes/two.yaml::GBS101"]
     result = pytester.runpytest("--gbs-recipes", "recipes", "-rA")
     result.stdout.fnmatch_lines(["FAILED recipes/two.yaml::GBS101*"])
-    result.stdout.fnmatch_lines(["gbs: 1 verified, 1 violated"])
+    result.stdout.fnmatch_lines(["gbs: 1 verified, 1 violated; 1 error"])
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_select_and_ignore_choose_rules(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.usefixtures("repository")
-@pytest.mark.parametrize(("flag", "expected"), [("--lf", ["failed"]), ("--ff", ["failed", "passed", "skipped"])])
+@pytest.mark.parametrize(("flag", "expected"), [("--lf", ["failed"]), ("--ff", ["failed", "passed", "skipped", "unclaimed"])])
 def test_the_last_failed_run_again(pytester: pytest.Pytester, flag: str, expected: list[str]) -> None:
     pytester.runpytest("--gbs-recipes", "recipes", "-p", "no:randomly")
     result = pytester.runpytest("--gbs-recipes", "recipes", "-p", "no:randomly", flag, "-v")
