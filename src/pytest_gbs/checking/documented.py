@@ -72,6 +72,7 @@ class _Document:
         """Yield each statement with each recipe or launch that it may be about."""
         for number, section in enumerate(self._sections):
             values = section.values()
+            around = self._around(number) if values and not self._meant[number] else ()
             for paragraph in (each for each in section.paragraphs if each.declarations):
                 named = self._named(paragraph.names)
                 subjects = self._meant[number]
@@ -83,7 +84,7 @@ class _Document:
                 certain = len(subjects) == 1
                 for declaration in paragraph.declarations:
                     each = declaration if certain and _judges(declaration, values) else declaration._replace(force=Force.OTHER)
-                    yield from ((subject, each) for subject in subjects or self._around(number))
+                    yield from ((subject, each) for subject in subjects or around)
 
     @cached_property
     def _meant(self) -> tuple[tuple[Subject, ...], ...]:
