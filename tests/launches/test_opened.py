@@ -104,7 +104,10 @@ def test_flags_alone_are_no_batch(program: str, tmp_path: Path) -> None:
         pytest.param(("return parser", "parser.set_defaults(batch_size=9)\n    return parser"), "", id="another default"),
         pytest.param(("args = parse()\n", "args = parse()\n    for each in x:\n        args.batch_size = 3\n"), "", id="set in a loop"),
         pytest.param(("args = parse()\n", "args = parse()\n    o = args\n    o.batch_size = 3\n"), "", id="set under another name"),
-        pytest.param(("__main__", "__main__"), "--half $MAYBE -b $B", id="two variables"),
+        pytest.param(("", ""), "--batch 4", id="a flag that is cut short"),
+        pytest.param(("", ""), "-b4", id="a flag and its value in one word"),
+        pytest.param(("parse_args()", "parse_args(['-b', '3'])"), "-b 4", id="arguments of its own"),
+        pytest.param(("", ""), "--half $MAYBE -b $B", id="two variables"),
     ],
 )  # fmt: skip
 def test_what_the_program_does_not_show_is_unknown(change: tuple[str, str], command: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.model.command import upwards
 from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.program import parse
 
 if TYPE_CHECKING:
     import ast
@@ -42,16 +43,11 @@ class PythonFile(NamedTuple):
 def read_python(text: str) -> PythonFile | None:
     """What `text` imports, None where it is not Python or longer than anyone writes."""
     import ast
-    import warnings
 
-    if len(text) > LONGEST_PYTHON:
+    tree = parse(text) if len(text) <= LONGEST_PYTHON else None
+    if not isinstance(tree, ast.Module):
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            nodes = tuple(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    nodes = tuple(ast.walk(tree))
     modules = {each.asname or each.name.partition(".")[0]: each for node in nodes if isinstance(node, ast.Import) for each in node.names}
     named = {name: each.name if each.asname else name for name, each in modules.items()}
     imports = frozenset((*(each.name for each in modules.values()), *_taken(nodes), *_looked_up(nodes, named)))

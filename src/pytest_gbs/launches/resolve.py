@@ -363,7 +363,7 @@ class LaunchResolver:
             return None
         world = next((size.value for size in found.start.sizes if isinstance(size, Quantity) and size.name == Name.WORLD_SIZE), None)
         opened = self._started(found, source, world)
-        if opened is None or world is not None or isinstance(_per_process(opened), int):
+        if opened is None or world is not None or _per_process(opened) is not None or "world_size" not in source.text.lower():
             return opened
         # The world is unknown, and the program asks for it: what is the same in each of them is known all the same.
         if found.start.name == "python" and "is_parallelizable" not in source.text:

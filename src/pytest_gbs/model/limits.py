@@ -97,7 +97,7 @@ MOST_CANDIDATES: Final = 200  # recipes that a name with a variable in it may st
 MOST_DEEPY_FILES: Final = 50  # configuration files of one `deepy.py` command; a command with more is not checked
 MOST_THIN_STATEMENTS: Final = 25  # statements of a program that only starts another one; what a larger one imports is not looked into
 MOST_IMPORTED_PATHS: Final = 200  # paths at which such a program may have what it imports; the rest is not looked at
-LONGEST_PYTHON: Final = 300_000  # characters of a Python program that a launch runs; what a longer one imports is not known
+LONGEST_PYTHON: Final = 300_000  # characters of a Python program that a launch runs; what a longer one imports or does is not known
 
 # Git revisions
 MOST_TREE_ENTRIES: Final = 500_000  # files and folders of a commit; a larger one is a usage error

@@ -23,6 +23,11 @@ class CommandSetting(NamedTuple):
     word: Word
     switch: bool = False
 
+    @property
+    def name(self) -> str:
+        """The name of its flag, without dashes in front."""
+        return ".".join(map(str, self.path))
+
 
 class CommandLine(NamedTuple):
     """All that a command line gives a program: its `settings`, and the number of processes that start with it, None if not known.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.documents import read_documents, read_launched
-from pytest_gbs.readers.python.program import read_program
+from pytest_gbs.readers.python.program import Program, read_program
+from pytest_gbs.readers.python.scopes import Scopes, read_scopes
 
 
 def read_python(source: Source) -> tuple[Document | Unreadable, ...]:
@@ -17,5 +20,12 @@ def read_python(source: Source) -> tuple[Document | Unreadable, ...]:
 
 def read_started(source: Source, line: CommandLine) -> tuple[tuple[Document, dict[KeyPath, Location]], ...]:
     """The calls of a Python file that set a batch size, as they are when `line` starts it, each with the values that the line gives."""
+    found = _program(source)
+    return () if found is None else tuple(read_launched(*found, line))
+
+
+@lru_cache(8)
+def _program(source: Source) -> tuple[Program, Scopes] | None:
+    """The program in `source`, which many commands may start, parsed once; None if Python's parser refuses it."""
     program = read_program(source)
-    return () if isinstance(program, Unreadable) else tuple(read_launched(program, line))
+    return None if isinstance(program, Unreadable) else (program, read_scopes(program.tree))

@@ -23,12 +23,11 @@ from pytest_gbs.readers.python.values import Evaluator, Items, Known, Lost, Made
 from pytest_gbs.readers.scalar import COMPUTED
 
 
-def read_launched(program: Program, line: CommandLine) -> Iterator[tuple[Document, dict[KeyPath, Location]]]:
+def read_launched(program: Program, scopes: Scopes, line: CommandLine) -> Iterator[tuple[Document, dict[KeyPath, Location]]]:
     """Yield each call of `program` that sets a batch size, as it is when started with `line`, and which values the line gives.
 
     Nothing if a parser gives the arguments of a framework as they are: what its table says of flags is all there is to say then.
     """
-    scopes = read_scopes(program.tree)
     evaluator = Evaluator(program, scopes, line)
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return

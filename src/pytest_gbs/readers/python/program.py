@@ -69,7 +69,7 @@ def read_program(source: Source) -> Program | Unreadable:
     A program may be for another version of Python, so that this matters only if the file was named.
     """
     if not source.path.endswith(NOTEBOOK):
-        tree = _parse(source.text)
+        tree = parse(source.text)
         if isinstance(tree, ast.Module):
             lines = Lines(source.text)
             return Program(source, source.text, tree, lines, ((0, 0),), _wide(lines))
@@ -78,7 +78,7 @@ def read_program(source: Source) -> Program | Unreadable:
     if isinstance(document, Unreadable):
         return document._replace(matters=False)
     text, places, cells = _cells(source, document)
-    tree = _parse(text)
+    tree = parse(text)
     if isinstance(tree, ast.Module):
         lines = Lines(text)
         return Program(source, text, tree, lines, places, _wide(lines), cells)
@@ -95,8 +95,8 @@ def _beyond() -> re.Pattern[str]:
     return re.compile(r"[^\x00-\x7f][^\n]*")
 
 
-def _parse(text: str) -> ast.Module | tuple[int, str]:
-    """The tree of `text`, or where parsing stops and why."""
+def parse(text: str) -> ast.Module | tuple[int, str]:
+    """The tree of `text`, or where parsing stops and why; nothing is run."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -118,7 +118,7 @@ def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, in
     for number, cell in _code_cells(notebook.root):
         written = [each for each in cell if isinstance(each, Scalar)]
         text = _without_magic("".join(each.text for each in written))
-        if not isinstance(_parse(text), ast.Module):
+        if not isinstance(parse(text), ast.Module):
             continue
         at = length
         for each in written:

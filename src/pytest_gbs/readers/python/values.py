@@ -111,6 +111,7 @@ class Evaluator:
         self.depth = 0
         self.options: dict[str, list[ast.Call]] | None = None
         self.set_options: dict[str, bool] = {}
+        self.flags: frozenset[str] | None = None
         self.returned: dict[ast.AST, ast.expr | None] = {}
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
@@ -490,7 +491,9 @@ class Evaluator:
                     for name in set_later or _destinations(call):
                         self.options.setdefault(name, []).append(call)
         options = self.options.get(node.attr, [])
-        return self._of_option(options[0], node) if len(options) == 1 and not self._is_set(node.attr) else self._lost(node)
+        if not options or self._is_set(node.attr):
+            return self._lost(node)
+        return self._agreed_value([self._of_option(each, node) for each in options[:20]], node)
 
     def _is_set(self, option: str) -> bool:
         """Whether the program sets an option itself, under whichever name it has what argparse gives."""
@@ -529,7 +532,9 @@ class Evaluator:
         line = self.line
         if line is None:
             return default
-        setting = next((each for each in reversed(line.settings) if ".".join(map(str, each.path)) in names), None)
+        setting = next((each for each in reversed(line.settings) if each.name in names), None)
+        if setting is None and any(self._may_mean(each.name, names) for each in line.settings):
+            return self._lost(node)
         if setting is None:
             return default if line.whole and not (by_place and line.by_place) else self._lost(node)
         if setting.text is None:
@@ -546,7 +551,7 @@ class Evaluator:
         written = self._result(node, scope)
         if written is not None:
             return self.value(written[0], written[1])
-        if last in ("parse_args", "parse_known_args"):
+        if last in ("parse_args", "parse_known_args") and not (node.args and isinstance(node.args[0], (ast.List, ast.Tuple))):
             return Made(NAMESPACE, Table({}, *self.program.span(node)), None, *self.program.span(node))
         if last in _PARSES and isinstance(node.func, ast.Attribute):
             return self._parsed(node.func.value, scope)
@@ -562,6 +567,12 @@ class Evaluator:
             return self._entry(base, key.value, node) if known else self._lost(node)  # type: ignore[arg-type,union-attr]
         made = self._made(node.func, scope, node)
         return made if made is not None else self._lost(node)
+
+    def _may_mean(self, given: str, names: tuple[str, ...]) -> bool:
+        """Whether a flag that the program does not have may be short for one of `names`, or hold its value too (`-b32`)."""
+        if self.flags is None:
+            self.flags = frozenset(flag for call, _ in self.scopes.calls for flag in _flags(call))
+        return given not in self.flags and (any(each.startswith(given) for each in names) or given[:1] in names)
 
     def _result(self, node: ast.Call, scope: Scope) -> tuple[ast.expr, Scope] | None:
         """What a function of this file returns without parameters, with its scope; None if it is another, or returns several things."""
@@ -685,7 +696,7 @@ def _as_type(found: Known, kind: str) -> Known | None:
 def _flags(call: ast.Call) -> tuple[str, ...]:
     """The options that `add_argument("-b", "--batch-size")` knows, as settings of a command line are named."""
     names = (each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str))
-    return tuple(name.lstrip("-").replace("-", "_") for name in names)
+    return tuple(name.lstrip("-").replace("-", "_") for name in names if name.startswith("-"))
 
 
 def _destinations(call: ast.Call) -> list[str]:
