@@ -73,7 +73,7 @@ def _product(run: Run, declaration: Declaration, worlds: tuple[World, ...], read
 def _read(run: Run, declaration: Declaration, world: World) -> Reading:
     """Return how `declaration` fares in `world`, by the best of the quantities that it may mean."""
     best: Reading | None = None
-    for name in _given(_meanings(run, declaration), world, run.framework):
+    for name in _given(declaration.name, _meanings(run, declaration), world, run.framework):
         reading = _read_one(run, declaration, world, name)
         if reading.holds:
             return reading
@@ -83,10 +83,10 @@ def _read(run: Run, declaration: Declaration, world: World) -> Reading:
     return best
 
 
-def _given(names: tuple[str, ...], world: World, framework: Framework) -> tuple[str, ...]:
-    """Return those of `names` that the settings or the equations of the framework give, all of them if they give none."""
+def _given(claimed: str, names: tuple[str, ...], world: World, framework: Framework) -> tuple[str, ...]:
+    """Those of `names` that the settings or the equations of the framework give, and the `claimed` one; all if they give none."""
     results = {equation.result for equation in framework.equations}
-    return tuple(name for name in names if name in results or name in world.geometry.stated) or names
+    return tuple(name for name in names if name == claimed or name in results or name in world.geometry.stated) or names
 
 
 def _meanings(run: Run, declaration: Declaration) -> tuple[str, ...]:
