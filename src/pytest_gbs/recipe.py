@@ -17,7 +17,7 @@ def _must_be_a_size(name: str, run: Run) -> None:
     table = run.framework
     names = {value for key, value in vars(Name).items() if key.isupper()}
     names.update(row.name for row in table.rows)
-    names.update(part for equation in table.equations for part in (equation.result, *equation.product, *equation.divisors))
+    names.update(part for equation in table.equations for part in equation.names)
     if name not in names and name not in run.geometry.stated:
         meant = nearest(name, tuple(sorted(names)))
         raise ValueError(f"no size is called {name!r}" + (f"; did you mean {meant!r}?" if meant else ""))

@@ -68,3 +68,12 @@ def test_reaching_is_what_trying_says(coefficient: int, wanted: int) -> None:
     values = reaching(monomial(coefficient, P), (Interval(wanted, wanted),))
     assert values == tuple(gpus for gpus in (*range(1, 17), 72) if coefficient * gpus == wanted)
     assert all(admits(P, gpus) for gpus in values or ())
+
+
+def test_what_is_free_above_and_below_cancels() -> None:
+    per_step = monomial(8, Name.GLOBAL_BATCH_SIZE)
+    assert per_step.over(monomial(0, W)) is None
+    quotient = per_step.over(monomial(4, W))
+    assert quotient is not None
+    assert quotient == Monomial(Fraction(2), (Name.GLOBAL_BATCH_SIZE,), (W,))
+    assert quotient.times(monomial(3, W)) == monomial(6, Name.GLOBAL_BATCH_SIZE)

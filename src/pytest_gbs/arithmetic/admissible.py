@@ -71,20 +71,26 @@ class Multiples(NamedTuple):
         return self.of > _MOST.get(self.name, _OTHERWISE) or (self.within != 0 and self.within % self.of != 0)
 
 
+def whole(size: Monomial) -> Multiples | bool | None:
+    """Return for which values of its one free size `size` is a whole number.
+
+    True or False if nothing is free; None if more than one factor is.
+    """
+    if len(size.free) + len(size.under) > 1:
+        return None
+    if size.free:
+        return Multiples(size.free[0], size.coefficient.denominator)
+    fits = size.coefficient.denominator == 1
+    return Multiples(size.under[0], 1, within=size.coefficient.numerator) if fits and size.under else fits
+
+
 def dividing(dividend: Monomial, divisor: Monomial) -> Multiples | bool | None:
     """Return for which values of the one free size `dividend` is a multiple of `divisor`.
 
     True or False if nothing is free or it cancels; None if the question has no simple answer: two free sizes, fractions
     of a free size.
     """
-    names = {*dividend.free, *divisor.free}
-    if len(names) > 1 or max(len(dividend.free), len(divisor.free)) > 1 or divisor.coefficient == 0:
+    if len({*dividend.free, *divisor.free}) > 1 or max(len(dividend.free), len(divisor.free)) > 1:
         return None
-    ratio = dividend.coefficient / divisor.coefficient
-    if len(dividend.free) == len(divisor.free):
-        return ratio.denominator == 1
-    if dividend.free:
-        return Multiples(dividend.free[0], ratio.denominator)
-    if ratio.denominator != 1:
-        return False
-    return Multiples(divisor.free[0], 1, within=ratio.numerator)
+    quotient = dividend.over(divisor)
+    return whole(quotient) if quotient else None

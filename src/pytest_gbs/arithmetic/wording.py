@@ -130,22 +130,11 @@ def fraction(size: Quantity, equations: Iterable[Equation]) -> Fraction | None:
         return None
     used = sorted(part.name for part in size.because)
     for equation in equations:
-        names = [equation.result, *equation.product, *equation.divisors]
-        if size.name in names and sorted(name for name in names if name != size.name) == used:
-            return _split(size, equation)
+        if size.name in equation.names and sorted(name for name in equation.names if name != size.name) == used:
+            below = equation.isolated(size.name)[1]
+            parts = size.because
+            return Fraction(tuple(part for part in parts if part.name not in below), tuple(part for part in parts if part.name in below))
     return Fraction(size.because, ())
-
-
-def _split(size: Quantity, equation: Equation) -> Fraction:
-    if size.name == equation.result:
-        below = set(equation.divisors)
-    elif size.name in equation.product:
-        below = set(equation.product)
-    else:
-        below = {equation.result, *equation.divisors}
-    return Fraction(
-        tuple(part for part in size.because if part.name not in below), tuple(part for part in size.because if part.name in below)
-    )
 
 
 def computed(size: Quantity, equations: Iterable[Equation]) -> str:

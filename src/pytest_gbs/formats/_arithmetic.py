@@ -30,7 +30,7 @@ def torn(size: Size, run: Run) -> Fraction | None:
     if not isinstance(size, Unknown) or size.reason != Reason.NOT_WHOLE:
         return None
     for equation in run.framework.equations:
-        names = [equation.result, *equation.product, *equation.divisors]
+        names = equation.names
         others = [other for name in names if name != size.name and isinstance(other := run.geometry.get(name), Quantity)]
         if size.name in names and len(others) == len(names) - 1:
             found = fraction(Quantity(size.name, 0, Origin.DERIVED, because=tuple(others)), (equation,))

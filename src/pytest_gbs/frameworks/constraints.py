@@ -239,18 +239,16 @@ def _symbolic(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = 
     stated = run.geometry.stated if sizes is None else sizes
     known = _known(names, stated)
     if known is not None:
-        return Monomial(Fraction(known), ())
-    coefficient = Fraction(1)
-    free: list[str] = []
+        return Monomial(Fraction(known))
+    found = Monomial(Fraction(1))
     for name in names:
         part = symbolic(name, stated, run.framework.equations)
         if part is None:
             if name not in RANKS:
                 return None
             part = Monomial(Fraction(1), (name,))
-        coefficient *= part.coefficient
-        free.extend(part.free)
-    return Monomial(coefficient, tuple(sorted(free)))
+        found = found.times(part)
+    return found
 
 
 def _implies(answer: Multiples) -> str:

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, reaching
-from pytest_gbs.arithmetic.bounds import NOWHERE, Bounds, Form, agree
+from pytest_gbs.arithmetic.bounds import NOWHERE, Bounds, agree
+from pytest_gbs.arithmetic.solver import walk
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.frameworks.constraints import applies
 from pytest_gbs.model.declaration import Declaration, Force
@@ -43,11 +44,11 @@ def runs_somewhere(run: Run) -> bool | None:
     return None if undecided else True
 
 
-def _bounds(run: Run) -> tuple[Bounds, list[str], Form | None]:
+def _bounds(run: Run) -> tuple[Bounds, list[str], Monomial | None]:
     """Return the numbers of GPUs that meet every relation, the names of sizes that would have to be known, and the batch."""
     sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := on_any_hardware(name, size)) is not None}
-    forms = {name: Form(size.value) for name, size in sizes.items()}
-    forms[Name.WORLD_SIZE] = Form(1, power=1)
+    forms = {name: Monomial(Fraction(size.value)) for name, size in sizes.items()}
+    forms[Name.WORLD_SIZE] = Monomial(Fraction(1), (Name.WORLD_SIZE,))
     bounds, undecided = _equations(run.framework.equations, forms)
     for constraint in run.framework.constraints:
         if constraint.enforcement not in _STOPS or constraint.either or not applies(constraint, run):
@@ -62,17 +63,16 @@ def _bounds(run: Run) -> tuple[Bounds, list[str], Form | None]:
     return bounds, undecided, forms.get(Name.GLOBAL_BATCH_SIZE)
 
 
-def _narrowed(bounds: Bounds, form: Form | None, constraint: Constraint) -> Bounds | None:
-    """Return the numbers of GPUs of `bounds` for which `form` is whole, or as large as `constraint` asks; None if that is unknown."""
+def _narrowed(bounds: Bounds, size: Monomial | None, constraint: Constraint) -> Bounds | None:
+    """Return the numbers of GPUs of `bounds` for which `size` is whole, or as large as `constraint` asks; None if that is unknown."""
     least = constraint.at_least
     if least is None:
-        return bounds.whole(form) if form else None
-    if form is None:
+        return bounds.whole(size) if size else None
+    if size is None:
         return bounds
-    if form.power:
-        return bounds.at_least(form, least)
-    fails = form.numerator < least * form.denominator
-    return NOWHERE if fails and constraint.rule == _NOWHERE else bounds
+    if size.free or size.under:
+        return bounds.at_least(size, least)
+    return NOWHERE if size.coefficient < least and constraint.rule == _NOWHERE else bounds
 
 
 def on_any_hardware(name: str, size: Size) -> Quantity | None:
@@ -87,9 +87,9 @@ def on_any_hardware(name: str, size: Size) -> Quantity | None:
     return size
 
 
-def _product(names: Iterable[str], forms: dict[str, Form]) -> Form | None:
+def _product(names: Iterable[str], forms: dict[str, Monomial]) -> Monomial | None:
     """Return the product of the sizes `names`, or None if one of them is not known even with the GPUs."""
-    product = Form(1)
+    product = Monomial(Fraction(1))
     for name in names:
         if name not in forms:
             return None
@@ -97,62 +97,47 @@ def _product(names: Iterable[str], forms: dict[str, Form]) -> Form | None:
     return product
 
 
-def _equations(equations: Iterable[Equation], forms: dict[str, Form]) -> tuple[Bounds, list[str]]:
+def _equations(equations: Iterable[Equation], forms: dict[str, Monomial]) -> tuple[Bounds, list[str]]:
     """Add to `forms` every size that follows with the number of GPUs, and return for which numbers the equations hold.
 
     A division that the framework floors has no form: sizes behind it stay out.
     """
     bounds, undecided = Bounds(), list[str]()
-    pending = list(equations)
-    while True:
-        waiting = []
-        for equation in pending:
-            missing = [n for n in {equation.result, *equation.product, *equation.divisors} if n not in forms]
-            if len(missing) > 1:
-                waiting.append(equation)
-                continue
-            narrowed = _solve(equation, forms, missing[0] if missing else "", bounds)
-            if narrowed is None:
-                undecided += [*missing] or [equation.result]
-            bounds = narrowed or bounds
-        if len(waiting) == len(pending):
-            return bounds, undecided
-        pending = waiting
+
+    def settle(equation: Equation, missing: str) -> bool:
+        nonlocal bounds
+        narrowed = _solve(equation, forms, missing, bounds)
+        if narrowed is None:
+            undecided.append(missing or equation.result)
+        bounds = narrowed or bounds
+        return True
+
+    walk(equations, forms, settle)
+    return bounds, undecided
 
 
-def _solve(equation: Equation, forms: dict[str, Form], missing: str, bounds: Bounds) -> Bounds | None:
+def _solve(equation: Equation, forms: dict[str, Monomial], missing: str, bounds: Bounds) -> Bounds | None:
     """Add the one `missing` size of `equation` to `forms`, and return the numbers of GPUs for which the equation holds."""
-    top = _product([name for name in equation.product if name != missing], forms)
-    bottom = _product([name for name in equation.divisors if name != missing], forms)
+    name = missing or equation.result
+    top, bottom = (_product(names, forms) for names in equation.isolated(name))
+    found = top.over(bottom) if top and bottom else None
+    # GPUs that do not divide by the parallel sizes can't form groups, even where a framework's count floors.
+    ranks = name == equation.result == Name.DATA_PARALLEL_SIZE
+    undivided = name == equation.result and bottom == Monomial(Fraction(1))
+    if found is None or not (ranks or undivided or equation.rounding == Rounding.EXACT):
+        return bounds
     stops = equation.mismatch in _STOPS
-    if top is None or bottom is None:
-        return bounds
-    if missing == equation.result or not missing:
-        found = top.over(bottom)
-        if found is None:
-            return bounds
-        # GPUs that do not divide by the parallel sizes can't form groups, even where a framework's count floors.
-        ranks = equation.result == Name.DATA_PARALLEL_SIZE
-        exact = ranks or equation.rounding == Rounding.EXACT or bottom == Form(1)
-        if missing:
-            if exact:
-                forms[missing] = found
-            return bounds.whole(found) if ranks else bounds
-        return agree(found, forms[equation.result], bounds) if exact and stops else bounds
-    result = forms[equation.result].times(bottom)
-    found = result.over(top) if missing in equation.product else top.over(result)
-    if found is None or equation.rounding != Rounding.EXACT:
-        return bounds
-    forms[missing] = found
-    return bounds.whole(found) if stops else bounds
+    if not missing:
+        return agree(found, forms[name], bounds) if stops else bounds
+    forms[name] = found
+    return bounds.whole(found) if ranks or (stops and name != equation.result) else bounds
 
 
-def _reaching(run: Run, form: Form | None, bounds: Bounds) -> list[int] | None:
+def _reaching(run: Run, batch: Monomial | None, bounds: Bounds) -> list[int] | None:
     """Return the numbers of GPUs that give the global batch size claimed, or None if none is claimed or it is the same on all."""
     claimed = next((claim.declaration for claim in run.claims if _claims_batch(claim.declaration)), None)
-    if claimed is None or form is None or form.power != 1 or form.numerator <= 0:
+    if claimed is None or batch is None or len(batch.free) != 1 or batch.coefficient <= 0:
         return None
-    batch = Monomial(Fraction(form.numerator, form.denominator), (Name.WORLD_SIZE,))
     return list(reaching(batch, claimed.holds, bounds) or ())
 
 

@@ -48,6 +48,19 @@ class Equation(NamedTuple):
     source: str = ""
     when: tuple[Condition, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every size of the equation, one entry per factor."""
+        return (self.result, *self.product, *self.divisors)
+
+    def isolated(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the sizes whose product, divided by all of the others, is size `name`."""
+        if name == self.result:
+            return self.product, self.divisors
+        product = tuple(factor for factor in self.product if factor != name)
+        beside = (self.result, *(divisor for divisor in self.divisors if divisor != name))
+        return (beside, product) if name in self.product else (product, beside)
+
 
 def world(source: str) -> Equation:
     """Return the number of processes that train as nodes times GPUs of each."""
@@ -55,7 +68,28 @@ def world(source: str) -> Equation:
 
 
 class Monomial(NamedTuple):
-    """`coefficient` times the product of the sizes in `free`, one entry per factor; the symbolic value of an unknown size."""
+    """`coefficient` times the sizes in `free` over those in `under`, one entry per factor; the symbolic value of an unknown size."""
 
     coefficient: Fraction
-    free: tuple[str, ...]
+    free: tuple[str, ...] = ()
+    under: tuple[str, ...] = ()
+
+    def times(self, other: Monomial) -> Monomial:
+        """Return the product."""
+        return _cancelled(self.coefficient * other.coefficient, (*self.free, *other.free), (*self.under, *other.under))
+
+    def over(self, other: Monomial) -> Monomial | None:
+        """Return the quotient, or None if the divisor is nothing."""
+        if not other.coefficient:
+            return None
+        return _cancelled(self.coefficient / other.coefficient, (*self.free, *other.under), (*self.under, *other.free))
+
+
+def _cancelled(coefficient: Fraction, free: tuple[str, ...], under: tuple[str, ...]) -> Monomial:
+    above, below = sorted(free), list[str]()
+    for name in sorted(under):
+        if name in above:
+            above.remove(name)
+        else:
+            below.append(name)
+    return Monomial(coefficient, tuple(above), tuple(below))
