@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def interleave(jobs: dict[str, Job], rounds: int) -> dict[str, float]:
-    """Return the median seconds of each job, all run in turn in each round."""
+    """The median seconds of each job, all run in turn in each round."""
     taken: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(rounds):
         for name, job in jobs.items():

@@ -15,7 +15,7 @@ _DEEPEST = 5
 def nearly(
     schema: Schema, part: Any, texts: st.SearchStrategy[str], special: Mapping[str, st.SearchStrategy[Any]]
 ) -> st.SearchStrategy[Any]:
-    """Return a strategy for values most parts of which fit `part` of `schema`.
+    """A strategy for values most parts of which fit `part` of `schema`.
 
     `texts` are what is put where any text will do, `special` strategies for parts of `$defs` by name.
     """

@@ -8,7 +8,7 @@ import pytest
 
 
 def shared(part: str) -> Path:
-    """Return the folder `shared/<part>` that lies beside this checkout, or skip the test that asks for it."""
+    """The folder `shared/<part>` that lies beside this checkout, or skip the test that asks for it."""
     for folder in Path(__file__).resolve().parents:
         candidate = folder / "shared" / part
         if candidate.is_dir():
@@ -17,10 +17,10 @@ def shared(part: str) -> Path:
 
 
 def corpus() -> Path:
-    """Return the folder of real configurations, or skip."""
+    """The folder of real configurations, or skip."""
     return shared("corpus")
 
 
 def oracles() -> Path:
-    """Return the folder of tables that say what the frameworks' own code makes of generated configurations, or skip."""
+    """The folder of tables that say what the frameworks' own code makes of generated configurations, or skip."""
     return shared("oracles")

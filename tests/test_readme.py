@@ -14,7 +14,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
-    """Return the fenced blocks of one language."""
+    """The fenced blocks of one language."""
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 

@@ -27,7 +27,7 @@ def _flags() -> argparse.ArgumentParser:
 
 
 def check_example(example: Example, folder: Path) -> Report:
-    """Return the report on all files of `example`, written to `folder`."""
+    """The report on all files of `example`, written to `folder`."""
     _write(example.files, folder)
     flags = _flags().parse_args(example.flags)
     names = {rule.code: rule.name for rule in rules()}
@@ -38,7 +38,7 @@ def check_example(example: Example, folder: Path) -> Report:
 
 
 def _base(example: Example, folder: Path, settings: Settings, given: Given) -> Base:
-    """Return what the recipes of `example` were at its base."""
+    """What the recipes of `example` were at its base."""
     _write(example.base, folder)
     report = check(WorkTree(folder), [], settings, given, keep_runs=True)
     return Base("main", {name: found for name, (_, found) in records(report).items()})

@@ -27,13 +27,13 @@ _LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml"}
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every page by its path below `docs`."""
+    """The text of every page by its path below `docs`."""
     found = {f"rules/{rule.code.lower()}.md": page(rule) for rule in manuals()}
     return {**found, "limits.md": limits_page.page()}
 
 
 def page(rule: Rule) -> str:
-    """Return the page of one rule."""
+    """The page of one rule."""
     parts = [
         _GENERATED,
         f"# {rule.code} {rule.name}",
@@ -75,7 +75,7 @@ def _fence(text: str, language: str) -> str:
 
 
 def outdated() -> list[str]:
-    """Return the paths of the pages that differ from what they should be, are missing, or belong to no rule."""
+    """The paths of the pages that differ from what they should be, are missing, or belong to no rule."""
     wanted = pages()
     paths = (*FOLDER.glob("rules/*.md"), *FOLDER.glob("limits.md"))
     there = {path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in paths}

@@ -56,7 +56,7 @@ def limits() -> Iterator[Limit]:
 
 
 def page() -> str:
-    """Return the page: a table for each group of constants."""
+    """The page: a table for each group of constants."""
     lines, last = [_HEAD.rstrip("\n")], ""
     for limit in limits():
         if limit.table != last:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, kinds: Iterable[str] = ()) -> Mended:
-    """Return the files at `targets` with their findings fixed, in memory: by safe fixes, and by those of `kinds` (`Applicability`).
+    """The files at `targets` with their findings fixed, in memory: by safe fixes, and by those of `kinds` (`Applicability`).
 
     Raises:
         UsageError: as `check` does.
@@ -29,14 +29,14 @@ def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLi
 
 
 def ignore(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, reason: str = "") -> Mended:
-    """Return the files at `targets` with a comment beside each finding that silences it, in memory."""
+    """The files at `targets` with a comment beside each finding that silences it, in memory."""
     from pytest_gbs.fixes.ignoring import ignore_all
 
     return ignore_all(*_rechecking(tree, targets, settings, given), reason)
 
 
 def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware) -> tuple[Report, Read, Recheck]:
-    """Return the report on a tree, how to read it, and how to check it again with some of its files replaced."""
+    """The report on a tree, how to read it, and how to check it again with some of its files replaced."""
     from pytest_gbs.files.overlay import OverlayTree
 
     report = check(tree, targets, settings, given)

@@ -52,7 +52,7 @@ class Recipe(NamedTuple):
     run: Run | None = None
 
     def size(self, name: str) -> Size:
-        """Return size `name` with where it came from: a `Quantity`, or an `Unknown` or `Conflict` that says why it has no number.
+        """Size `name` with where it came from: a `Quantity`, or an `Unknown` or `Conflict` that says why it has no number.
 
         Raises: ValueError: no size has this name.
         """
@@ -61,7 +61,7 @@ class Recipe(NamedTuple):
         return self.run.geometry.get(name) if self.run else Unknown(name, Reason.MISSING)
 
     def value(self, name: str) -> int | None:
-        """Return the number of size `name`, or None where it is not known.
+        """The number of size `name`, or None where it is not known.
 
         Raises: ValueError: no size has this name.
         """
@@ -69,7 +69,7 @@ class Recipe(NamedTuple):
         return size.value if isinstance(size, Quantity) else None
 
     def law(self, name: str = Name.GLOBAL_BATCH_SIZE) -> str:
-        """Return size `name` for people: "128", "16 x GPUs" where the GPUs are not known, "unknown" where it follows from nothing."""
+        """Size `name` for people: "128", "16 x GPUs" where the GPUs are not known, "unknown" where it follows from nothing."""
         value = self.value(name)
         if value is not None:
             return str(value)
@@ -138,12 +138,12 @@ class Recipe(NamedTuple):
         return self.value(Name.PROMPTS_PER_STEP)
 
     def __repr__(self) -> str:
-        """Return what helps under a failed assertion: the path, and the batch as far as it is known."""
+        """What helps under a failed assertion: the path, and the batch as far as it is known."""
         return f"<Recipe {self.path}: {self.problem or f'global batch size {self.law()}'}>"
 
 
 def read_recipe(file: FileReport, report: Report, path: str) -> Recipe:
-    """Return the recipe that `file` reports on, called `path`; the report must have kept its runs."""
+    """The recipe that `file` reports on, called `path`; the report must have kept its runs."""
     lone = next((run for run in file.runs if run.launch is None), None)
     claims = _claims(lone, report) if lone else ()
     bare = Recipe(path, file.document, file.framework, file.verdict, claims, file.problem, run=lone)

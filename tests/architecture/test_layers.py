@@ -117,7 +117,7 @@ def test_the_outside_is_touched_where_the_plan_says() -> None:
 
 
 def _touches(name: str, node: ast.AST) -> str:
-    """Return what a node does that is none of its module's business: printing, opening files, running code, the environment."""
+    """What a node does that is none of its module's business: printing, opening files, running code, the environment."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         called = node.func.id
         if called == "eval" and name == "model/record.py":

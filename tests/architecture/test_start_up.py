@@ -50,7 +50,7 @@ print(*sorted(set(sys.modules) - before), sep="\\n", file=sys.stderr)
 
 
 def _loaded(script: str, folder: Path) -> tuple[int, str, list[str]]:
-    """Return the exit code of `script`, what it prints, and the modules that it lists."""
+    """The exit code of `script`, what it prints, and the modules that it lists."""
     done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr.split()
 

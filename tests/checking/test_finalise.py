@@ -27,7 +27,7 @@ def nothing(_: object) -> Iterator[Outcome]:
 
 
 def rule(code: str, name: str) -> Rule:
-    """Return a rule that finds nothing."""
+    """A rule that finds nothing."""
     return Rule(code, name, Scope.RUN, "a rule for tests", (), (), nothing)
 
 
@@ -47,12 +47,12 @@ NOT_SET = Assumption(Assuming.NOT_SET, "GPUS")
 
 
 def found(code: str, message: str = "wrong", severity: str = Severity.ERROR, at: Location = AT) -> Finding:
-    """Return a finding."""
+    """A finding."""
     return Finding(code, message, severity, at)
 
 
 def opened(code: str, claim: bool = True) -> Undetermined:
-    """Return an outcome that nobody can tell."""
+    """An outcome that nobody can tell."""
     return Undetermined(code, AT, "says 128", claim=claim)
 
 
@@ -65,7 +65,7 @@ def told(*outcomes: Outcome) -> dict[str, list[Outcome]]:
 
 
 def launched(kind: str = Kind.SCRIPT, source: str = "run.sh", *assumptions: Assumption) -> Run:
-    """Return the run of one launch."""
+    """The run of one launch."""
     at = Location(source, 10, 20)
     launch = Launch(at, kind, "torchrun", (), start=Start("torchrun", at, (), ()))
     return run(assumptions=assumptions)._replace(launch=launch)

@@ -28,7 +28,7 @@ def fail() -> None:
 
 
 def broken(function: Callable[..., Any], guilty: str) -> Callable[..., Any]:
-    """Return `function` with a bug that only the file at `guilty` shows."""
+    """`function` with a bug that only the file at `guilty` shows."""
 
     def found(source: Any, *rest: Any, **named: Any) -> Any:
         if source.path == guilty:

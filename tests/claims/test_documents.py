@@ -9,7 +9,7 @@ from pytest_gbs.model.location import Source
 
 
 def _stated(text: str, path: str = "README.md") -> list[tuple[str, int, str]]:
-    """Return what a document states: the size, its number, and what stands at its place."""
+    """What a document states: the size, its number, and what stands at its place."""
     found = [d for section in read_sections(Source(path, text)) for each in section.paragraphs for d in each.declarations]
     return [(d.name, d.value, text[d.at.start : d.at.stop]) for d in found]
 

@@ -46,7 +46,7 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 
 def runner(capsys: pytest.CaptureFixture[str]) -> Gbs:
-    """Return a function that runs `gbs` with its arguments in the current folder."""
+    """A function that runs `gbs` with its arguments in the current folder."""
 
     def gbs(*arguments: str) -> Said:
         code = main(arguments)

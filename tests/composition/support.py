@@ -29,17 +29,17 @@ class _Empty(NamedTuple):
 
 
 def tree(files: dict[str, str]) -> DocumentCache:
-    """Return a tree that holds `files` and nothing else."""
+    """A tree that holds `files` and nothing else."""
     return DocumentCache(OverlayTree(_Empty(), files), read)
 
 
 def composed(files: dict[str, str], *overrides: str, name: str = "config", **more: Any) -> Composed:
-    """Return what we compose from folder `conf` of `files`."""
+    """What we compose from folder `conf` of `files`."""
     return compose(tree(files), "conf", name, [Override(each) for each in overrides], **more)
 
 
 def plain(data: object) -> Any:
-    """Return `data` as OmegaConf shows it; `ERROR` for what it could not resolve."""
+    """`data` as OmegaConf shows it; `ERROR` for what it could not resolve."""
     if isinstance(data, Unresolved):
         return "???" if data.reason == UnresolvedReason.MISSING else ERROR
     if isinstance(data, dict):
@@ -59,14 +59,14 @@ def leaves(data: object) -> Iterator[object]:
 
 
 def verdict(found: Composed) -> Any:
-    """Return the configuration in order as the program would get it, or `ERROR`."""
+    """The configuration in order as the program would get it, or `ERROR`."""
     data = plain(found.data)
     unresolved = any(isinstance(value, Unresolved) and plain(value) == ERROR for value in leaves(found.data))
     return ERROR if found.problems or unresolved else ordered(data)
 
 
 def ordered(data: Any) -> Any:
-    """Return `data` such that comparing it compares the order of keys, and types of numbers, too."""
+    """`data` such that comparing it compares the order of keys, and types of numbers, too."""
     if isinstance(data, dict):
         return [(key, ordered(value)) for key, value in data.items()]
     if isinstance(data, list | tuple):
@@ -75,7 +75,7 @@ def ordered(data: Any) -> Any:
 
 
 def unsupported(data: object) -> bool:
-    """Return whether something within `data` is OmegaConf's syntax that gbs does not read."""
+    """Whether something within `data` is OmegaConf's syntax that gbs does not read."""
     return any(isinstance(each, Unresolved) and each.reason in UNREAD for each in leaves(data))
 
 
@@ -88,7 +88,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def hydra_says(folder: Path, config_dir: str, name: str, overrides: Sequence[str]) -> Any:
-    """Return what Hydra itself composes, or `ERROR`; skip where it is not installed."""
+    """What Hydra itself composes, or `ERROR`; skip where it is not installed."""
     hydra = pytest.importorskip("hydra")
     omegaconf = pytest.importorskip("omegaconf").OmegaConf
     with warnings.catch_warnings():

@@ -89,7 +89,7 @@ def test_mmengine_bases_may_not_share_a_key() -> None:
 
 
 def _nemo_rl_says(omegaconf: Any, path: Path) -> Any:
-    """Return what `load_config_with_inheritance` of NeMo-RL 7ea279a makes of the file, written anew."""
+    """What `load_config_with_inheritance` of NeMo-RL 7ea279a makes of the file, written anew."""
     config = omegaconf.OmegaConf.load(path)
     parents = config.pop("defaults") if "defaults" in config else []
     merged = omegaconf.OmegaConf.create({})

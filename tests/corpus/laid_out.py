@@ -21,5 +21,5 @@ def repositories(part: str) -> Iterator[Path]:
 
 @cache
 def report_on(folder: Path) -> Report:
-    """Return the report on one repository of the corpus, without any settings, runs kept."""
+    """The report on one repository of the corpus, without any settings, runs kept."""
     return check(WorkTree(folder), (), Settings(), Given(), keep_runs=True)

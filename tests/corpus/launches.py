@@ -60,7 +60,7 @@ class Measured(NamedTuple):
 
 
 def measure(folder: Path) -> Measured:
-    """Return what is known of the launches of the repository that is laid out in `folder`."""
+    """What is known of the launches of the repository that is laid out in `folder`."""
     start = time.process_time()
     repository = Repository(WorkTree(folder), Settings())
     resolver = LaunchResolver(repository.document_cache, repository.readable, repository.recognise)

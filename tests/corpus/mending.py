@@ -41,7 +41,7 @@ class Alone(NamedTuple):
         return (self.source.path,)
 
     def read(self, path: str) -> Source | Unreadable:
-        """Return the file."""
+        """The file."""
         return self.source if path == self.source.path else Unreadable(path, "there is no such file")
 
 
@@ -66,7 +66,7 @@ def recipes() -> Iterator[Source]:
 
 
 def claiming(source: Source) -> tuple[Source, Run] | None:
-    """Return a recipe with a comment that states its batch, and its run; None where it has none on 8 GPUs or says another."""
+    """A recipe with a comment that states its batch, and its run; None where it has none on 8 GPUs or says another."""
     own = _run(source, Given(world_size=GPUS))
     size = own and own.geometry.get(Name.GLOBAL_BATCH_SIZE)
     if not isinstance(size, Quantity) or size.value < 1:
@@ -102,12 +102,12 @@ def breakages(source: Source, run: Run) -> Iterator[Broken]:
 
 
 def mended(broken: Broken, kind: str) -> Mended:
-    """Return what mending a broken recipe comes to."""
+    """What mending a broken recipe comes to."""
     return fix(Alone(broken.source), (broken.source.path,), _SETTINGS, Given(), (kind,))
 
 
 def judged(broken: Broken, kind: str) -> str:
-    """Return `restored`, or what is wrong with the recipe after mending it."""
+    """`restored`, or what is wrong with the recipe after mending it."""
     path = broken.source.path
     before = check(Alone(broken.source), (path,), _SETTINGS, Given())
     if not before.findings():
@@ -129,7 +129,7 @@ def judged(broken: Broken, kind: str) -> str:
 
 
 def _is_numbers_only(before: str, after: str) -> bool:
-    """Return whether two texts are the same but for digits, at most three times, or one line of a key that has its default."""
+    """Whether two texts are the same but for digits, at most three times, or one line of a key that has its default."""
     from re import findall, sub
 
     if sub(r"[0-9]+", "0", before) == sub(r"[0-9]+", "0", after):
@@ -140,7 +140,7 @@ def _is_numbers_only(before: str, after: str) -> bool:
 
 
 def measure(sources: Iterator[Source], kinds: tuple[str, ...]) -> tuple[Counter[str], Mapping[str, list[str]]]:
-    """Return how often each came about, and where."""
+    """How often each came about, and where."""
     counts: Counter[str] = Counter()
     places: dict[str, list[str]] = {}
     for source in sources:

@@ -53,7 +53,7 @@ def changes(folder: Path, report: Report) -> Iterator[Change]:
 
 
 def _operands(file: FileReport) -> list[Quantity]:
-    """Return the numbers in the file that the global batch of a verified recipe rests on, each place once."""
+    """The numbers in the file that the global batch of a verified recipe rests on, each place once."""
     found: dict[Location, Quantity] = {}
     for run in file.runs:
         for leaf in (leaf for size in _judged(run) for leaf in leaves(size)):

@@ -20,7 +20,7 @@ FILE = Path(__file__).with_name("snapshot.json")
 
 
 def summary() -> dict[str, Any]:
-    """Return the whole page."""
+    """The whole page."""
     return {part: {folder.name: _repository(report_on(folder)) for folder in repositories(part)} for part in ("files", "negatives")}
 
 
@@ -48,7 +48,7 @@ def _batch(size: object) -> int | None:
 
 
 def text() -> str:
-    """Return the page as it is stored."""
+    """The page as it is stored."""
     return json.dumps(summary(), indent=1, ensure_ascii=False) + "\n"
 
 

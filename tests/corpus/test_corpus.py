@@ -24,7 +24,7 @@ NOT_BY_ITSELF = {
 
 
 def file_of(path: str) -> FileReport:
-    """Return the report on one file of the corpus, `files/OWNER__NAME/path`."""
+    """The report on one file of the corpus, `files/OWNER__NAME/path`."""
     part, name, inner = path.split("/", 2)
     return next(file for file in report_on(corpus() / part / name).files if file.path == inner)
 
@@ -75,7 +75,7 @@ def test_a_first_run_has_few_warnings(name: str) -> None:
 
 
 def ground_truth() -> list[dict[str, str]]:
-    """Return the rows of the ground truth whose files are here and decide them."""
+    """The rows of the ground truth whose files are here and decide them."""
     with (corpus() / "GROUND_TRUTH.tsv").open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream, delimiter="\t") if row["path"].startswith("files/")]
     return [row for row in rows if (corpus() / row["path"]).exists() and not any(row["path"].endswith(part) for part in NOT_BY_ITSELF)]

@@ -56,7 +56,7 @@ def test_a_repository_holds_what_it_was_locked_at_and_not_what_was_doubled(name:
 
 
 def _doubled(path: Path, key: str) -> str:
-    """Return the text with its operand doubled; "" where it has none."""
+    """The text with its operand doubled; "" where it has none."""
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     operand = rf"""(?m)^(\s*["']?{key}["']?:\s*)([1-9][0-9]*)(\s*,?)"""
     changed = re.sub(operand, lambda match: f"{match[1]}{int(match[2]) * 2}{match[3]}", text, count=1)

@@ -65,7 +65,7 @@ EXCEPTIONS = {
 
 
 def ask(_gbs: object, verb: str, case: dict[str, Any], folder: str) -> dict[str, Any]:
-    """Return what `gbs VERB` says of a folder, as JSON; beside a schedule an entry for its first stage, of which the rows tell."""
+    """What `gbs VERB` says of a folder, as JSON; beside a schedule an entry for its first stage, of which the rows tell."""
     answer = _answer(verb, case, folder)
     entries = answer.get("recipes", [])
     entries += [_at_first(entry) for entry in entries if _schedules(entry)]
@@ -73,7 +73,7 @@ def ask(_gbs: object, verb: str, case: dict[str, Any], folder: str) -> dict[str,
 
 
 def _schedules(entry: dict[str, Any]) -> dict[str, list[int | None]]:
-    """Return the stages of the sizes that change while training runs."""
+    """The stages of the sizes that change while training runs."""
     return {name: size["stages"] for name, size in entry["quantities"].items() if "stages" in size}
 
 
@@ -94,7 +94,7 @@ def _answer(verb: str, case: dict[str, Any], folder: str) -> dict[str, Any]:
 
 
 def _flags(launch: dict[str, Any]) -> list[str]:
-    """Return the hardware of a row as flags, unless a script in the folder gives it."""
+    """The hardware of a row as flags, unless a script in the folder gives it."""
     if "command" in launch:
         return []
     if launch.get("num_nodes"):
@@ -104,7 +104,7 @@ def _flags(launch: dict[str, Any]) -> list[str]:
 
 @cache
 def comparison() -> ModuleType:
-    """Return the comparison that lies with the oracles, asking in this process."""
+    """The comparison that lies with the oracles, asking in this process."""
     module = ModuleType("compare")
     exec((oracles() / "compare").read_text(encoding="utf-8"), module.__dict__)  # a script without a suffix
     module.__dict__["run"] = ask
@@ -127,7 +127,7 @@ def cases(table: str) -> Iterator[dict[str, Any]]:
 
 
 def tables() -> list[str]:
-    """Return the names of all tables with sizes; none where the oracles are not at hand."""
+    """The names of all tables with sizes; none where the oracles are not at hand."""
     try:
         found = sorted(path.stem for path in oracles().glob("*.jsonl"))
     except pytest.skip.Exception:

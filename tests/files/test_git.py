@@ -260,7 +260,7 @@ def test_a_folder_that_looks_like_a_git_directory_runs_nothing(git: Git) -> None
 
 
 def _bomb(git: Git, levels: int, leaf: bytes) -> str:
-    """Return a commit of folders that hold ten times the folder below them, the lowest of them `leaf`."""
+    """A commit of folders that hold ten times the folder below them, the lowest of them `leaf`."""
     folder = git.run("mktree", data=leaf)
     for _ in range(levels):
         folder = git.run("mktree", data=b"".join(b"040000 tree %s\t%d\n" % (folder.encode(), number) for number in range(10)))

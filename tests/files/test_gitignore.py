@@ -126,7 +126,7 @@ _FOLDERS = ("", "a/", "b/", "a/b/", "a/a/", "b/ab/", "b/ab/a/", "abc/", "abc/a.b
 
 
 def _pattern(chance: random.Random) -> str:
-    """Return a random pattern; `**` beside a letter, where git does not do as its manual says, is left out."""
+    """A random pattern; `**` beside a letter, where git does not do as its manual says, is left out."""
     while True:
         text = "".join(chance.choices(_PIECES, k=chance.randint(1, 5)))
         text = "!" * (chance.random() < 0.25) + text + "/" * (chance.random() < 0.2)

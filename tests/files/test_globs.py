@@ -123,7 +123,7 @@ def test_a_pattern_that_can_match_nothing_is_told(pattern: str, expected: str) -
 
 
 def _naive(parts: list[str], wanted: list[str]) -> bool:
-    """Return whether all path parts are what is wanted, trying everything."""
+    """Whether all path parts are what is wanted, trying everything."""
     if not wanted:
         return not parts
     if wanted[0] == "**":

@@ -170,7 +170,7 @@ def test_a_file_system_that_is_full_leaves_the_file_as_it_was(tmp_path: Path) ->
 
 
 def _as_nobody(folder: Path, code: str) -> str:
-    """Return what Python writes to standard error when a user without rights runs `code` in `folder`."""
+    """What Python writes to standard error when a user without rights runs `code` in `folder`."""
     drop = "import os\nif os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
     imports = "from pytest_gbs.model.errors import UsageError\nfrom pytest_gbs.files.writing import FileChange, write_together\n"
     guarded = f"try:\n    {code}\nexcept UsageError as error:\n    sys.exit(str(error))\n"

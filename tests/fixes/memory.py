@@ -21,35 +21,35 @@ class Memory(NamedTuple):
     files: Mapping[str, str]
 
     def paths(self) -> tuple[str, ...]:
-        """Return all paths."""
+        """All paths."""
         return tuple(sorted(self.files))
 
     def read(self, path: str) -> Source | Unreadable:
-        """Return the text at `path`."""
+        """The text at `path`."""
         return Source(path, self.files[path]) if path in self.files else Unreadable(path, "there is no such file")
 
     def exists(self, path: str) -> bool:
-        """Return whether there is a file at `path`."""
+        """Whether there is a file at `path`."""
         return path in self.files
 
 
 def mended(files: Mapping[str, str], *kinds: str, given: Given | None = None) -> Mended:
-    """Return what mending `files` comes to."""
+    """What mending `files` comes to."""
     return fix(Memory(files), (), Settings(), given or Given(), kinds)
 
 
 def ignored(files: Mapping[str, str], reason: str = "") -> Mended:
-    """Return what silencing all findings of `files` comes to."""
+    """What silencing all findings of `files` comes to."""
     return ignore(Memory(files), (), Settings(), Given(), reason)
 
 
 def text(found: Mended, before: str, path: str = "sft.yaml") -> str:
-    """Return the text of one file after mending."""
+    """The text of one file after mending."""
     return found.files[path][1].text if path in found.files else before
 
 
 def recipe(micro: object = 4, accumulation: object = 2, header: str = "", trailing: str = "", more: str = "") -> str:
-    """Return a small SFT recipe; None leaves a key out."""
+    """A small SFT recipe; None leaves a key out."""
     lines = [f"# {header}"] if header else []
     lines += ["model_name_or_path: my/model", "dataset_name: my/data", "max_length: 4096"]
     lines += [f"per_device_train_batch_size: {micro}"] if micro is not None else []

@@ -37,36 +37,36 @@ class Bench(NamedTuple):
     here: Given = Given()
 
     def report(self, files: Mapping[str, Source], given: Given) -> Report:
-        """Return the report on the file, or on what stands in its place."""
+        """The report on the file, or on what stands in its place."""
         tree = OverlayTree(Empty(), {self.source.path: self.source, **files})
         return check(tree, (self.source.path,), Settings(), given, keep_runs=True)
 
     def runs(self) -> list[Run]:
-        """Return the recipes of the file."""
+        """The recipes of the file."""
         report = self.report({}, self.here)
         return [run for file in report.files for run in file.runs if run.launch is None]
 
     def scale(self, run: Run, wish: Target) -> Scaled | Stuck:
-        """Return what becomes of one recipe."""
+        """What becomes of one recipe."""
         files = {self.source.path: self.source}
         path = self.source.path
         return scale(run, wish, ScaleContext(lambda name: files.get(name) or Unreadable(name, "no"), self.report, frozenset((path,))))
 
 
 def scaled(text: str, to: Given, here: Given = Given(), name: str = "sft.yaml", most: int = 0) -> Scaled | Stuck:  # noqa: B008 (frozen)
-    """Return what becomes of the one recipe in `text`."""
+    """What becomes of the one recipe in `text`."""
     bench = Bench(Source(name, text), here)
     (run,) = bench.runs()
     return bench.scale(run, Target(to, most))
 
 
 def after(result: Scaled, before: Source) -> Source:
-    """Return the file as it will be."""
+    """The file as it will be."""
     return next((new for _, new in result.files if new.path == before.path), before)
 
 
 def and_back(result: Scaled, before: Source) -> Source | Stuck:
-    """Return the file after the flags that undo a scale."""
+    """The file after the flags that undo a scale."""
     if not result.changes:
         return before
     assert result.back, "nothing says how to go back"

@@ -27,7 +27,7 @@ def test_a_patch_in_full() -> None:
 
 
 def _applied(folder: Path, old: Source, new: Source) -> bytes:
-    """Return the bytes of the file after git has applied the patch."""
+    """The bytes of the file after git has applied the patch."""
     subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
     path = folder / old.path
     path.parent.mkdir(exist_ok=True)

@@ -177,7 +177,7 @@ def test_the_gpus_that_a_claim_needs_are_taken_for_granted() -> None:
 
 
 def commented(comment: str, steps: int) -> str:
-    """Return a recipe of 4 x steps samples per GPU below a comment."""
+    """A recipe of 4 x steps samples per GPU below a comment."""
     return f"# {comment}\n{TRL.format(micro=4, steps=steps)}"
 
 

@@ -44,7 +44,7 @@ def _results(source: Source, world: int) -> Iterator[tuple[Bench, Scaled | Stuck
 
 
 def _but_for_a_word(back: Source | Stuck, source: Source) -> bool:
-    """Return whether only words that did not go with their number came back otherwise: `designed for 1 GPUs`."""
+    """Whether only words that did not go with their number came back otherwise: `designed for 1 GPUs`."""
     odd = re.search(r"\b(?:1 (?:node|GPU)s|(?!1 )\d+ (?:node|GPU))\b", source.text)
     either = [re.sub(r"(\d (?:node|GPU))s\b", r"\1", each.text) for each in (back, source) if isinstance(each, Source)]
     return odd is not None and either[0] == either[-1] and isinstance(back, Source)

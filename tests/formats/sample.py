@@ -32,12 +32,12 @@ def nothing(_: object) -> Iterator[Outcome]:
 
 
 def rule(code: str, name: str, summary: str, severity: str = Severity.ERROR, default: bool = True) -> Rule:
-    """Return a rule that finds nothing."""
+    """A rule that finds nothing."""
     return Rule(code, name, Scope.RUN, summary, (), (), nothing, severity, default, manual=f"{summary.capitalize()}.\n\nMend it.\n")
 
 
 def place(path: str, text: str, part: str) -> Location:
-    """Return where `part` stands for the first time in `text`."""
+    """Where `part` stands for the first time in `text`."""
     start = text.index(part)
     return Location(path, start, start + len(part))
 

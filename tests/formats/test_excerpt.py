@@ -14,7 +14,7 @@ from pytest_gbs.model.report import Report
 
 
 def lines(text: str, at: str, *related: tuple[str, str], label: str = "declared") -> list[str]:
-    """Return the excerpt about the first `at` in `text`, with related places by their text and label."""
+    """The excerpt about the first `at` in `text`, with related places by their text and label."""
     places = [Related(_place(text, part), name) for part, name in related]
     finding = Finding("GBS101", "", Severity.ERROR, _place(text, at), label, tuple(places))
     report = Report((), {"a.yaml": Source("a.yaml", text)}, {})

@@ -11,7 +11,7 @@ from pytest_gbs.model.report import FileReport, Report, Role, Verdict
 
 
 def commands(*severities: str) -> list[str]:
-    """Return the commands about one finding of each severity."""
+    """The commands about one finding of each severity."""
     findings = tuple(Finding("GBS101", f"number {n}", severity, Location("a.yaml", n, n + 1)) for n, severity in enumerate(severities))
     report = Report((FileReport("a.yaml", 1, Role.RECIPE, "trl", Verdict.VIOLATED, (), findings),), {}, {})
     return [line for line in find("github").render(report, Options()).splitlines() if line.startswith("::")]

@@ -55,13 +55,13 @@ TOY = Framework(
 
 
 def place(part: str, text: str = TEXT, path: str = "recipes/sft.yaml") -> Location:
-    """Return where `part` stands for the first time."""
+    """Where `part` stands for the first time."""
     start = text.index(part)
     return Location(path, start, start + len(part))
 
 
 def document() -> Document:
-    """Return the recipe with the two entries that a format looks up."""
+    """The recipe with the two entries that a format looks up."""
     keyed = {}
     for key, value in (("eval_strategy", "'no'"), ("save_strategy", "epoch")):
         at = place(f"{key}: {value}")
@@ -71,7 +71,7 @@ def document() -> Document:
 
 
 def sizes(**hardware: Quantity) -> dict[str, Size]:
-    """Return what the recipe and the hardware state."""
+    """What the recipe and the hardware state."""
     own = [
         Quantity(Name.MICRO_BATCH_SIZE, 1, Origin.FILE, at=place("1\n")._replace(stop=TEXT.index("1\n") + 1), key="micro"),
         Quantity(Name.GRADIENT_ACCUMULATION_STEPS, 2, Origin.FILE, at=place("2\n"), key="accumulation"),
@@ -99,7 +99,7 @@ LAUNCH = Launch(Location("gbs.toml", 0, 0), Kind.SCRIPT, "small", ())
 
 
 def run(stated: dict[str, Size], *, claimed: bool = True, launch: Launch | None = None, assumptions: tuple[Assumption, ...] = ()) -> Run:
-    """Return the recipe in a world."""
+    """The recipe in a world."""
     geometry = Geometry(solve(stated, EQUATIONS), {})
     bare = Run(document(), TOY, launch, geometry, (), (), assumptions=assumptions)
     if not claimed or launch is not None:
@@ -108,7 +108,7 @@ def run(stated: dict[str, Size], *, claimed: bool = True, launch: Launch | None 
 
 
 def report(*runs: Run, verdict: str = Verdict.VERIFIED) -> Report:
-    """Return the report on the recipe with these runs."""
+    """The report on the recipe with these runs."""
     file = FileReport("recipes/sft.yaml", 1, Role.RECIPE, "toy", verdict, runs=runs)
     sources = {"recipes/sft.yaml": Source("recipes/sft.yaml", TEXT), "accelerate/zero3.yaml": Source("accelerate/zero3.yaml", ZERO3)}
     return Report((file,), sources, {})

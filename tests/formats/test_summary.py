@@ -17,7 +17,7 @@ EIGHT = Assumption(Assuming.FILES_NEARBY, "gpus_per_node", 8, 3, "zero3.yaml:16 
 
 
 def recipes(*verdicts: str, assumptions: tuple[Assumption, ...] = ()) -> tuple[FileReport, ...]:
-    """Return a recipe for each verdict."""
+    """A recipe for each verdict."""
     held = (("GBS101", "verified"),)
     return tuple(
         FileReport(f"{n}.yaml", 1, Role.RECIPE, "trl", verdict, held, assumptions=assumptions) for n, verdict in enumerate(verdicts)
@@ -30,12 +30,12 @@ def launchers(number: int) -> tuple[FileReport, ...]:
 
 
 def scripts(*launches: int) -> tuple[FileReport, ...]:
-    """Return a script for each number of launches, none of which is a recipe of its own."""
+    """A script for each number of launches, none of which is a recipe of its own."""
     return tuple(FileReport(f"s{n}.sh", 1, Role.LAUNCHER, None, None, launches=number) for n, number in enumerate(launches))
 
 
 def report(*files: FileReport, advice: str = "") -> Report:
-    """Return a report on files."""
+    """A report on files."""
     return Report(files, {}, {rule.code: rule for rule in rules()}, advice)
 
 

@@ -18,26 +18,26 @@ from pytest_gbs.rules import rules
 
 
 def document(text: str, path: str = "recipe.yaml") -> Document:
-    """Return the one document of `text`."""
+    """The one document of `text`."""
     (found,) = read(Source(path, text))
     assert isinstance(found, Document)
     return found
 
 
 def table(title: str) -> Framework:
-    """Return the table called `title`."""
+    """The table called `title`."""
     (found,) = (each for each in tables() if each.title == title)
     return found
 
 
 def title(text: str, path: str = "recipe.yaml") -> str | None:
-    """Return the title of the table that a file is recognised as."""
+    """The title of the table that a file is recognised as."""
     found = recognise(document(text, path))
     return found.title if found else None
 
 
 def sizes(text: str, path: str = "recipe.yaml", /, **hardware: int) -> Geometry:
-    """Return all sizes of a recipe in a world of the given sizes."""
+    """All sizes of a recipe in a world of the given sizes."""
     read_from = document(text, path)
     found = recognise(read_from)
     assert found is not None
@@ -46,14 +46,14 @@ def sizes(text: str, path: str = "recipe.yaml", /, **hardware: int) -> Geometry:
 
 
 def value(size: Size | None) -> int | str | None:
-    """Return the number of `size`, why it is not known, or None where there is none."""
+    """The number of `size`, why it is not known, or None where there is none."""
     if isinstance(size, Quantity):
         return size.value
     return getattr(size, "reason", None)
 
 
 def outcomes(code: str, text: str, path: str = "recipe.yaml", /, **hardware: int) -> list[Outcome]:
-    """Return what the constraints that the rule of this code reports come to in a world of the given sizes."""
+    """What the constraints that the rule of this code reports come to in a world of the given sizes."""
     read_from = document(text, path)
     found = recognise(read_from)
     assert found is not None
@@ -62,7 +62,7 @@ def outcomes(code: str, text: str, path: str = "recipe.yaml", /, **hardware: int
 
 
 def stumbles(text: str, path: str = "recipe.yaml") -> dict[str, str]:
-    """Return the treatment of each value that the framework stumbles over, by its key."""
+    """The treatment of each value that the framework stumbles over, by its key."""
     read_from = document(text, path)
     found = recognise(read_from)
     assert found is not None

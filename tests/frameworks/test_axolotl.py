@@ -20,7 +20,7 @@ GRPO = SFT + "rl: grpo\ntrl:\n  num_generations: {group}\n"
 
 
 def run(text: str, /, **hardware: int) -> Run:
-    """Return the run of a recipe in a world of the given sizes."""
+    """The run of a recipe in a world of the given sizes."""
     read_from = document(text, "config.yml")
     found = recognise(read_from)
     assert found is not None
@@ -29,7 +29,7 @@ def run(text: str, /, **hardware: int) -> Run:
 
 
 def messages(found: list[Outcome]) -> list[str]:
-    """Return what the findings say."""
+    """What the findings say."""
     return [each.message for each in found if isinstance(each, Finding)]
 
 

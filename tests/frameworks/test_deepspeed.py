@@ -16,7 +16,7 @@ TRAIN, MICRO, STEPS = "train_batch_size", "train_micro_batch_size_per_gpu", "gra
 
 
 def config(train: object = None, micro: object = None, steps: object = None, **others: object) -> str:
-    """Return a configuration with those of the three sizes that are given."""
+    """A configuration with those of the three sizes that are given."""
     given = {TRAIN: train, MICRO: micro, STEPS: steps}
     return json.dumps({"zero_optimization": {"stage": 2}, **{key: size for key, size in given.items() if size is not None}, **others})
 

@@ -34,7 +34,7 @@ AT = Location("a.yaml", 0, 1)
 
 
 def feasible(*constraints: Constraint, declared: int = 0, hardware: int = 0, **sizes: int) -> dict[str, Any]:
-    """Return the answer for a recipe that states `sizes`, shown on `hardware` GPUs; one that is 0 is not known."""
+    """The answer for a recipe that states `sizes`, shown on `hardware` GPUs; one that is 0 is not known."""
     stated: dict[str, Size] = {name: Quantity(name, value, Origin.FILE) for name, value in {"tensor_parallel_size": 1, **sizes}.items()}
     stated |= {name: Unknown(name, Reason.AUTO) for name, value in sizes.items() if value == 0}
     if hardware:

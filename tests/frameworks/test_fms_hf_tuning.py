@@ -13,7 +13,7 @@ PATH = "config.json"
 
 
 def job(*parts: str, data: str = '"training_data_path": "data.json"') -> str:
-    """Return a job of the given members."""
+    """A job of the given members."""
     return "{" + ", ".join(part for part in (RUN, data, *parts) if part) + "}\n"
 
 

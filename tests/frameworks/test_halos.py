@@ -43,13 +43,13 @@ NAMED = "model: {name_or_path: my/model}\n"
 
 
 def flat(loss: str = "kto", *, more: str = "", model: Mapping[str, object] = MappingProxyType({})) -> str:
-    """Return one file that says all there is to say, the sizes in `model` among it."""
+    """One file that says all there is to say, the sizes in `model` among it."""
     settings = "".join(f"  {key}: {setting}\n" for key, setting in model.items())
     return f"loss: {loss}\n{HEAD}{more}model:\n  name_or_path: my/model\n{settings}"
 
 
 def launched(loss: str, *overrides: str) -> Document:
-    """Return what Hydra makes of the tree and a command line."""
+    """What Hydra makes of the tree and a command line."""
     found = composed(TREE, f"loss={loss}", *DATA, *overrides)
     assert found.problems == ()
     return found.document

@@ -185,7 +185,7 @@ def test_a_schedule_that_is_not_understood_leaves_the_global_batch_unknown() -> 
 
 
 def generating(nodes: int, gpus: str, of: str) -> str:
-    """Return a recipe whose cluster has `nodes` nodes of 8 GPUs, some of which only generate."""
+    """A recipe whose cluster has `nodes` nodes of 8 GPUs, some of which only generate."""
     apart = f"  generation: {{colocated: {{enabled: false, resources: {{gpus_per_node: {gpus}, num_nodes: {of}}}}}}}\n"
     head, tail = GRPO.split("grpo:")
     return f"{head}{apart}grpo:{tail}cluster: {{num_nodes: {nodes}, gpus_per_node: 8}}\n"

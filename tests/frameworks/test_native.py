@@ -86,12 +86,12 @@ train_module: {{rank_microbatch_size: {micro}, max_sequence_length: 4096, tp_con
 
 
 def titan(training: str, parallelism: str = "") -> str:
-    """Return a recipe for torchtitan with these lines in two of its sections."""
+    """A recipe for torchtitan with these lines in two of its sections."""
     return TITAN.format(training=training, parallelism=parallelism)
 
 
 def levanter(*lines: str) -> str:
-    """Return a recipe for Levanter with these settings of its trainer."""
+    """A recipe for Levanter with these settings of its trainer."""
     return LEVANTER.format(trainer="".join(f"  {line}\n" for line in lines))
 
 
@@ -211,7 +211,7 @@ def test_the_sizes_follow(text: str, path: str, world: int | None, expected: tup
 
 
 def _own(text: str) -> dict[str, int]:
-    """Return the hardware that the recipe itself states."""
+    """The hardware that the recipe itself states."""
     found = document(text)
     framework = recognise(found)
     assert framework

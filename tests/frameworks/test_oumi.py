@@ -16,7 +16,7 @@ BATCH = "  per_device_train_batch_size: {micro}\n  gradient_accumulation_steps: 
 
 
 def recipe(trainer: str, *lines: str, micro: object = 2, steps: object = 4) -> str:
-    """Return a recipe for `trainer` with `lines` below `training`."""
+    """A recipe for `trainer` with `lines` below `training`."""
     own = "".join(f"  {line}\n" for line in lines)
     return f"{MODEL}training:\n  trainer_type: {trainer}\n{BATCH.format(micro=micro, steps=steps)}{own}"
 

@@ -18,7 +18,7 @@ SPLIT = Equation("steps", ("batch",), ("micro", "ranks"), Rounding.CEIL)
 
 
 def known(**sizes: int) -> dict[str, Size]:
-    """Return sizes as a file states them."""
+    """Sizes as a file states them."""
     return {name: Quantity(name, value, Origin.FILE) for name, value in sizes.items()}
 
 

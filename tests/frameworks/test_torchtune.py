@@ -35,7 +35,7 @@ ASYNC = "model: {_component_: a.b}\norchestration: {num_inference_workers: 4, nu
 
 
 def run(text: str, /, **hardware: int) -> Run:
-    """Return the run of a recipe in a world of the given sizes."""
+    """The run of a recipe in a world of the given sizes."""
     read_from = document(text)
     found = recognise(read_from)
     assert found is not None
@@ -44,7 +44,7 @@ def run(text: str, /, **hardware: int) -> Run:
 
 
 def messages(found: list[Outcome]) -> list[str]:
-    """Return what the findings say."""
+    """What the findings say."""
     return [each.message for each in found if isinstance(each, Finding)]
 
 

@@ -75,7 +75,7 @@ _PARTS = [
 
 
 def _damaged(text: str, chance: random.Random) -> str:
-    """Return `text` with a few parts taken out, doubled, or replaced by what means something to one of the readers."""
+    """`text` with a few parts taken out, doubled, or replaced by what means something to one of the readers."""
     for _ in range(chance.randint(1, 6)):
         start = chance.randrange(len(text) + 1)
         stop = min(len(text), start + chance.choice((0, 1, 2, 10, 40)))

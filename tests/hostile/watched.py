@@ -63,12 +63,12 @@ class Watched(NamedTuple):
     seconds: float
 
     def is_calm(self) -> bool:
-        """Return whether it ended as it should: no bug, nothing started or written, within its time and memory."""
+        """Whether it ended as it should: no bug, nothing started or written, within its time and memory."""
         bugs = "Traceback" in self.err or "internal error" in self.out + self.err
         return not bugs and not self.deeds and self.code in (0, 1, 2, 3) and self.within()
 
     def within(self) -> bool:
-        """Return whether it took as much time and memory as one file may."""
+        """Whether it took as much time and memory as one file may."""
         return self.megabytes < MOST_MEGABYTES and self.seconds < MOST_SECONDS
 
 

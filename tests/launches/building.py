@@ -18,17 +18,17 @@ TYPED = "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nmachin
 
 
 def recipe(micro: int = 4, accumulation: int = 4, comment: str = CLAIM) -> str:
-    """Return an SFT recipe; by default 4 x 4 x 8 = 128, as it claims."""
+    """An SFT recipe; by default 4 x 4 x 8 = 128, as it claims."""
     return f"{comment}{KEYS}per_device_train_batch_size: {micro}\ngradient_accumulation_steps: {accumulation}\n"
 
 
 def accelerate(processes: int, machines: int = 1) -> str:
-    """Return a launcher file of accelerate."""
+    """A launcher file of accelerate."""
     return f"{TYPED}num_machines: {machines}\nnum_processes: {processes}\n"
 
 
 def checked(folder: Path, files: dict[str, str], *targets: str, settings: Settings | None = None) -> Report:
-    """Return the report on `targets` (all of it where none is given) of a repository that holds `files`."""
+    """The report on `targets` (all of it where none is given) of a repository that holds `files`."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,26 +38,26 @@ def checked(folder: Path, files: dict[str, str], *targets: str, settings: Settin
 
 
 def launched(report: Report) -> list[Run]:
-    """Return the runs of launches, in the order of the report."""
+    """The runs of launches, in the order of the report."""
     return [run for file in report.files for run in file.runs if run.launch is not None]
 
 
 def batches(report: Report) -> list[int | None]:
-    """Return the global batch size of each launch."""
+    """The global batch size of each launch."""
     return [run.geometry.global_batch_size for run in launched(report)]
 
 
 def codes(report: Report) -> list[str]:
-    """Return the codes of all findings."""
+    """The codes of all findings."""
     return [finding.code for finding in report.findings()]
 
 
 def file(report: Report, path: str) -> FileReport:
-    """Return what is told of the file at `path`."""
+    """What is told of the file at `path`."""
     return next(each for each in report.files if each.path == path)
 
 
 def only(report: Report) -> Finding:
-    """Return the one finding."""
+    """The one finding."""
     (finding,) = report.findings()
     return finding

@@ -28,7 +28,7 @@ TOGETHER = "python ./deepy.py train.py -d configs model.yml setup.yml\n"
 
 
 def neox(script: str = TOGETHER, **others: str) -> dict[str, str]:
-    """Return the files of a repository that launches GPT-NeoX."""
+    """The files of a repository that launches GPT-NeoX."""
     files = {"configs/model.yml": MODEL, "configs/setup.yml": SETUP, "hostfile": HOSTS, "run.sh": script}
     return {**files, **{name.replace("_yml", ".yml").replace("configs_", "configs/"): text for name, text in others.items()}}
 

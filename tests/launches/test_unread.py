@@ -30,7 +30,7 @@ FILES = " ".join(f"other{number}.yaml" for number in range(64))
 
 
 def report_on(root: Path, files: Mapping[str, str | bytes], *targets: str, settings: Settings | None = None) -> Report:
-    """Return the report on a repository with a recipe of 4 x 4 x 8 = 128, as it claims, and `files`."""
+    """The report on a repository with a recipe of 4 x 4 x 8 = 128, as it claims, and `files`."""
     for name, content in {"sft.yaml": recipe(), **files}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(content.encode() if isinstance(content, str) else content)
@@ -38,7 +38,7 @@ def report_on(root: Path, files: Mapping[str, str | bytes], *targets: str, setti
 
 
 def told(report: Report) -> list[Finding]:
-    """Return the findings, which no bug of ours may stand beside."""
+    """The findings, which no bug of ours may stand beside."""
     assert report.internal == ()
     return list(report.findings())
 

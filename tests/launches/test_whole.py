@@ -22,7 +22,7 @@ batches: 1024
 
 
 def examples(text: str, tmp_path: Path) -> Size:
-    """Return the number of examples of a HALOs recipe that says `text` of them."""
+    """The number of examples of a HALOs recipe that says `text` of them."""
     (file,) = checked(tmp_path, {"sft.yaml": HALOS.format(examples=text)}).files
     return file.runs[0].geometry.get(Name.TRAIN_SAMPLES)
 

@@ -143,7 +143,7 @@ INNER = f"export RANK=$SLURM_PROCID\npython {MEGATRON}\n"
 
 
 def worlds(folder: Path, files: dict[str, str]) -> list[int | None]:
-    """Return the processes of each launch that `run.sh` makes."""
+    """The processes of each launch that `run.sh` makes."""
     found = [run.launch for run in launched(checked(folder, files)) if run.launch is not None and run.launch.at.source == "run.sh"]
     return [next((size.value for size in launch.quantities if size.name == Name.WORLD_SIZE), None) for launch in found]
 

@@ -15,7 +15,7 @@ RECIPE = "model_name_or_path: base\ndataset_name: data\nnum_train_epochs: 1\npac
 
 
 def recipe(comment: str, micro: int = 1, accumulation: int = 2) -> str:
-    """Return a recipe under `comment` whose product is `micro` x `accumulation` per GPU."""
+    """A recipe under `comment` whose product is `micro` x `accumulation` per GPU."""
     sizes = f"per_device_train_batch_size: {micro}\ngradient_accumulation_steps: {accumulation}\n"
     return f"{comment}\n{RECIPE}{sizes}" if comment else RECIPE + sizes
 
@@ -47,7 +47,7 @@ def _without_other_plugins(pytester: pytest.Pytester, monkeypatch: pytest.Monkey
 
 @pytest.fixture
 def write(pytester: pytest.Pytester) -> Write:
-    """Return what writes files into a repository that is marked as one."""
+    """What writes files into a repository that is marked as one."""
 
     def _write(files: dict[str, str]) -> Path:
         for name, text in {"gbs.toml": "", **files}.items():
@@ -61,7 +61,7 @@ def write(pytester: pytest.Pytester) -> Write:
 
 @pytest.fixture
 def repository(write: Write) -> Path:
-    """Return a repository with four recipes, one file that is none, and a test."""
+    """A repository with four recipes, one file that is none, and a test."""
     return write(
         {
             "recipes/good.yaml": VERIFIED,

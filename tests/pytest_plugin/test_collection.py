@@ -10,13 +10,13 @@ from tests.pytest_plugin.conftest import UNCLAIMED, VERIFIED, VIOLATED, Write
 
 
 def ids(pytester: pytest.Pytester, *arguments: str) -> list[str]:
-    """Return the node ids that pytest collects, sorted."""
+    """The node ids that pytest collects, sorted."""
     result = pytester.runpytest("--collect-only", "-q", *arguments)
     return sorted(line for line in result.outlines if "::" in line)
 
 
 def claims(found: list[str]) -> list[str]:
-    """Return the node ids about claims, and those of Python tests."""
+    """The node ids about claims, and those of Python tests."""
     return [each for each in found if each.endswith("::GBS101") or ".py::" in each]
 
 

@@ -16,12 +16,12 @@ HEAD = "import pytest\n\n"
 
 
 def marked(*globs: str, body: str = "pass") -> str:
-    """Return a test module with one test of the recipes that match `globs`."""
+    """A test module with one test of the recipes that match `globs`."""
     return f"{HEAD}@pytest.mark.gbs_recipes({', '.join(map(repr, globs))})\ndef test_recipe(recipe):\n    {body}\n"
 
 
 def ids(pytester: pytest.Pytester, *arguments: str) -> list[str]:
-    """Return what stands in brackets of the node ids."""
+    """What stands in brackets of the node ids."""
     result = pytester.runpytest("--collect-only", "-q", *arguments)
     return sorted(line.partition("[")[2].removesuffix("]") for line in result.outlines if "::test_recipe[" in line)
 
@@ -152,7 +152,7 @@ def test_workers_collect_the_same(pytester: pytest.Pytester) -> None:
 
 
 def read(text: str, folder: Path) -> Recipe:
-    """Return the recipe `text`."""
+    """The recipe `text`."""
     (folder / "a.yaml").write_text(text, encoding="utf-8")
     report = check(WorkTree(folder), ["a.yaml"], Settings(), Given(), keep_runs=True)
     return read_recipe(report.files[0], report, "a.yaml")

@@ -8,33 +8,33 @@ from pytest_gbs.readers import read
 
 
 def documents(text: str, path: str = "recipe.yaml") -> list[Document]:
-    """Return the documents of `text`, all of which must be readable."""
+    """The documents of `text`, all of which must be readable."""
     found = read(Source(path, text))
     assert not [each.reason for each in found if isinstance(each, Unreadable)]
     return [each for each in found if isinstance(each, Document)]
 
 
 def document(text: str, path: str = "recipe.yaml") -> Document:
-    """Return the one document of `text`."""
+    """The one document of `text`."""
     (found,) = documents(text, path)
     return found
 
 
 def refusal(text: str, path: str = "recipe.yaml") -> Unreadable:
-    """Return why `text` cannot be read; nothing in it may be."""
+    """Why `text` cannot be read; nothing in it may be."""
     (found,) = read(Source(path, text))
     assert isinstance(found, Unreadable)
     return found
 
 
 def written(found: Document, node: Node | None) -> str:
-    """Return the span of `node` as it stands in the file."""
+    """The span of `node` as it stands in the file."""
     assert node is not None
     return found.source.text[node.start : node.stop]
 
 
 def texts(found: Document) -> dict[KeyPath, str | None]:
-    """Return the text of every indexed scalar by key path, aliases followed; None for other values."""
+    """The text of every indexed scalar by key path, aliases followed; None for other values."""
     values = {}
     for path, (_, value) in found.keyed.items():
         target = value.target if isinstance(value, Alias) else value
@@ -43,6 +43,6 @@ def texts(found: Document) -> dict[KeyPath, str | None]:
 
 
 def mapping(node: Node | None) -> Mapping:
-    """Return `node`, which must be a mapping."""
+    """`node`, which must be a mapping."""
     assert isinstance(node, Mapping)
     return node

@@ -68,7 +68,7 @@ Reference.add_multi_constructor("!", Reference.construct_untagged)
 
 
 def load(text: str) -> tuple[list[Any], list[tuple[int, int]]]:
-    """Return the documents of `text` and the spans of its comments, as PyYAML reads them."""
+    """The documents of `text` and the spans of its comments, as PyYAML reads them."""
     loader = Reference(text)
     loader.comments = []
     documents = []
@@ -78,7 +78,7 @@ def load(text: str) -> tuple[list[Any], list[tuple[int, int]]]:
 
 
 def to_python(document: Document) -> Any:
-    """Return `document` as the plain value that a loader would make of it."""
+    """`document` as the plain value that a loader would make of it."""
     return _value(document.root, document)
 
 
@@ -111,7 +111,7 @@ def _merge(into: dict[Any, Any], value: Node, document: Document) -> None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two loaded values are equal, of equal types, in equal order; not-a-number equals itself."""
+    """Whether two loaded values are equal, of equal types, in equal order; not-a-number equals itself."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):

@@ -10,7 +10,7 @@ from tests.readers.reading import document, documents
 
 
 def blocks(text: str) -> list[tuple[str, str, KeyPath | None]]:
-    """Return text, placement and owner of every block."""
+    """Text, placement and owner of every block."""
     return [(block.text, block.placement, block.owner) for block in document(text).comments]
 
 

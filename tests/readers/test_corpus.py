@@ -35,13 +35,13 @@ def sources(part: int, *suffixes: str) -> Iterator[Source]:
 
 
 def comment_lines(found: tuple[Document | Unreadable, ...]) -> list[tuple[int, str]]:
-    """Return the text of each comment line, with its offset in the file."""
+    """The text of each comment line, with its offset in the file."""
     blocks = [block for document in found if isinstance(document, Document) for block in document.comments]
     return [(place, line) for block in blocks for (_, place), line in zip(block.pieces, block.text.split("\n"), strict=True)]
 
 
 def expected_lines(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, str]]:
-    """Return the same of the comments at `spans` of `text`."""
+    """The same of the comments at `spans` of `text`."""
     lines = []
     for start, stop in spans:
         raw = text[start:stop].rstrip()

@@ -10,7 +10,7 @@ from tests.readers.reading import document, mapping, refusal, texts, written
 
 
 def leaves(found: Document) -> dict[str, str]:
-    """Return the text of every indexed scalar by dotted path."""
+    """The text of every indexed scalar by dotted path."""
     return {".".join(map(str, path)): text for path, text in texts(found).items() if text is not None}
 
 

@@ -34,7 +34,7 @@ PARTS = [
 
 
 def composed(text: str) -> tuple[list[Any], list[tuple[int, int]]]:
-    """Return the nodes of each document of `text` and the spans of its comments, as PyYAML composes them."""
+    """The nodes of each document of `text` and the spans of its comments, as PyYAML composes them."""
     loader = Reference(text)
     loader.comments = []
     found = []

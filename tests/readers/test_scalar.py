@@ -233,7 +233,7 @@ _OmegaConf.add_implicit_resolver(
 
 
 def loaded(text: str, loader: Any) -> Any:
-    """Return what `loader` makes of the plain scalar `text`: dates, and what the loader stops at, stay text."""
+    """What `loader` makes of the plain scalar `text`: dates, and what the loader stops at, stay text."""
     instance = loader("")
     tag = instance.resolve(yaml.ScalarNode, text, (True, False))
     if tag in TEXTS:

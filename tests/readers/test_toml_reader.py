@@ -39,7 +39,7 @@ data_parallel_shard_degree = -1
 
 
 def value(node: Node | None) -> Any:
-    """Return what `node` stands for, dates as text."""
+    """What `node` stands for, dates as text."""
     if isinstance(node, Scalar):
         return resolve(node, TOML)
     if isinstance(node, Sequence):
@@ -49,7 +49,7 @@ def value(node: Node | None) -> Any:
 
 
 def plain(loaded: Any) -> Any:
-    """Return what tomllib loaded, dates as texts of their own kind."""
+    """What tomllib loaded, dates as texts of their own kind."""
     if isinstance(loaded, dict):
         return {key: plain(inside) for key, inside in loaded.items()}
     if isinstance(loaded, list):

@@ -43,35 +43,35 @@ _PLACES = {Name.MICRO_BATCH_SIZE: 30, Name.GRADIENT_ACCUMULATION_STEPS: 60, Name
 
 
 def document(text: str = "") -> Document:
-    """Return a document of which no rule here looks at the nodes."""
+    """A document of which no rule here looks at the nodes."""
     return Document(Source(PATH, text), 1, "yaml", None, {}, (), ())
 
 
 def parsed(text: str, path: str = PATH) -> Document:
-    """Return the one document that `text` is, read as the file at `path`."""
+    """The one document that `text` is, read as the file at `path`."""
     (found,) = read(Source(path, text))
     assert isinstance(found, Document), found
     return found
 
 
 def view(text: str, table: Framework | None = TABLE, path: str = PATH) -> FileView:
-    """Return what a rule about one file gets to see of `text`."""
+    """What a rule about one file gets to see of `text`."""
     of = parsed(text, path)
     return FileView(of, table, read_sizes(of, table) if table else {}, None, False)
 
 
 def shown(of: Document, at: Location) -> str:
-    """Return the text that `at` spans."""
+    """The text that `at` spans."""
     return of.source.text[at.start : at.stop]
 
 
 def place(start: int, path: str = PATH) -> Location:
-    """Return a place two characters wide."""
+    """A place two characters wide."""
     return Location(path, start, start + 2)
 
 
 def size(name: str, value: int, origin: str = Origin.FILE) -> Quantity:
-    """Return a size that stands in the recipe under its own name, or comes from elsewhere without a place."""
+    """A size that stands in the recipe under its own name, or comes from elsewhere without a place."""
     at = place(_PLACES[name]) if origin == Origin.FILE and name in _PLACES else None
     return Quantity(name, value, origin, at=at, key=name)
 
@@ -84,7 +84,7 @@ def run(
     assumptions: tuple[Assumption, ...] = (),
     of: Document | None = None,
 ) -> Run:
-    """Return a run with `sizes`, a tensor parallel size of 1, and all that follows from them."""
+    """A run with `sizes`, a tensor parallel size of 1, and all that follows from them."""
     known: dict[str, Size] = {Name.TENSOR_PARALLEL_SIZE: size(Name.TENSOR_PARALLEL_SIZE, 1, Origin.DEFAULT)}
     known.update({each.name: each for each in sizes})
     geometry = Geometry(solve(known, table.equations), {})
@@ -92,29 +92,29 @@ def run(
 
 
 def claim(name: str = Name.GLOBAL_BATCH_SIZE, value: int = 128) -> Claim:
-    """Return a claim in the first line of the recipe."""
+    """A claim in the first line of the recipe."""
     declared = Declaration(name, value, (Interval(value, value),), place(2), f"GBS {value}", "test")
     open_yet = Judgement((), Cause.PRODUCT, Undetermined("GBS101", declared.at, declared.text))
     return Claim(declared, (World(Geometry({}, {})),), open_yet)
 
 
 def micro(value: int) -> Quantity:
-    """Return the micro batch size, as a key of the recipe."""
+    """The micro batch size, as a key of the recipe."""
     return size(Name.MICRO_BATCH_SIZE, value)
 
 
 def accumulation(value: int) -> Quantity:
-    """Return the accumulation, as a key of the recipe."""
+    """The accumulation, as a key of the recipe."""
     return size(Name.GRADIENT_ACCUMULATION_STEPS, value)
 
 
 def world(value: int, origin: str = Origin.SETTINGS) -> Quantity:
-    """Return the world size, from outside the recipe."""
+    """The world size, from outside the recipe."""
     return size(Name.WORLD_SIZE, value, origin)
 
 
 def only(outcomes: list[Outcome]) -> Finding:
-    """Return the one finding that `outcomes` are."""
+    """The one finding that `outcomes` are."""
     assert len(outcomes) == 1, outcomes
     (found,) = outcomes
     assert isinstance(found, Finding), found

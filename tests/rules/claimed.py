@@ -35,7 +35,7 @@ class Checked(NamedTuple):
 
 
 def recipe(micro: int | None = 1, accumulation: int | None = 2, header: str = "", trailing: str = "", more: str = "") -> str:
-    """Return a small SFT recipe with a comment at its head or behind its accumulation."""
+    """A small SFT recipe with a comment at its head or behind its accumulation."""
     lines = [f"# {header}"] if header else []
     lines += ["model_name_or_path: my/model", "dataset_name: my/data", "max_length: 4096"]
     if micro is not None:
@@ -46,14 +46,14 @@ def recipe(micro: int | None = 1, accumulation: int | None = 2, header: str = ""
 
 
 def launcher(processes: int, machines: int = 1, kind: str = "MULTI_GPU") -> str:
-    """Return an accelerate config."""
+    """An accelerate config."""
     return ACCELERATE.format(processes=processes, machines=machines, kind=kind)
 
 
 def checked(
     folder: Path, text: str, *, name: str = "sft.yaml", settings: Settings | None = None, given: Given | None = None, **others: str
 ) -> Checked:
-    """Return what checking `text` comes to, beside other files named `x_yaml="..."` for `launch/x.yaml`."""
+    """What checking `text` comes to, beside other files named `x_yaml="..."` for `launch/x.yaml`."""
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text, encoding="utf-8")
     for other, content in others.items():

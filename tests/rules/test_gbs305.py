@@ -189,7 +189,7 @@ def test_a_path_is_looked_up_from_the_root_then_upwards(named: str, files: dict[
 
 
 def of_launcher(recipe: str, text: str) -> list[Outcome]:
-    """Return the outcomes where the launcher file names the configuration."""
+    """The outcomes where the launcher file names the configuration."""
     files = Files(zero2_yaml=LAUNCHER, ds_config_json=text)
     return list(check(Companions(files).beside(run(recipe, 8, launched()))))
 
@@ -266,7 +266,7 @@ def test_tensor_parallelism_of_a_deepspeed_file_divides_the_ranks(tmp_path: Path
 
 
 def batch(folder: Path, recipe: str, text: str) -> int | None:
-    """Return the global batch size of a recipe on two GPUs, beside a DeepSpeed configuration."""
+    """The global batch size of a recipe on two GPUs, beside a DeepSpeed configuration."""
     (folder / "sft.yaml").write_text(recipe, encoding="utf-8")
     (folder / "ds_config.json").write_text(text, encoding="utf-8")
     report = check_tree(WorkTree(folder), ("sft.yaml",), Settings(), CommandLineHardware(world_size=2), keep_runs=True)

@@ -25,13 +25,13 @@ SFT_LOADER = "{trainer: SFTTrainer, dataloader: SFTDataLoader}"
 
 
 def recipe(*lines: str, loss: str = "kto", model: tuple[str, ...] = ()) -> str:
-    """Return a recipe with `lines` at its top level and `model` below the model."""
+    """A recipe with `lines` at its top level and `model` below the model."""
     head = ("exp_name: x", "train_datasets: [shp]", "test_datasets: [shp]", f"loss: {loss}", *lines)
     return "".join(f"{line}\n" for line in (*head, "model:", *(f"  {line}" for line in ("name_or_path: my/model", *model))))
 
 
 def run(text: str, world: int | None = None) -> Run:
-    """Return the run of a recipe on so many processes."""
+    """The run of a recipe on so many processes."""
     document = parsed(text)
     table = recognise(document)
     assert table is not None

@@ -12,7 +12,7 @@ RAMP = "model: {{rampup_batch_size: {}}}\n"
 
 
 def ramped(ramp: str, end: int | None = 1024, micro: int | None = 1, ranks: int | None = 16) -> list[Outcome]:
-    """Return what the rule says of a ramp-up to `end`."""
+    """What the rule says of a ramp-up to `end`."""
     given = {Name.GLOBAL_BATCH_SIZE: end, Name.MICRO_BATCH_SIZE: micro, Name.DATA_PARALLEL_SIZE: ranks}
     sizes = [size(name, value) for name, value in given.items() if value is not None]
     return list(gbs431_ramp_up_breaks.check(run(*sizes, of=parsed(RAMP.format(ramp)))))
@@ -61,7 +61,7 @@ MODEL = "parallelism: {{tp: {tensor}}}\nmodel: {{model_config: {{num_attention_h
 
 
 def heads(tensor: int | None, number: object, shared: object = 4) -> list[Outcome]:
-    """Return what the rule says of a model with `number` heads on `tensor` ranks."""
+    """What the rule says of a model with `number` heads on `tensor` ranks."""
     text = MODEL.format(tensor=tensor, heads=number, shared=shared)
     sizes = [] if tensor is None else [size(Name.TENSOR_PARALLEL_SIZE, tensor)]
     return list(gbs432_heads_not_divisible.check(run(*sizes, of=parsed(text))))

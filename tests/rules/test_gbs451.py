@@ -23,7 +23,7 @@ train:
 
 
 def run(text: str, world: int | None) -> Run:
-    """Return the run of a recipe on so many GPUs."""
+    """The run of a recipe on so many GPUs."""
     found = document(text)
     framework = recognise(found)
     assert framework

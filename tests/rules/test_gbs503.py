@@ -19,7 +19,7 @@ LINE = Location("gbs.lock", 90, 120)
 
 
 def locked(of: Run, batch: int | None, share: str, *operands: tuple[str, int], unit: str = "samples", what_if: bool = False) -> Run:
-    """Return the run held to a line of the lock file."""
+    """The run held to a line of the lock file."""
     return of._replace(locked=LockedBatch(Record(unit, batch, share, PER_GPU, operands), "gbs.lock", LINE, what_if))
 
 
@@ -119,7 +119,7 @@ def test_a_launch_in_a_document_that_was_locked_is_an_error() -> None:
 
 
 def based(of: Run, batch: int | None, share: str, said: str = "") -> Run:
-    """Return the run held against the base."""
+    """The run held against the base."""
     return of._replace(base=LockedBatch(Record("samples", batch, share, PER_GPU, ((ACCUMULATION, 4),)), "main", said=said))
 
 

@@ -368,7 +368,7 @@ _ANYTHING = st.recursive(
 
 
 def _settings_like() -> st.SearchStrategy[dict[str, Any]]:
-    """Return a strategy for settings most parts of which are right."""
+    """A strategy for settings most parts of which are right."""
     size = st.one_of(st.integers(1, 9), st.just(8.0))
     words = st.lists(st.sampled_from(["GBS101", "x"]), max_size=2)
     paths = st.lists(st.just("a/**"), min_size=1, max_size=2)

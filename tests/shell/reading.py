@@ -10,39 +10,39 @@ from pytest_gbs.shell import read_commands
 
 
 def script(text: str, path: str = "run.sh", files: dict[str, str] | None = None) -> Script:
-    """Return what a script runs, in a tree of `files`."""
+    """What a script runs, in a tree of `files`."""
     held = {name: Source(name, content) for name, content in (files or {}).items()}
     return read_commands(Source(path, text), held.get)
 
 
 def commands(text: str, *programs: str) -> list[Command]:
-    """Return the commands of a script that run one of `programs`, `foo` unless told."""
+    """The commands of a script that run one of `programs`, `foo` unless told."""
     wanted = programs or ("foo",)
     return [command for command in script(text).commands if command.words[0].text in wanted]
 
 
 def only(text: str) -> Command:
-    """Return the one command `foo` of a script."""
+    """The one command `foo` of a script."""
     (found,) = commands(text)
     return found
 
 
 def argv(command: Command) -> list[str | None]:
-    """Return the texts of a command's words, None for what is unknown."""
+    """The texts of a command's words, None for what is unknown."""
     return [word.text for word in command.words]
 
 
 def written(text: str, at: Location) -> str:
-    """Return the characters of a place."""
+    """The characters of a place."""
     return text[at.start : at.stop]
 
 
 def lines(text: str) -> str:
-    """Return a script without the indentation of the test around it."""
+    """A script without the indentation of the test around it."""
     return textwrap.dedent(text).lstrip("\n")
 
 
 def word_of(command: Command, option: str) -> Word:
-    """Return the word behind an option."""
+    """The word behind an option."""
     texts = argv(command)
     return command.words[texts.index(option) + 1]

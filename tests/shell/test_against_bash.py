@@ -23,7 +23,7 @@ class Writer:
         self.random = Random(seed)
 
     def pick(self, choices: tuple[str, ...]) -> str:
-        """Return one of `choices`, its names and numbers filled in."""
+        """One of `choices`, its names and numbers filled in."""
         text = self.random.choice(choices)
         while "@V" in text or "@N" in text or "@A" in text:
             text = text.replace("@V", self.random.choice(_NAMES), 1).replace("@N", self.random.choice(_NUMBERS), 1)
@@ -31,7 +31,7 @@ class Writer:
         return text
 
     def word(self) -> str:
-        """Return a word."""
+        """A word."""
         return self.pick((
             "$@V", "${@V}", '"$@V"', "${@V:-@N}", "${@V:+@N}", "${@V%x*}", "${@V#*x}", "${@V/x/-}", "${#@V}", "$((@N + @N * 2))", "@N",
             "$(echo @N)", "${@V:0:1}", '"a $@V b"', "p/$@V/q_$@V.y", '"${@A[@]}"', "${@A[0]}", "${#@A[@]}", "'s $@V'", '"$@"', "$1",
@@ -39,14 +39,14 @@ class Writer:
         ))  # fmt: skip
 
     def condition(self) -> str:
-        """Return a condition."""
+        """A condition."""
         return self.pick((
             '[ "$@V" = "@N" ]', "[[ $@V == @N* ]]", '[[ -n "$@V" ]]', '[ -z "$@V" ]', "true", "false", "(( @N > @N ))", "[ @N -lt @N ]",
             '! [ "$@V" = x ]', '[[ -n "$@V" && "$@V" != @N ]]', "[ $# -gt 0 ]", '[ -n "$@V" ] || [ -z "$1" ]',
         ))  # fmt: skip
 
     def simple(self) -> str:
-        """Return a statement of one line."""
+        """A statement of one line."""
         word, other = self.word(), self.word()
         return self.pick((
             f"@V={word}", "@V+=@N", f"@A=({word} {other})", f"@A+=({word})", f"foo {word} {other}", f"foo {word}",
@@ -57,7 +57,7 @@ class Writer:
         ))  # fmt: skip
 
     def statement(self, depth: int) -> str:
-        """Return a statement of any kind."""
+        """A statement of any kind."""
         if depth > 2 or self.random.random() < 0.5:
             return self.simple()
         body, other = self.body(depth + 1), self.body(depth + 1)

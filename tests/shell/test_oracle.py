@@ -20,7 +20,7 @@ def cases() -> list[dict[str, Any]]:
 
 
 def launches(case: dict[str, Any]) -> list[Command]:
-    """Return the training launches that we find in a case."""
+    """The training launches that we find in a case."""
     files, path = case["files"], case["launch"]["command"]
     held = {name: Source(name, text) for name, text in files.items()}
     others = [tuple(words[:2]) for words in case["expect"].get("other_argv", ())]

@@ -24,14 +24,14 @@ ENOUGH: Final = 1_000  # values of a size that are told apart
 
 
 def admits(name: str, value: int) -> bool:
-    """Return whether size `name` may have `value` where nothing is known of it."""
+    """Whether size `name` may have `value` where nothing is known of it."""
     if name == Name.GPUS_PER_NODE:
         return value in GPUS_PER_NODE
     return 1 <= value <= _MOST.get(name, _OTHERWISE)
 
 
 def reaching(symbolic: Monomial, wanted: tuple[Interval, ...], among: Container[int] = range(_OTHERWISE + 1)) -> tuple[int, ...] | None:
-    """Return the admissible values `among` those of the one free size of `symbolic` that bring it into `wanted`, at most a thousand.
+    """The admissible values `among` those of the one free size of `symbolic` that bring it into `wanted`, at most a thousand.
 
     None if more than one size is free. Without a free size the result is `(0,)` if the value fits and `()` if it does not.
     """
@@ -72,7 +72,7 @@ class Multiples(NamedTuple):
 
 
 def whole(size: Monomial) -> Multiples | bool | None:
-    """Return for which values of its one free size `size` is a whole number.
+    """For which values of its one free size `size` is a whole number.
 
     True or False if nothing is free; None if more than one factor is.
     """
@@ -85,7 +85,7 @@ def whole(size: Monomial) -> Multiples | bool | None:
 
 
 def dividing(dividend: Monomial, divisor: Monomial) -> Multiples | bool | None:
-    """Return for which values of the one free size `dividend` is a multiple of `divisor`.
+    """For which values of the one free size `dividend` is a multiple of `divisor`.
 
     True or False if nothing is free or it cancels; None if the question has no simple answer: two free sizes, fractions
     of a free size.

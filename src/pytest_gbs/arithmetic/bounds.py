@@ -23,14 +23,14 @@ class Bounds(NamedTuple):
     high: int = MOST_GPUS
 
     def whole(self, size: Monomial) -> Bounds | None:
-        """Return the numbers of these for which `size` is a whole number, or None if that has no simple answer."""
+        """The numbers of these for which `size` is a whole number, or None if that has no simple answer."""
         found = whole(size)
         if isinstance(found, Multiples):
             return self._replace(multiple=lcm(self.multiple, found.of), within=gcd(self.within, found.within))
         return None if found is None else self if found else NOWHERE
 
     def at_least(self, size: Monomial, least: int) -> Bounds | None:
-        """Return the numbers of these for which `size` is at least `least`."""
+        """The numbers of these for which `size` is at least `least`."""
         if len(size.free) == 1 and size.coefficient > 0:
             return self._replace(low=max(self.low, -(-least // size.coefficient)))
         if len(size.under) == 1 and least > 0:
@@ -38,7 +38,7 @@ class Bounds(NamedTuple):
         return None
 
     def exactly(self, number: Fraction) -> Bounds:
-        """Return `number` alone, or nothing if it is none of these."""
+        """`number` alone, or nothing if it is none of these."""
         if number.denominator != 1:
             return NOWHERE
         return self._replace(low=max(self.low, int(number)), high=min(self.high, int(number)))
@@ -52,7 +52,7 @@ class Bounds(NamedTuple):
                 yield number
 
     def __contains__(self, number: object) -> bool:
-        """Return whether `number` is one of these."""
+        """Whether `number` is one of these."""
         if not isinstance(number, int) or not self.low <= number <= self.high:
             return False
         return number % self.multiple == 0 and self.within % number == 0
@@ -62,7 +62,7 @@ NOWHERE: Final = Bounds(low=1, high=0)
 
 
 def agree(one: Monomial, other: Monomial, bounds: Bounds) -> Bounds | None:
-    """Return the numbers of GPUs for which two values of one size are equal."""
+    """The numbers of GPUs for which two values of one size are equal."""
     ratio = one.over(other)
     if ratio is None or not ratio.coefficient:
         return bounds if one == other else NOWHERE

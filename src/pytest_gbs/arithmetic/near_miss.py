@@ -6,13 +6,13 @@ from functools import lru_cache
 
 
 def slips(word: str) -> int:
-    """Return how many slips a word of this length may hold and still be taken for another: short words differ too easily."""
+    """How many slips a word of this length may hold and still be taken for another: short words differ too easily."""
     return 0 if len(word) < 6 else 1 if len(word) < 12 else 2
 
 
 @lru_cache(4096)  # the recipes of a repository hold the same keys
 def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
-    """Return the one candidate that `word` was probably meant to be, or None; hyphens and capitals do not count.
+    """The one candidate that `word` was probably meant to be, or None; hyphens and capitals do not count.
 
     A tie between two candidates is not an answer.
     """
@@ -22,13 +22,13 @@ def nearest(word: str, candidates: tuple[str, ...]) -> str | None:
 
 
 def _is_alike(word: str, candidate: str) -> bool:
-    """Return whether a closer look is worth it: a slip changes the length by one at most, and brings in one new letter at most."""
+    """Whether a closer look is worth it: a slip changes the length by one at most, and brings in one new letter at most."""
     most = slips(candidate)
     return abs(len(word) - len(candidate)) <= most and len(set(_plain(word)).difference(_plain(candidate))) <= most
 
 
 def _unlike(word: str, candidate: str) -> int:
-    """Return how many letters of both words have no like in the other one: 1 for one left out or added, 2 for one changed or moved."""
+    """How many letters of both words have no like in the other one: 1 for one left out or added, 2 for one changed or moved."""
     from difflib import SequenceMatcher
 
     blocks = SequenceMatcher(None, _plain(word), _plain(candidate), autojunk=False).get_matching_blocks()

@@ -22,7 +22,7 @@ RAMP_UP: Final = Note("at the end of a ramp-up", Noted.RAMP_UP)
 
 
 def read_stages(node: Node | None, whole: Callable[[Scalar], int | None]) -> tuple[int, ...]:
-    """Return the values of a schedule in their order, or nothing where some of them can't be told.
+    """The values of a schedule in their order, or nothing where some of them can't be told.
 
     A schedule is a list of mappings that have a `value` each, or text such as `0:768 250B:1536`. `whole` reads one number.
     """
@@ -35,7 +35,7 @@ def read_stages(node: Node | None, whole: Callable[[Scalar], int | None]) -> tup
 
 
 def _value(item: Node, whole: Callable[[Scalar], int | None]) -> int | None:
-    """Return what the stage `item` says under the key `value`."""
+    """What the stage `item` says under the key `value`."""
     target = item.target if isinstance(item, Alias) else item
     if not isinstance(target, MappingNode):
         return None
@@ -63,19 +63,19 @@ def _stage() -> re.Pattern[str]:
 
 
 def ramp(start: int, increment: int, end: int) -> tuple[int, ...]:
-    """Return the values of a ramp-up, or nothing if it does not meet its end or has too many steps."""
+    """The values of a ramp-up, or nothing if it does not meet its end or has too many steps."""
     if not (1 <= start < end and increment >= 1 and (end - start) % increment == 0 and (end - start) // increment < MOST_STAGES):
         return ()
     return tuple(range(start, end + 1, increment))
 
 
 def changing(sizes: Mapping[str, Size]) -> Quantity | None:
-    """Return the size that is stated as a schedule, or None if every size has one value."""
+    """The size that is stated as a schedule, or None if every size has one value."""
     return next((size for size in sizes.values() if type(size) is Quantity and size.stages), None)
 
 
 def stages_of(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation]) -> tuple[int | None, ...]:
-    """Return the values that size `name` has one after the other, None if a stage gives no whole number.
+    """The values that size `name` has one after the other, None if a stage gives no whole number.
 
     Nothing where it does not change.
     """
@@ -88,6 +88,6 @@ def stages_of(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation
 
 
 def at_stage(sizes: Mapping[str, Size], stage: Quantity, equations: Iterable[Equation]) -> dict[str, Size]:
-    """Return all sizes while `stage` is what its size is: what was computed is computed again."""
+    """All sizes while `stage` is what its size is: what was computed is computed again."""
     stated = {name: size for name, size in sizes.items() if not (isinstance(size, Quantity) and size.origin == Origin.DERIVED)}
     return solve({**stated, stage.name: stage}, equations)

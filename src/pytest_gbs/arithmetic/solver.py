@@ -27,7 +27,7 @@ def walk(equations: Iterable[Equation], known: Container[str], settle: Callable[
 
 
 def solve(known: Mapping[str, Size], equations: Iterable[Equation]) -> dict[str, Size]:
-    """Return `known` and every size that follows from it, each with the sizes it was computed from.
+    """`known` and every size that follows from it, each with the sizes it was computed from.
 
     An equation gives its one missing size. A backward division that leaves a remainder gives `Unknown(not-whole)`. Where
     every size of an equation is known and they disagree, the result becomes a `Conflict` of the stated and the computed one.
@@ -48,7 +48,7 @@ def solve(known: Mapping[str, Size], equations: Iterable[Equation]) -> dict[str,
 
 
 def _solve_one(equation: Equation, sizes: Mapping[str, Size], missing: str) -> Size | None:
-    """Return the one size of `equation` that is `missing`, else its result; nothing where rounding or a zero leaves a factor open."""
+    """The one size of `equation` that is `missing`, else its result; nothing where rounding or a zero leaves a factor open."""
     name = missing or equation.result
     backward = name != equation.result
     above, below = equation.isolated(name)
@@ -76,7 +76,7 @@ def _product(names: Iterable[str], sizes: Mapping[str, Size]) -> int:
 
 
 def symbolic(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation], keep: tuple[str, ...] = ()) -> Monomial | None:
-    """Return `name` as a coefficient times the sizes that are not known, or None if no equation gives it.
+    """`name` as a coefficient times the sizes that are not known, or None if no equation gives it.
 
     Sizes in `keep` stay as letters even where an equation would resolve them further.
     """
@@ -84,7 +84,7 @@ def symbolic(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation]
 
 
 def _expand(name: str, sizes: Mapping[str, Size], by_result: dict[str, Equation], keep: tuple[str, ...], depth: int) -> Monomial | None:
-    """Return `name` as `symbolic` does."""
+    """`name` as `symbolic` does."""
     from fractions import Fraction  # it takes decimal along, which a recipe whose sizes are all known never needs
 
     size = sizes.get(name)

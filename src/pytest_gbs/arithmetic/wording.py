@@ -61,17 +61,17 @@ CALLED: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def called(name: str) -> str:
-    """Return what size `name` is called in a sentence."""
+    """What size `name` is called in a sentence."""
     return CALLED.get(name, (name.replace("_", " "), ""))[0]
 
 
 def short(name: str) -> str:
-    """Return the word that stands behind the number of size `name` in a product."""
+    """The word that stands behind the number of size `name` in a product."""
     return CALLED.get(name, ("", name.replace("_", " ")))[1]
 
 
 def count(value: int, name: str) -> str:
-    """Return `value` with the word for `name`, singular where it is one: `1 node`, `8 GPUs per node`."""
+    """`value` with the word for `name`, singular where it is one: `1 node`, `8 GPUs per node`."""
     words = called(name)
     if value == 1:
         words = {"nodes": "node", "GPUs": "GPU", "GPUs per node": "GPU per node"}.get(words, words)
@@ -79,13 +79,13 @@ def count(value: int, name: str) -> str:
 
 
 def degree(size: Quantity) -> str:
-    """Return a parallel size: `tensor 2`, or `pipeline 8 (16, clamped to the GPUs)` where the framework takes another than is stated."""
+    """A parallel size: `tensor 2`, or `pipeline 8 (16, clamped to the GPUs)` where the framework takes another than is stated."""
     note = f" ({size.note.words})" if size.origin == Origin.DERIVED and size.note.words else ""
     return f"{short(size.name)} {size.value:,}{note}"
 
 
 def product(size: Quantity) -> str:
-    """Return the product of a derived size with what each factor is: `1 micro x 4 accumulation x 64 data-parallel (8 nodes x 8 GPUs)`."""
+    """The product of a derived size with what each factor is: `1 micro x 4 accumulation x 64 data-parallel (8 nodes x 8 GPUs)`."""
     return " x ".join(_factor(part) for part in size.because)
 
 
@@ -100,7 +100,7 @@ def _factor(part: Quantity) -> str:
 
 
 def _hardware(world: Quantity) -> str:
-    """Return the world size as people say it: `8 nodes x 8 GPUs`, or `64 GPUs`."""
+    """The world size as people say it: `8 nodes x 8 GPUs`, or `64 GPUs`."""
     nodes = next((q for q in world.because if q.name == Name.NUM_NODES), None)
     per_node = next((q for q in world.because if q.name == Name.GPUS_PER_NODE), None)
     if nodes and per_node:
@@ -125,7 +125,7 @@ class Fraction(NamedTuple):
 
 
 def fraction(size: Quantity, equations: Iterable[Equation]) -> Fraction | None:
-    """Return what `size` was computed from, by the equation that has just these sizes; None if it was not computed."""
+    """What `size` was computed from, by the equation that has just these sizes; None if it was not computed."""
     if size.origin != Origin.DERIVED or not size.because:
         return None
     used = sorted(part.name for part in size.because)
@@ -138,7 +138,7 @@ def fraction(size: Quantity, equations: Iterable[Equation]) -> Fraction | None:
 
 
 def computed(size: Quantity, equations: Iterable[Equation]) -> str:
-    """Return how a derived size was computed, with what each part is: `32 GPUs / 2 tensor`; divisors of one are left out."""
+    """How a derived size was computed, with what each part is: `32 GPUs / 2 tensor`; divisors of one are left out."""
     found = fraction(size, equations)
     if found is None or not found.bottom:
         return product(size)
@@ -146,12 +146,12 @@ def computed(size: Quantity, equations: Iterable[Equation]) -> str:
 
 
 def beside(sizes: Iterable[Quantity], at: Location) -> tuple[Related, ...]:
-    """Return the places of `sizes` other than `at`, each with its short word."""
+    """The places of `sizes` other than `at`, each with its short word."""
     return tuple(Related(size.at, short(size.name)) for size in sizes if size.at and size.at != at)
 
 
 def quotient(top: Iterable[str], bottom: Iterable[str], sign: str = "/") -> str:
-    """Return a product divided by another: `a x b`, `a / b`, `a / (b x c)`."""
+    """A product divided by another: `a x b`, `a / b`, `a / (b x c)`."""
     above, below = " x ".join(top), list(bottom)
     if not below:
         return above
@@ -159,7 +159,7 @@ def quotient(top: Iterable[str], bottom: Iterable[str], sign: str = "/") -> str:
 
 
 def listing(words: Iterable[str], last: str = "or") -> str:
-    """Return `a`, `a or b`, `a, b or c`."""
+    """`a`, `a or b`, `a, b or c`."""
     parts = list(words)
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
 
@@ -183,7 +183,7 @@ def amounts(values: Sequence[int], name: str) -> str:
 
 
 def leaves(size: Size) -> tuple[Quantity, ...]:
-    """Return the sizes that `size` rests on in the end, in the order of the product."""
+    """The sizes that `size` rests on in the end, in the order of the product."""
     if not isinstance(size, Quantity):
         return ()
     if not size.because:
@@ -199,14 +199,14 @@ _ASSUMED: Final[Mapping[str, str]] = {
 
 
 def assumed(assumption: Assumption) -> str:
-    """Return an assumption for people: `8 GPUs per node: 3 launcher files agree (launch/b.yaml:3  num_processes: 16)`."""
+    """An assumption for people: `8 GPUs per node: 3 launcher files agree (launch/b.yaml:3  num_processes: 16)`."""
     what, why = assumed_in_brief(assumption)
     where = f" ({assumption.where})" if assumption.where else ""
     return f"{what}: {why}{where}" if why else what
 
 
 def assumed_in_brief(assumption: Assumption) -> tuple[str, str]:
-    """Return what is assumed and what speaks for it, "" if nothing has to: `8 GPUs per node`, `3 launcher files agree`."""
+    """What is assumed and what speaks for it, "" if nothing has to: `8 GPUs per node`, `3 launcher files agree`."""
     if assumption.kind == Assuming.NOT_SET:
         return _not_set(assumption.name), ""
     if assumption.kind in _ASSUMED:

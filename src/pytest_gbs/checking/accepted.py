@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def accepted(report: Report, settings: Settings, tree: Tree, targets: Sequence[str]) -> Report:
-    """Return `report` without the findings of the baseline that the settings name, with a notice for each of its entries that is gone.
+    """`report` without the findings of the baseline that the settings name, with a notice for each of its entries that is gone.
 
     Raises:
         SettingsError: the baseline can't be read.
@@ -34,7 +34,7 @@ def accepted(report: Report, settings: Settings, tree: Tree, targets: Sequence[s
 
 
 def read_baseline(settings: Settings, tree: Tree) -> Counter[BaselineEntry]:
-    """Return the baseline that the settings name.
+    """The baseline that the settings name.
 
     Raises:
         SettingsError: it can't be read.
@@ -48,7 +48,7 @@ def read_baseline(settings: Settings, tree: Tree) -> Counter[BaselineEntry]:
 
 
 def missing(report: Report, known: Counter[BaselineEntry], settings: Settings, targets: Sequence[str]) -> Counter[BaselineEntry]:
-    """Return the entries that occur no longer, of the files and rules that were looked at."""
+    """The entries that occur no longer, of the files and rules that were looked at."""
     active = {rule.code for rule in active_rules(settings)}
     return Counter({entry: count for entry, count in stale(report, known, targets).items() if entry.rule in active})
 

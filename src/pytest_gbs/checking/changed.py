@@ -24,7 +24,7 @@ _SETTINGS: Final = ("gbs.toml", "pyproject.toml", NAME)
 def check_changed(
     tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, *, root: StrPath, revision: str
 ) -> Report:
-    """Return the report on those of `targets` that changed since the working tree at `root` left `revision`, or rest on what did.
+    """The report on those of `targets` that changed since the working tree at `root` left `revision`, or rest on what did.
 
     Recipes are compared with what they were there, too.
 
@@ -47,7 +47,7 @@ def check_changed(
 
 
 def _changed(tree: Tree, before: GitTree) -> frozenset[str]:
-    """Return the paths that are new, edited or gone."""
+    """The paths that are new, edited or gone."""
     paths = tree.paths()
     gone = set(before.paths()) - set(paths)
     locks = [name for name in _SETTINGS if name in before.blobs or name in paths]
@@ -59,7 +59,7 @@ def _settings_files(settings: Settings) -> frozenset[str]:
 
 
 def _only(report: Report, changed: frozenset[str], was: Report) -> Report:
-    """Return `report` with the files alone that changed or rest on a file that did."""
+    """`report` with the files alone that changed or rest on a file that did."""
     launchers = {file.path for each in (report, was) for file in each.files if file.launches_others}
     evidence = not changed.isdisjoint(launchers)
     names = tuple(path.rpartition("/")[2] for path in changed if path.endswith(CONFIGURATIONS))
@@ -70,7 +70,7 @@ def _only(report: Report, changed: frozenset[str], was: Report) -> Report:
 
 
 def _rests_on(file: FileReport, changed: frozenset[str], names: tuple[str, ...], evidence: bool) -> bool:
-    """Return whether a file changed, or something of it does not stand in the file itself and changed.
+    """Whether a file changed, or something of it does not stand in the file itself and changed.
 
     `names` are those of the changed configuration files, one of which it may name; with `evidence` a launcher file changed, on which
     every judgement rests that assumes something.

@@ -146,6 +146,6 @@ def _merged(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
 
 
 def _judges(declaration: Declaration, values: dict[tuple[str, str], set[int]]) -> bool:
-    """Return whether a batch is stated as it is, and is the only one of its kind in its section: two are about two things."""
+    """Whether a batch is stated as it is, and is the only one of its kind in its section: two are about two things."""
     others = values.get((declaration.name, declaration.unit), set()) - {declaration.value}
     return declaration.force == Force.STATES and declaration.name in CLAIMED and not others

@@ -33,7 +33,7 @@ class Evidence:
         self.launches: LaunchIndex | None = None
 
     def context(self, path: str, policies: tuple[Policy, ...]) -> Context:
-        """Return what the recipe at `path` is judged by, `policies` beside its own."""
+        """What the recipe at `path` is judged by, `policies` beside its own."""
         nearby = partial(self._nearby, path)
         return Context(self._settings, self._hardware(path), self.given, nearby, policies, self._documented(path))
 
@@ -45,7 +45,7 @@ class Evidence:
         return self.launches.documents.get(Subject(path), ())
 
     def _nearby(self, path: str) -> Nearby:
-        """Return what is known of the GPUs per node around a recipe: by its launches, where all agree, else by launcher files."""
+        """What is known of the GPUs per node around a recipe: by its launches, where all agree, else by launcher files."""
         around = self._repository.nearby(path)
         if self.launches is None:
             return around
@@ -71,7 +71,7 @@ class Evidence:
         return {name: Quantity(name, v, Origin.SETTINGS, key=key, note=Note(stated.origin)) for (name, key), v in pairs if v is not None}
 
     def _given(self, given: CommandLineHardware) -> Sizes:
-        """Return the hardware of the command line as sizes, launcher files read."""
+        """The hardware of the command line as sizes, launcher files read."""
         sizes: Sizes = {}
         for path in given.launch_files:
             file = self._repository.launcher_file(path)
@@ -84,7 +84,7 @@ class Evidence:
         return sizes
 
     def _of_script(self, path: str) -> tuple[Quantity, ...]:
-        """Return the sizes that the launches of a script give, all the same.
+        """The sizes that the launches of a script give, all the same.
 
         Raises:
             UsageError: it launches nothing, or with unlike numbers of processes.

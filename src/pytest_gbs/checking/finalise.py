@@ -54,7 +54,7 @@ class Heard(NamedTuple):
 
 
 def of_run(told: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
-    """Return what is reported of one run, by itself or as it is launched."""
+    """What is reported of one run, by itself or as it is launched."""
     told = at_real_places(told, run)
     told = one_for_each_cause(told, rules)
     told = as_firmly_as_is_certain(told, run, rules)
@@ -62,12 +62,12 @@ def of_run(told: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
 
 
 def of_recipe(told: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
-    """Return what is reported of a recipe beside its launches."""
+    """What is reported of a recipe beside its launches."""
     return without_what_launches_decide(told, launched, rules)
 
 
 def of_file(told: Outcomes, silence: Silence) -> Heard:
-    """Return what is reported of a document, as its team has asked for it."""
+    """What is reported of a document, as its team has asked for it."""
     told, ignored = without_ignored(told, silence.ignored)
     told = with_severities(told, silence.severity)
     told, suppressed = silence.suppress(told)
@@ -153,14 +153,14 @@ def with_its_launch(told: Outcomes, run: Run) -> Outcomes:
 
 
 def without_those_of(recipe: Outcomes, told: Outcomes) -> Outcomes:
-    """Return the outcomes of a launch without findings that its recipe has by itself, however it is launched."""
+    """The outcomes of a launch without findings that its recipe has by itself, however it is launched."""
     known = {(code, outcome.message) for code, outcomes in recipe.items() for outcome in outcomes if isinstance(outcome, Finding)}
     kept = {c: [o for o in outcomes if not (isinstance(o, Finding) and (c, o.message) in known)] for c, outcomes in told.items()}
     return without_empty(kept)
 
 
 def without_what_launches_decide(told: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
-    """Return the outcomes of a recipe without what it leaves open and one of its launches decides."""
+    """The outcomes of a recipe without what it leaves open and one of its launches decides."""
     decided = {
         rules.by_code[code].name
         for each in launched
@@ -176,7 +176,7 @@ def without_what_launches_decide(told: Outcomes, launched: Iterable[Launched], r
 
 
 def without_what_all_launches_override(told: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
-    """Return the outcomes of a recipe without what its framework would refuse there, if no launch of the recipe runs into it."""
+    """The outcomes of a recipe without what its framework would refuse there, if no launch of the recipe runs into it."""
     launches = [each.outcomes for each in launched if each.run.launch is not None and each.run.launch.kind not in JUDGES_NOTHING]
     if not launches:
         return told
@@ -189,12 +189,12 @@ def without_what_all_launches_override(told: Outcomes, launched: Iterable[Launch
 
 
 def needs_other_hardware(told: Outcomes, rules: Rulebook) -> bool:
-    """Return whether something is found that may be in order on other GPUs."""
+    """Whether something is found that may be in order on other GPUs."""
     return any(isinstance(o, Finding) for code, outcomes in told.items() if rules.by_code[code].about == About.HARDWARE for o in outcomes)
 
 
 def as_a_parent(told: Outcomes, rules: Rulebook) -> Outcomes:
-    """Return the outcomes of a file that others take in, which set GPUs of their own: without what its GPUs break."""
+    """The outcomes of a file that others take in, which set GPUs of their own: without what its GPUs break."""
     return without_empty(
         {
             code: [o for o in outcomes if not isinstance(o, Finding)] if rules.by_code[code].about == About.HARDWARE else outcomes
@@ -212,7 +212,7 @@ def without_empty(told: Outcomes) -> Outcomes:
 
 
 def as_notes(told: Outcomes) -> Outcomes:
-    """Return the outcomes of a file that is set aside: what is found there fails nothing."""
+    """The outcomes of a file that is set aside: what is found there fails nothing."""
     return {c: [o._replace(severity=Severity.INFO) if isinstance(o, Finding) else o for o in each] for c, each in told.items()}
 
 
@@ -247,12 +247,12 @@ def with_severities(told: Outcomes, severity: Mapping[str, str]) -> Outcomes:
 
 
 def with_severity(finding: Finding, severity: Mapping[str, str]) -> Finding:
-    """Return `finding` as grave as the settings say; `severity` is by code."""
+    """`finding` as grave as the settings say; `severity` is by code."""
     return finding._replace(severity=severity[finding.code]) if finding.code in severity else finding
 
 
 def merged(*several: Outcomes) -> dict[str, list[Outcome]]:
-    """Return all outcomes together."""
+    """All outcomes together."""
     together: dict[str, list[Outcome]] = {}
     for told in several:
         for code, outcomes in told.items():
@@ -261,19 +261,19 @@ def merged(*several: Outcomes) -> dict[str, list[Outcome]]:
 
 
 def once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return each finding once, by place and code, whichever of several launches it is about."""
+    """Each finding once, by place and code, whichever of several launches it is about."""
     found = {(finding.at, finding.code, finding.message): finding for finding in findings}
     return tuple(sorted(found.values(), key=lambda finding: (finding.at.start, finding.code, finding.message)))
 
 
 def worst(told: Outcomes) -> tuple[tuple[str, str], ...]:
-    """Return each rule that applied with its worst outcome, by code."""
+    """Each rule that applied with its worst outcome, by code."""
     words = {code: {_WORDS[type(outcome)] for outcome in outcomes} for code, outcomes in told.items() if outcomes}
     return tuple((code, max(words[code], key=_WORST.index)) for code in sorted(words))
 
 
 def verdict(told: Outcomes) -> str:
-    """Return the verdict on a recipe that follows from all outcomes of its rules."""
+    """The verdict on a recipe that follows from all outcomes of its rules."""
     flat = [outcome for outcomes in told.values() for outcome in outcomes]
     severities = {outcome.severity for outcome in flat if isinstance(outcome, Finding)}
     if Severity.ERROR in severities:
@@ -288,13 +288,13 @@ def verdict(told: Outcomes) -> str:
 
 
 def verification(told: Outcomes, launched: Iterable[Launched]) -> Verified | None:
-    """Return the first outcome for which a recipe may be called verified, of its own or of a launch; None if there is none."""
+    """The first outcome for which a recipe may be called verified, of its own or of a launch; None if there is none."""
     flat = (outcome for each in (told, *(each.outcomes for each in launched)) for outcomes in each.values() for outcome in outcomes)
     return next((outcome for outcome in flat if isinstance(outcome, Verified) and outcome.decides), None)
 
 
 def with_more(file: FileReport, findings: Iterable[Finding]) -> FileReport:
-    """Return the report on a recipe with what comparing it with others found; a place that has a finding is not told again."""
+    """The report on a recipe with what comparing it with others found; a place that has a finding is not told again."""
     known = {finding.at for finding in file.findings}
     new = tuple(finding for finding in findings if finding.at not in known)
     if not new or file.role != Role.RECIPE:

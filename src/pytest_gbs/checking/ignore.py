@@ -34,7 +34,7 @@ _MOST_LINES: Final = 20
 
 
 def read_suppressions(document: Document, rules: Mapping[str, str] | None = None) -> tuple[Suppression, ...]:
-    """Return the suppressions in the comments of `document`; `rules` are the names of all rules by code.
+    """The suppressions in the comments of `document`; `rules` are the names of all rules by code.
 
     One behind a key speaks for its line. One on a line of its own speaks for the comment lines below it and the next line that
     is not a comment.
@@ -49,7 +49,7 @@ def read_suppressions(document: Document, rules: Mapping[str, str] | None = None
 
 @lru_cache(maxsize=1)
 def _last_place(text: str) -> int:
-    """Return where the last annotation starts that counts: no file has so many that a person wrote."""
+    """Where the last annotation starts that counts: no file has so many that a person wrote."""
     every = islice(_compiled(_ANNOTATION_STARTS).finditer(text), MOST_SUPPRESSIONS)
     return max((match.start() for match in every), default=-1)
 
@@ -73,7 +73,7 @@ def _read(source: Source, lines: Lines, places: Iterable[int], codes: Mapping[st
 
 
 def _meant(match: re.Match[str], codes: Mapping[str, str]) -> str:
-    """Return the word for which that of an annotation was probably written: a slip away, or with rules in brackets; "" for none."""
+    """The word for which that of an annotation was probably written: a slip away, or with rules in brackets; "" for none."""
     word = match["word"].lower()
     if word in _WORDS or (word in _PROSE and match["brackets"] is None):
         return ""
@@ -108,12 +108,12 @@ def _words(inside: str | None) -> list[str]:
 
 
 def _code(word: str) -> str:
-    """Return a code or the start of one in capitals; anything else as written."""
+    """A code or the start of one in capitals; anything else as written."""
     return word.upper() if _compiled(_PREFIX).fullmatch(word.upper()) else word
 
 
 def _lines_below(lines: Lines, line: int) -> tuple[int, ...]:
-    """Return `line`, the comment lines below it, and the line that they stand above."""
+    """`line`, the comment lines below it, and the line that they stand above."""
     last = line + 1
     while last - line < _MOST_LINES and last < len(lines.starts) and _holds_nothing(lines.line(last)):
         last += 1
@@ -125,7 +125,7 @@ def _holds_nothing(text: str) -> bool:
 
 
 def _removal(text: str, lines: Lines, line: int, at: Location) -> Edit:
-    """Return the edit that takes an annotation away: with its line where nothing else is on it, else with the blanks before it."""
+    """The edit that takes an annotation away: with its line where nothing else is on it, else with the blanks before it."""
     line_start = lines.starts[line - 1]
     after = lines.starts[line] if line < len(lines.starts) else len(text)
     if not text[line_start : at.start].strip() and not text[at.stop : after].strip():
@@ -143,7 +143,7 @@ def apply(
     inactive: Collection[str] = (),
     require_reason: bool = False,
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...], tuple[Suppression, ...]]:
-    """Return the findings that stay, those that are silenced, and the suppressions that silenced nothing, wholly or in part.
+    """The findings that stay, those that are silenced, and the suppressions that silenced nothing, wholly or in part.
 
     A finding is silenced where it, or any place in `source` that it is about, stands on a line that a suppression of its rule
     speaks for. A suppression of a rule in `inactive`, which could not have found anything, is not called unused. Where
@@ -171,7 +171,7 @@ def apply(
 
 
 def is_silenced(finding: Finding, suppressions: Iterable[Suppression], source: Source, require_reason: bool = False) -> bool:
-    """Return whether one of `suppressions` silences `finding`, as `apply` tells it."""
+    """Whether one of `suppressions` silences `finding`, as `apply` tells it."""
     spoken_of = _lines_of(finding, source.path, _lines(source.text))
     return any(
         (each.whole_file or not spoken_of.isdisjoint(each.lines)) and any(_covers(code, finding.code) for code in each.codes)
@@ -181,18 +181,18 @@ def is_silenced(finding: Finding, suppressions: Iterable[Suppression], source: S
 
 
 def _lines_of(finding: Finding, path: str, lines: Lines) -> set[int]:
-    """Return the first and the last line of every place in the file at `path` that `finding` is about."""
+    """The first and the last line of every place in the file at `path` that `finding` is about."""
     places = [at for at in (finding.at, *(related.at for related in finding.related)) if at.source == path]
     return {lines.line_of(offset) for at in places for offset in (at.start, max(at.start, at.stop - 1))}
 
 
 def _covers(word: str, code: str) -> bool:
-    """Return whether `word` is the code of a rule or the start of it, with a digit at least: `GBS` alone would silence all."""
+    """Whether `word` is the code of a rule or the start of it, with a digit at least: `GBS` alone would silence all."""
     return code == word or (code.startswith(word) and _compiled(_PREFIX).fullmatch(word) is not None)
 
 
 def _unused(text: str, suppression: Suppression, used: Collection[str], inactive: Collection[str]) -> Suppression | None:
-    """Return the part of `suppression` that silenced nothing, with the edit that takes that part away; None where all did."""
+    """The part of `suppression` that silenced nothing, with the edit that takes that part away; None where all did."""
     useless = [c for c in suppression.codes if c not in used and not any(_covers(c, code) for code in inactive)]
     if len(useless) == len(suppression.codes):
         return suppression
@@ -208,7 +208,7 @@ def _unused(text: str, suppression: Suppression, used: Collection[str], inactive
 
 
 def per_file_ignored(settings: Settings, path: str) -> frozenset[str]:
-    """Return the codes of the rules that the settings switch off for the file at `path`."""
+    """The codes of the rules that the settings switch off for the file at `path`."""
     if not settings.per_file_ignores:
         return frozenset()
     return frozenset(code for pattern, codes in settings.per_file_ignores if matches(path, pattern) for code in codes)

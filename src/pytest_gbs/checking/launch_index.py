@@ -35,13 +35,13 @@ class LaunchIndex(NamedTuple):
     documents: Statements  # of recipes and launches
 
     def shown_by(self, document: Document, repository: Repository) -> tuple[ResolvedLaunch, ...]:
-        """Return the launches of a recipe that its own comments show."""
+        """The launches of a recipe that its own comments show."""
         resolver = LaunchResolver(repository.document_cache, repository.readable, repository.recognise)
         shown = (resolver.resolve(found) for found in self.scripts.in_comments(document.source))
         return tuple(resolved for resolved in shown if resolved is not None)
 
     def gpus_per_node(self, recipe: str) -> Quantity | None:
-        """Return the processes per machine with which scripts launch a recipe, where all agree; None if unknown."""
+        """The processes per machine with which scripts launch a recipe, where all agree; None if unknown."""
         found: list[Quantity] = []
         for resolved in self.of_recipe.get(recipe, ()):
             if resolved.found.launch.kind in JUDGES_NOTHING:
@@ -56,11 +56,11 @@ class LaunchIndex(NamedTuple):
         return found[0] if found and len({size.value for size in found}) == 1 else None
 
     def unread_for(self, recipe: str) -> tuple[Unread, ...]:
-        """Return the scripts that were not read to their end and may launch `recipe`."""
+        """The scripts that were not read to their end and may launch `recipe`."""
         return tuple(self.scripts.may_be_launched(recipe)) if self.scripts.unread else ()
 
     def depends_on(self, recipe: str) -> frozenset[str]:
-        """Return the files that have a part in the launches of a recipe: scripts, launcher files, files that it takes in."""
+        """The files that have a part in the launches of a recipe: scripts, launcher files, files that it takes in."""
         parts: set[str] = set()
         for resolved in self.of_recipe.get(recipe, ()):
             parts.update((resolved.found.launch.at.source, resolved.found.script.path, *resolved.sources))
@@ -79,12 +79,12 @@ class LaunchIndex(NamedTuple):
         yield from self.recipes.get(script, ())
 
     def document(self, script: str, source: Source) -> Document:
-        """Return the script as a document of nothing but comments, for suppressions."""
+        """The script as a document of nothing but comments, for suppressions."""
         found = self.scripts.scripts.get(script)
         return Document(source, 1, "shell", None, {}, found.comments if found else (), ())
 
     def declared(self, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
-        """Return what documents, and the comments of a script, state of the batch or the hardware of one of its launches.
+        """What documents, and the comments of a script, state of the batch or the hardware of one of its launches.
 
         Comments speak of it where the script has no other launch, or where they stand right above it.
         """
@@ -102,13 +102,13 @@ class LaunchIndex(NamedTuple):
 
 
 def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[CommentBlock, ...]:
-    """Return those of `comments` that end at most two characters before offset `start`: a line break and a sign."""
+    """Those of `comments` that end at most two characters before offset `start`: a line break and a sign."""
     stop = attrgetter("stop")
     return comments[bisect_left(comments, start - 2, key=stop) : bisect_right(comments, start, key=stop)]
 
 
 def index_launches(repository: Repository, *, always: bool = False) -> LaunchIndex | None:
-    """Return the launches of all scripts of `repository`; None if it has no script, unless it is `always` wanted."""
+    """The launches of all scripts of `repository`; None if it has no script, unless it is `always` wanted."""
     scripts = repository.make_scripts() if always else repository.scripts
     if scripts is None:
         return None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def active_rules(settings: Settings) -> tuple[Rule, ...]:
-    """Return the rules that `settings` switch on."""
+    """The rules that `settings` switch on."""
     return tuple(rule for rule in (*rules(), *settings.rules) if _is_on(rule, settings))
 
 
@@ -91,7 +91,7 @@ class Reporting:
         self.set_aside = SetAside(repository.tree)
 
     def finish(self, pending: FileResult) -> FileReport:
-        """Return the report of one document: severities mapped, suppressions applied, verdict drawn."""
+        """The report of one document: severities mapped, suppressions applied, verdict drawn."""
         told = pending.judgement.outcomes
         if any(told.values()) and not pending.named and pending.path in self.set_aside:
             told = finalise.as_notes(told)
@@ -133,7 +133,7 @@ class Reporting:
         return report
 
     def _with_launches(self, pending: FileResult, outcomes: Outcomes) -> Outcomes:
-        """Return `outcomes` of a recipe with those of its launches, whose findings the launching files tell."""
+        """`outcomes` of a recipe with those of its launches, whose findings the launching files tell."""
         together = merged(outcomes)
         for each in pending.judgement.launched:
             for finding in self._about(each):
@@ -143,7 +143,7 @@ class Reporting:
         return together
 
     def _about(self, launched: Launched) -> list[Finding]:
-        """Return what is wrong with a launch, as far as it is a verdict on its recipe: in a README only what is locked."""
+        """What is wrong with a launch, as far as it is a verdict on its recipe: in a README only what is locked."""
         launch = launched.run.launch
         if launch is None:
             return []
@@ -157,7 +157,7 @@ class Reporting:
         return [with_severity(finding, self._severity) for finding in found]
 
     def _silenced_in(self, script: str) -> Callable[[Finding], bool]:
-        """Return what tells whether comments or settings silence a finding of a launching file."""
+        """What tells whether comments or settings silence a finding of a launching file."""
         if script not in self._silences:
             source = self._repository.tree.read(script)
             if self.launches is not None and isinstance(source, Source) and "gbs:" in source.text:
@@ -175,11 +175,11 @@ class Reporting:
                     self.sources[location.source] = source
 
     def _silence(self, pending: FileResult) -> Silence:
-        """Return what keeps findings of a document quiet, or rates them otherwise."""
+        """What keeps findings of a document quiet, or rates them otherwise."""
         return Silence(self._ignored(pending.path), self._severity, lambda told: self._suppress(pending, told))
 
     def _suppress(self, pending: FileResult, told: Outcomes) -> Heard:
-        """Return the outcomes that remain after suppression comments, with what those have in them that is of no use."""
+        """The outcomes that remain after suppression comments, with what those have in them that is of no use."""
         if pending.suppressible is None:
             return Heard(told, 0)
         from pytest_gbs.checking.ignore import apply, read_suppressions
@@ -198,7 +198,7 @@ class Reporting:
         return Heard(merged(remaining, useless), len(silenced))
 
     def _ignored(self, path: str) -> frozenset[str]:
-        """Return the codes of the rules that the settings switch off for the file at `path`."""
+        """The codes of the rules that the settings switch off for the file at `path`."""
         if not self._settings.per_file_ignores:
             return frozenset()
         from pytest_gbs.checking.ignore import per_file_ignored
@@ -206,7 +206,7 @@ class Reporting:
         return per_file_ignored(self._settings, path)
 
     def compare(self, files: list[FileReport], judged: tuple[NodeClaim, ...], internal: list[Bug]) -> list[FileReport]:
-        """Return `files` with what rules that compare recipes found; a claim that is violated already is not reported again."""
+        """`files` with what rules that compare recipes found; a claim that is violated already is not reported again."""
         judgement = judge_file(judged, self.rules, Scope.REPOSITORY)
         internal.extend(judgement.internal)
         added: defaultdict[str, list[Finding]] = defaultdict(list)
@@ -235,12 +235,12 @@ class Reporting:
 
 
 def _subject(outcome: Finding | Undetermined) -> Finding:
-    """Return what a suppression is compared with: a finding itself, an undetermined claim as one."""
+    """What a suppression is compared with: a finding itself, an undetermined claim as one."""
     return outcome if isinstance(outcome, Finding) else Finding(outcome.code, outcome.message, Severity.INFO, outcome.at)
 
 
 def _verdict_alone(pending: FileResult, outcomes: Outcomes) -> str | None:
-    """Return the verdict on a script that is its own recipe; None if nothing says what its batch should be, and for documents."""
+    """The verdict on a script that is its own recipe; None if nothing says what its batch should be, and for documents."""
     if not any(run.launch is not None and run.launch.kind == Kind.SCRIPT for run in pending.runs):
         return None
     word = finalise.verdict(outcomes) if pending.framework is not None and pending.launches else Verdict.UNCLAIMED

@@ -66,7 +66,7 @@ class Repository:
         self._versions: Versions | None = None
 
     def recognise(self, document: Document, program: Program = NO_PROGRAM) -> Framework | None:
-        """Return the table that `document` is a recipe of, as it is at the versions that the repository is for, or None.
+        """The table that `document` is a recipe of, as it is at the versions that the repository is for, or None.
 
         The user's own tables come first. `program` is the program that reads it, as far as it is known.
         """
@@ -101,7 +101,7 @@ class Repository:
         return self._scripts
 
     def make_scripts(self) -> Scripts:
-        """Return what reads the scripts of the tree, whether it has any or not."""
+        """What reads the scripts of the tree, whether it has any or not."""
         from pytest_gbs.launches.find import Scripts
 
         return Scripts(self.tree, self.all_paths, self.settings.exclude, lambda path: self._left_out(path, ""), self._named_scripts)
@@ -121,7 +121,7 @@ class Repository:
         return self._readable
 
     def targets(self, targets: Sequence[str]) -> dict[str, bool]:
-        """Return the files to report on, in path order, and whether each was named itself.
+        """The files to report on, in path order, and whether each was named itself.
 
         Raises:
             UsageError: a target is neither a file nor a folder of the tree.
@@ -141,7 +141,7 @@ class Repository:
         return dict(sorted(found.items()))
 
     def _below(self, target: str) -> list[str] | None:
-        """Return the files below folder `target`, or None if it is a file itself."""
+        """The files below folder `target`, or None if it is a file itself."""
         if target in ("", "."):
             return [path for path in self.readable_paths if not self._left_out(path, "")]
         if self._is_file(target):
@@ -155,7 +155,7 @@ class Repository:
         return None
 
     def script_targets(self, targets: Sequence[str]) -> dict[str, bool]:
-        """Return the scripts, Makefiles and documents among the targets, and whether each was named itself."""
+        """The scripts, Makefiles and documents among the targets, and whether each was named itself."""
         if self.scripts is None:
             return {}
         found: dict[str, bool] = {}
@@ -165,14 +165,14 @@ class Repository:
         return found
 
     def _is_file(self, target: str) -> bool:
-        """Return whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
+        """Whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
         source = self.tree.read(target) if target.endswith(RECIPES) else None
         if isinstance(source, Source):
             self._ahead[target] = source
         return isinstance(source, Source)
 
     def _left_out(self, path: str, below: str) -> bool:
-        """Return whether the settings exclude the file, or it is test data that was not named."""
+        """Whether the settings exclude the file, or it is test data that was not named."""
         if matches_any(path, self.settings.exclude):
             return True
         if path.endswith(PROGRAMS):
@@ -180,7 +180,7 @@ class Repository:
         return any(folder in f"/{path}" and folder not in f"/{below}" for folder in _TEST_DATA)
 
     def documents(self, path: str, named: bool) -> tuple[Source | None, tuple[Document | Unreadable, ...]]:
-        """Return the documents of the file at `path`; none, without parsing, where its text has no key of any table."""
+        """The documents of the file at `path`; none, without parsing, where its text has no key of any table."""
         source = self._ahead.pop(path, None) or self.tree.read(path)
         self._awaited.discard(path)
         if isinstance(source, Unreadable):
@@ -192,12 +192,12 @@ class Repository:
         return source, self._recipes(found) if path.endswith(PROGRAMS) else found
 
     def _recipes(self, found: tuple[Document | Unreadable, ...]) -> tuple[Document | Unreadable, ...]:
-        """Return what some table reads of the calls in a program, counted from 1."""
+        """What some table reads of the calls in a program, counted from 1."""
         recipes = [each for each in found if isinstance(each, Unreadable) or self.recognise(each) is not None]
         return tuple(each if isinstance(each, Unreadable) else each._replace(number=number) for number, each in enumerate(recipes, 1))
 
     def _hinted(self, text: str) -> bool:
-        """Return whether `text` holds a word that some table reads. What was found last is looked for first: recipes are alike."""
+        """Whether `text` holds a word that some table reads. What was found last is looked for first: recipes are alike."""
         for index, word in enumerate(self._hints):
             if word in text and _as_key(word).search(text):
                 self._hints.insert(0, self._hints.pop(index))
@@ -205,14 +205,14 @@ class Repository:
         return False
 
     def concerns(self, source: Source) -> bool:
-        """Return whether a text that can't be read is a recipe or a launcher file, as far as its lines show keys."""
+        """Whether a text that can't be read is a recipe or a launcher file, as far as its lines show keys."""
         from pytest_gbs.readers.outline import outline
 
         shown = outline(source)
         return self._recognise(shown, NO_PROGRAM) is not None or any((hint,) in shown.keyed for hint in launcher_hints())
 
     def _may_call(self, text: str) -> bool:
-        """Return whether `text`, a Python program, names a class that some table reads, and a batch size."""
+        """Whether `text`, a Python program, names a class that some table reads, and a batch size."""
         return ("batch" in text or "accum" in text) and any(word in text for word in self._called)
 
     @property
@@ -230,7 +230,7 @@ class Repository:
         return self._document_cache
 
     def readable(self, path: str) -> tuple[Document, ...]:
-        """Return the documents of the file at `path` that can be read, read once."""
+        """The documents of the file at `path` that can be read, read once."""
         if path not in self._documents:
             self._documents[path] = self.documents(path, named=True)[1]
         return tuple(document for document in self._documents[path] if isinstance(document, Document))
@@ -241,12 +241,12 @@ class Repository:
             self._launcher_files[path] = None if launcher_file is None else (launcher_file, _evidence(launcher_file, source))
 
     def launcher_file(self, path: str) -> LauncherFile | None:
-        """Return what the launcher file at `path` gives, or None if it is none."""
+        """What the launcher file at `path` gives, or None if it is none."""
         found = self._launcher_file(path)
         return found[0] if found else None
 
     def nearby(self, path: str) -> Nearby:
-        """Return what the launcher files of the nearest enclosing folder that has any say about GPUs per node.
+        """What the launcher files of the nearest enclosing folder that has any say about GPUs per node.
 
         Those of a folder are the ones in it and in folders right below it: others belong to something else of the repository.
         """
@@ -284,7 +284,7 @@ class Repository:
 
 
 def _range(paths: tuple[str, ...], prefix: str) -> list[str]:
-    """Return those of the sorted `paths` that start with `prefix`."""
+    """Those of the sorted `paths` that start with `prefix`."""
     start = bisect_left(paths, prefix)
     stop = bisect_left(paths, prefix[:-1] + chr(ord(prefix[-1]) + 1)) if prefix else len(paths)
     return list(paths[start:stop])
@@ -292,17 +292,17 @@ def _range(paths: tuple[str, ...], prefix: str) -> list[str]:
 
 @cache
 def _as_key(word: str) -> re.Pattern[str]:
-    """Return what finds `word` where a key may stand: by itself, with a sign of YAML, JSON or TOML behind it."""
+    """What finds `word` where a key may stand: by itself, with a sign of YAML, JSON or TOML behind it."""
     return re.compile(rf"(?<![\w-]){re.escape(word)}[\"']?\s*[:=\].]")
 
 
 def _is_there(found: Source | Unreadable) -> bool:
-    """Return whether there is something other than a folder at a path, which may not be readable."""
+    """Whether there is something other than a folder at a path, which may not be readable."""
     return isinstance(found, Source) or found.reason not in (FOLDER, MISSING)
 
 
 def _is_script(path: str) -> bool:
-    """Return whether the name of a file says that it may hold command lines."""
+    """Whether the name of a file says that it may hold command lines."""
     return path.lower().endswith(COMMANDS) or path.rpartition("/")[2] in MAKEFILES
 
 
@@ -311,13 +311,13 @@ _FOR_ALL: Final = ("accelerate", "config", "launch")
 
 
 def _is_near(path: str, folder: str) -> bool:
-    """Return whether the file at `path` lies in `folder` or right below; at the root in one for all projects."""
+    """Whether the file at `path` lies in `folder` or right below; at the root in one for all projects."""
     inside = path[len(folder) :].strip("/").split("/")
     return len(inside) == 1 or (len(inside) == 2 and (bool(folder) or any(word in inside[0].lower() for word in _FOR_ALL)))
 
 
 def _evidence(launcher_file: LauncherFile, source: Source) -> str:
-    """Return where the file says how many processes it starts: `zero3.yaml:16  num_processes: 8`."""
+    """Where the file says how many processes it starts: `zero3.yaml:16  num_processes: 8`."""
     size = next((q for q in launcher_file.quantities if q.name in (Name.WORLD_SIZE, Name.GPUS_PER_NODE) and q.at), None)
     if size is None or size.at is None:
         return source.path
@@ -325,7 +325,7 @@ def _evidence(launcher_file: LauncherFile, source: Source) -> str:
 
 
 def _agreement(found: list[tuple[LauncherFile, str]]) -> Nearby:
-    """Return what launcher files agree on; where they disagree, who says what."""
+    """What launcher files agree on; where they disagree, who says what."""
     each = [(q, note) for file, note in found if (q := _size(file, Name.GPUS_PER_NODE)) is not None]
     values = sorted({q.value for q, _ in each})
     if not each:

@@ -26,11 +26,11 @@ class Rulebook:
         self.about = lru_cache(self._about)
 
     def of(self, scope: str) -> tuple[Rule, ...]:
-        """Return the rules of one scope."""
+        """The rules of one scope."""
         return self._scopes[scope]
 
     def _about(self, framework: Framework) -> tuple[Rule, ...]:
-        """Return the rules about runs and launches that may have something to say of a recipe of `framework`."""
+        """The rules about runs and launches that may have something to say of a recipe of `framework`."""
         checked = frozenset(constraint.rule for constraint in framework.constraints)
         return tuple(rule for rule in self.all if rule.scope in (Scope.RUN, Scope.LAUNCH) and _fits(rule, framework, checked))
 

@@ -57,7 +57,7 @@ class Context(NamedTuple):
 def build_runs(
     document: Document, framework: Framework, sizes: dict[str, Size], context: Context, places: dict[KeyPath, Location] | None = None
 ) -> tuple[Run, ...]:
-    """Return the recipe by itself, and one more run for each launch context that the settings state for it.
+    """The recipe by itself, and one more run for each launch context that the settings state for it.
 
     `places` says where the values of a document really stand that is made up of several.
     """
@@ -99,7 +99,7 @@ def build_runs(
 
 
 def _with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...]]]) -> Run:
-    """Return `run` with what is claimed of it, each claim judged once and for all."""
+    """`run` with what is claimed of it, each claim judged once and for all."""
     claimed = tuple(claimed)
     if not claimed:
         return run
@@ -110,7 +110,7 @@ def _with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...
 
 @lru_cache
 def _counting_tokens(framework: Framework) -> Framework:
-    """Return the table with the tokens of an optimizer step: sequences of at most the sequence length, each sample one or two."""
+    """The table with the tokens of an optimizer step: sequences of at most the sequence length, each sample one or two."""
     several = framework.sequences_per_sample
     factors = (Name.GLOBAL_BATCH_SIZE, *([Name.SEQUENCES_PER_SAMPLE] if several > 1 else []), Name.SEQUENCE_LENGTH)
     tokens = Equation(Name.TOKENS_PER_STEP, factors, unit="tokens", source="definition")
@@ -123,7 +123,7 @@ def _world(sizes: dict[str, Size], hardware: HardwareWorld, table: Framework, do
 
 
 def _stated(document: Document, framework: Framework) -> StatedByComments:
-    """Return what comments, the file's name and the run's names state."""
+    """What comments, the file's name and the run's names state."""
     path = document.source.path
     found = read_stated(document.comments, path) if document.comments else StatedByComments()
     stem = path.rpartition("/")[2].rpartition(".")[0]
@@ -138,7 +138,7 @@ def _stated(document: Document, framework: Framework) -> StatedByComments:
 
 
 def _with_parallel(hardware: HardwareWorld, context: Context) -> HardwareWorld:
-    """Return `hardware` with the parallel sizes that all launcher files nearby agree on, where hardware was given to launch on."""
+    """`hardware` with the parallel sizes that all launcher files nearby agree on, where hardware was given to launch on."""
     if not context.given:
         return hardware
     parallel = {q.name: q for q in context.nearby().parallel}
@@ -146,7 +146,7 @@ def _with_parallel(hardware: HardwareWorld, context: Context) -> HardwareWorld:
 
 
 def _reserve(framework: Framework, document: Document, hardware: HardwareWorld) -> HardwareWorld:
-    """Return `hardware` without what comments say of it where some of the GPUs may serve rather than train."""
+    """`hardware` without what comments say of it where some of the GPUs may serve rather than train."""
     reserves, shares = framework.reserves, framework.shares
     if reserves is None or not holds(reserves, document, framework.loader):
         return hardware
@@ -156,7 +156,7 @@ def _reserve(framework: Framework, document: Document, hardware: HardwareWorld) 
 
 
 def _best_known(run: Run, claimed: Iterable[World], context: Context) -> Run:
-    """Return `run` shown in the world of its first claim that names its hardware, where nothing better was given."""
+    """`run` shown in the world of its first claim that names its hardware, where nothing better was given."""
     if context.given or run.geometry.global_batch_size is not None:
         return run
     world = next((world for world in claimed if world.geometry.global_batch_size is not None), None)
@@ -177,7 +177,7 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
 
 
 def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
-    """Return the run of one launch, in its own world: what it really runs, compared with the numbers that are claimed.
+    """The run of one launch, in its own world: what it really runs, compared with the numbers that are claimed.
 
     `sizes` are those of the document that it runs, at their real places, `own` the recipe by itself, and `declared` what the
     comments of the launching script state of it.
@@ -203,7 +203,7 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
 def _in_its_world(
     declaration: Declaration, sizes: dict[str, Size], hardware: dict[str, Size], table: Framework, document: Document
 ) -> tuple[World, ...]:
-    """Return the worlds of a script's claim that names its hardware (`16 if 16 gpus`), if the launch leaves its own open."""
+    """The worlds of a script's claim that names its hardware (`16 if 16 gpus`), if the launch leaves its own open."""
     named = any(name in HARDWARE for name, _ in declaration.conditions)
     if not named or any(isinstance(hardware.get(name), Quantity) for name in (Name.WORLD_SIZE, Name.GPUS_PER_NODE)):
         return ()
@@ -212,7 +212,7 @@ def _in_its_world(
 
 
 def _is_known(claim: Claim, own: Run) -> bool:
-    """Return whether a claim is false of a launch for the same number for which it is false of the recipe by itself."""
+    """Whether a claim is false of a launch for the same number for which it is false of the recipe by itself."""
     same = next((each.judgement for each in own.claims if each.declaration == claim.declaration), None)
     given = claim.judgement.readings[0]
     if same is None or not isinstance(same.outcome, Finding) or given.holds is not False or given.size is None:
@@ -226,7 +226,7 @@ _BATCH: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.G
 
 
 def _kind(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> str:
-    """Return the kind of a launch: a test where it takes a few steps alone, a template where a part of its batch is a variable."""
+    """The kind of a launch: a test where it takes a few steps alone, a template where a part of its batch is a variable."""
     launch = resolved.found.launch
     steps = sizes.get(Name.MAX_STEPS)
     if isinstance(steps, Quantity) and steps.origin == Origin.LAUNCH and 0 < steps.value <= _FEW_STEPS:
@@ -238,7 +238,7 @@ def _kind(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> str:
 
 
 def _started(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the hardware of a launch: what its launcher gives, else the recipe's own keys; never a comment."""
+    """The hardware of a launch: what its launcher gives, else the recipe's own keys; never a comment."""
     given: dict[str, Size] = {size.name: size for size in resolved.found.start.sizes if size.name in (*HARDWARE, *PARALLEL)}
     if any(isinstance(given.get(name), Quantity) for name in HARDWARE):
         return given
@@ -282,7 +282,7 @@ _BEHIND: Final = 120
 
 
 def _is_left_open(at: Location | None, resolved: ResolvedLaunch) -> bool:
-    """Return whether a comment right above a number, or beside it, asks for another one."""
+    """Whether a comment right above a number, or beside it, asks for another one."""
     script = resolved.found.script
     if at is None or at.source != script.path:
         return False
@@ -310,7 +310,7 @@ class RecipeJudgement(NamedTuple):
 
 
 def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) -> RecipeJudgement:
-    """Return what file and run rules say of a recipe and its runs."""
+    """What file and run rules say of a recipe and its runs."""
     asked = _Asked()
     partial = any(run.launch and run.launch.start and run.launch.start.together for run in runs)
     own = asked.of(rules.of(Scope.FILE), view) if view is not None else {}
@@ -340,7 +340,7 @@ def _concerning(rules: Rulebook, run: Run, partial: bool) -> Iterator[Rule]:
 
 
 def _of_values_given(asked: _Asked, rules: Rulebook, run: Run) -> Outcomes:
-    """Return what rules about values say of those that the command line of a launch gives."""
+    """What rules about values say of those that the command line of a launch gives."""
     if run.launch is None or run.places is None:
         return {}
     view = FileView(run.document, run.framework, {}, None, False)
@@ -352,7 +352,7 @@ def _of_values_given(asked: _Asked, rules: Rulebook, run: Run) -> Outcomes:
 
 
 def _compared(told: Outcomes, own: Outcomes, launched: list[Launched]) -> tuple[Outcomes, list[Launched]]:
-    """Return `own` and `launched` with what is said of all runs together: in a launching file, each to the launch that it is about."""
+    """`own` and `launched` with what is said of all runs together: in a launching file, each to the launch that it is about."""
     for code, outcomes in told.items():
         for outcome in outcomes:
             said = {code: [outcome]}
@@ -366,7 +366,7 @@ def _compared(told: Outcomes, own: Outcomes, launched: list[Launched]) -> tuple[
 
 
 def judge_file(view: object, rules: Rulebook, scope: str) -> RecipeJudgement:
-    """Return what the rules of one scope say about something that is not a recipe."""
+    """What the rules of one scope say about something that is not a recipe."""
     asked = _Asked()
     return RecipeJudgement(asked.of(rules.of(scope), view), tuple(asked.bugs))
 
@@ -383,7 +383,7 @@ class _Asked:
         return self.guard.bugs
 
     def of(self, rules: Iterable[Rule], subject: Any) -> Outcomes:
-        """Return what `rules` say of `subject`, each outcome with the code of its rule."""
+        """What `rules` say of `subject`, each outcome with the code of its rule."""
         told: dict[str, list[Outcome]] = {}
         path = getattr(subject, "path", None) or getattr(getattr(subject, "document", None), "source", ("?",))[0]
         for rule in rules:
@@ -417,7 +417,7 @@ def _judged(run: Run) -> Iterator[NodeClaim]:
 
 
 def claimed(runs: tuple[Run, ...]) -> bool:
-    """Return whether anything says what the batch of these runs should be."""
+    """Whether anything says what the batch of these runs should be."""
     return bool(runs and (runs[0].claims or runs[0].policies))
 
 

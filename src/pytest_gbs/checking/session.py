@@ -58,7 +58,7 @@ def check(
     base: Base | None = None,
     jobs: int = 1,
 ) -> Report:
-    """Return what is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
+    """What is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
 
     With `keep_runs` the report holds the geometry of every recipe too. `base` is an earlier state that recipes are compared with.
     Up to `jobs` processes share the work where there is enough of it; the report is the same.
@@ -146,7 +146,7 @@ class _Check:
         self.doubted: set[str] = set()  # scripts that leave open what they launch
 
     def report(self, targets: Sequence[str], jobs: int) -> Report:
-        """Return the report on `targets`, with `jobs` processes."""
+        """The report on `targets`, with `jobs` processes."""
         chosen = self.repository.targets(targets)
         self.telling.set_aside.targets = targets
         scripts = self.repository.script_targets(targets)
@@ -188,7 +188,7 @@ class _Check:
             yield found.get(path) or self._tell(path, named)
 
     def _together(self, chosen: dict[str, bool], jobs: int) -> dict[str, _Told]:
-        """Return what `jobs` processes find out about the `chosen` files; what concerns others among them stays with this one."""
+        """What `jobs` processes find out about the `chosen` files; what concerns others among them stays with this one."""
         from pytest_gbs.checking.worker_pool import WorkerPool
 
         launched = self.launches.of_recipe if self.launches is not None else {}
@@ -213,7 +213,7 @@ class _Check:
         return found
 
     def _tell(self, path: str, named: bool) -> _Told:
-        """Return what is found out about one file; nothing if a bug of ours stops it."""
+        """What is found out about one file; nothing if a bug of ours stops it."""
         return self.guard.attempt(path, partial(self._find_out, path, named), _Told((), (), ()))
 
     def _find_out(self, path: str, named: bool) -> _Told:
@@ -230,13 +230,13 @@ class _Check:
         )
 
     def _unless_parent(self, pending: FileResult) -> FileResult:
-        """Return what is reported of a file without what its GPUs break, where others take it in as a parent and set their own."""
+        """What is reported of a file without what its GPUs break, where others take it in as a parent and set their own."""
         if pending.path in self.parents and not pending.named:
             pending.judgement = pending.judgement._replace(outcomes=finalise.as_a_parent(pending.judgement.outcomes, self.rules))
         return pending
 
     def _with_dependents(self, chosen: dict[str, bool]) -> dict[str, bool]:
-        """Return `chosen` with the recipes that launches make of the files in it that were named: parents, parts, launcher files."""
+        """`chosen` with the recipes that launches make of the files in it that were named: parents, parts, launcher files."""
         named = {path for path, asked in chosen.items() if asked}
         if self.launches is None or not named:
             return chosen
@@ -244,7 +244,7 @@ class _Check:
         return dict(sorted({**chosen, **more}.items())) if more else chosen
 
     def _holdings(self, base: Base | None) -> tuple[Holdings, ...]:
-        """Return what recipes are held to: `gbs.lock`, if there is one, and an earlier state, where one is given."""
+        """What recipes are held to: `gbs.lock`, if there is one, and an earlier state, where one is given."""
         lock = self.repository.tree.read("gbs.lock")
         if base is None and isinstance(lock, Unreadable) and lock.reason == MISSING:
             return ()
@@ -253,14 +253,14 @@ class _Check:
         return holdings(lock, base, what_if=bool(self.evidence.given))
 
     def _held(self, runs: Iterable[Run], document: int) -> tuple[Run, ...]:
-        """Return the runs of one document, each with what it is held to."""
+        """The runs of one document, each with what it is held to."""
         found = tuple(runs)
         for each in self.holdings:
             found = each.attach(found, document)
         return found
 
     def _index(self) -> LaunchIndex | None:
-        """Return the launches of the repository; None, at no cost, where it has no script."""
+        """The launches of the repository; None, at no cost, where it has no script."""
         if self.repository.scripts is None:
             return None
         from pytest_gbs.checking.launch_index import index_launches
@@ -317,7 +317,7 @@ class _Check:
             yield pending
 
     def _script(self, path: str, found: list[Launched], alone: list[Launched], named: bool, bugs: tuple[Bug, ...]) -> FileResult:
-        """Return a launching file with what its launches give."""
+        """A launching file with what its launches give."""
         outcomes = merged(*(each.outcomes for each in (*found, *alone)))
         source = self.repository.tree.read(path)
         unread = self.launches.scripts.unread.get(path) if self.launches is not None else None
@@ -341,7 +341,7 @@ class _Check:
         return pending
 
     def _launch_run(self, resolved: ResolvedLaunch, own: Run | None) -> Run:
-        """Return the run of one launch, its sizes at their real places."""
+        """The run of one launch, its sizes at their real places."""
         assert self.launches is not None
         sizes = {**self.companions.sizes(resolved.document, resolved.framework), **resolved.sizes()}
         run = launch_run(resolved, sizes, own, self.launches.declared(resolved))
@@ -368,7 +368,7 @@ class _Check:
                 yield pending
 
     def _not_all_read(self, judgement: RecipeJudgement, problem: Unreadable) -> RecipeJudgement:
-        """Return `judgement` with the finding that a part of the file was not read."""
+        """`judgement` with the finding that a part of the file was not read."""
         told = judge_file(problem, self.rules, Scope.UNREADABLE)
         return judgement._replace(outcomes=merged(judgement.outcomes, told.outcomes), internal=judgement.internal + told.internal)
 
@@ -401,7 +401,7 @@ class _Check:
         return pending
 
     def _shown(self, document: Document, own: Run) -> tuple[ResolvedLaunch, ...]:
-        """Return the launches of a recipe that its own comments show, where they are held to something or asked for."""
+        """The launches of a recipe that its own comments show, where they are held to something or asked for."""
         wanted = self.keep_runs or own.claims or own.policies or self.holdings
         if not wanted or document.number > 1 or not _shows_command(document):
             return ()
@@ -412,7 +412,7 @@ class _Check:
         return self.launches.shown_by(document, self.repository) if self.launches is not None else ()
 
     def _whole(self, document: Document) -> _Known:
-        """Return `document` with what it takes in from other files and its interpolations."""
+        """`document` with what it takes in from other files and its interpolations."""
         takes_in = not TAKES_IN.isdisjoint(document.keyed)
         table = self.repository.recognise(document)
         if not takes_in and (table is None or table.loader != Loader.OMEGACONF or "${" not in document.source.text):
@@ -465,7 +465,7 @@ class _Check:
         return pending
 
     def _sizes(self, recipe: _Recipe) -> dict[str, Size]:
-        """Return the sizes that a recipe states, at their real places."""
+        """The sizes that a recipe states, at their real places."""
         sizes = read_sizes(recipe.whole, recipe.framework)
         beside = self.companions.sizes(recipe.whole, recipe.framework)
         if recipe.places is None:
@@ -475,7 +475,7 @@ class _Check:
         return {**beside, **{name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}}
 
     def _composed(self, document: Document, launched: tuple[ResolvedLaunch, ...], named: bool) -> FileResult:
-        """Return the primary file of a configuration that only its launches make a recipe."""
+        """The primary file of a configuration that only its launches make a recipe."""
         runs = self._held(_each_once(self._launch_run(resolved, None) for resolved in launched), document.number)
         judgement = self._doubt(judge_recipe(runs, None, self.rules), document)
         pending = FileResult(document.source.path, Role.RECIPE, named, judgement, document.source)
@@ -484,7 +484,7 @@ class _Check:
         return pending
 
     def _doubt(self, judgement: RecipeJudgement, document: Document) -> RecipeJudgement:
-        """Return `judgement` with what scripts leave open that may launch the recipe and were not read, where it would be verified."""
+        """`judgement` with what scripts leave open that may launch the recipe and were not read, where it would be verified."""
         path = document.source.path
         unread = self.launches.unread_for(path) if self.launches is not None else ()
         verified = finalise.verification(judgement.outcomes, judgement.launched) if unread else None
@@ -501,7 +501,7 @@ class _Check:
         return self.evidence.context(path, tuple(self.shared.get(path, ())))
 
     def _shared_policies(self) -> dict[str, list[Policy]]:
-        """Return for each recipe the policies "these recipes share one value", resolved to the value most of them have."""
+        """For each recipe the policies "these recipes share one value", resolved to the value most of them have."""
         found: defaultdict[str, list[Policy]] = defaultdict(list)
         for expectation in self.settings.expect:
             if expectation.shared:
@@ -535,7 +535,7 @@ class _Check:
 
 
 def _too_much(document: Document, limit: ComposeProblem) -> Unreadable:
-    """Return why a file is not judged with what it takes in: that is too much to read."""
+    """Why a file is not judged with what it takes in: that is too much to read."""
     start = limit.at.start if limit.at.source == document.source.path else 0
     return unreadable(document.source, start, f"not composed with the files that it includes: {limit.message}")
 
@@ -552,7 +552,7 @@ def _each_once(runs: Iterable[Run]) -> Iterator[Run]:
 
 
 def _shows_command(document: Document) -> bool:
-    """Return whether a line of a comment starts like a command of a launcher, in a comment that names this file."""
+    """Whether a line of a comment starts like a command of a launcher, in a comment that names this file."""
     name = document.source.path.rpartition("/")[2].rpartition(".")[0]
     blocks = [block.text for block in document.comments if name in block.text]
     if not blocks:
@@ -567,7 +567,7 @@ def _script_of(launched: Launched) -> str:
 
 
 def _advice(files: list[FileReport]) -> str:
-    """Return the one setting that would decide claims, without its value: what would make them true is not evidence of the hardware."""
+    """The one setting that would decide claims, without its value: what would make them true is not evidence of the hardware."""
     waiting = sum(o.claim and o.missing == (Name.GPUS_PER_NODE,) for file in files for o in file.undetermined)
     if not waiting:
         return ""

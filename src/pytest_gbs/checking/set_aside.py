@@ -28,7 +28,7 @@ class SetAside:
         self.targets: Sequence[str] = ()
 
     def __contains__(self, path: object) -> bool:
-        """Return whether the file at `path` lies in a folder that is set aside."""
+        """Whether the file at `path` lies in a folder that is set aside."""
         folder = str(path).rpartition("/")[0]
         asked = max((len(target) for target in self.targets if f"{folder}/".startswith(f"{target.rstrip('/')}/")), default=0)
         return any(len(each) > asked and self._is_set_aside(each) for each in upwards(folder))
@@ -41,7 +41,7 @@ class SetAside:
         return self._folders[folder]
 
     def _says_so(self, folder: str) -> bool:
-        """Return whether the README of `folder` says that its content is not maintained."""
+        """Whether the README of `folder` says that its content is not maintained."""
         readme = next((text for name in _READMES if isinstance(text := self._tree.read(f"{folder}/{name}"), Source)), None)
         return readme is not None and _unmaintained().search(readme.text[:_FIRST]) is not None
 

@@ -10,7 +10,7 @@ from pytest_gbs.model.settings import Settings
 
 
 def tighten(report: Report, settings: Settings) -> Report:
-    """Return `report` as strictly as `settings` ask; verdicts stay what they are."""
+    """`report` as strictly as `settings` ask; verdicts stay what they are."""
     if not settings.strict and not settings.strict_all:
         return report
     missing = next((code for code, rule in report.rules.items() if rule.of_unclaimed), "")
@@ -18,7 +18,7 @@ def tighten(report: Report, settings: Settings) -> Report:
 
 
 def _tighten(file: FileReport, settings: Settings, missing: str) -> FileReport:
-    """Return what is reported of one file; `missing` is the code of the rule about recipes without a claim."""
+    """What is reported of one file; `missing` is the code of the rule about recipes without a claim."""
     added = [_open(outcome) for outcome in file.undetermined if outcome.claim]
     claimless = settings.strict_all and file.role == Role.RECIPE and file.verdict == Verdict.UNCLAIMED
     if claimless and not any(finding.code == missing for finding in file.findings):
@@ -29,5 +29,5 @@ def _tighten(file: FileReport, settings: Settings, missing: str) -> FileReport:
 
 
 def _open(outcome: Undetermined) -> Finding:
-    """Return the finding of a claim that can't be decided."""
+    """The finding of a claim that can't be decided."""
     return Finding(outcome.code, f"can't be decided: {open_claim(outcome)}", Severity.ERROR, outcome.at, "declared")

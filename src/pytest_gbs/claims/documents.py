@@ -146,7 +146,7 @@ def _paragraphs(source: Source, start: int, stop: int) -> Iterator[Paragraph]:
 
 
 def _plain(line: str) -> str:
-    """Return a line with blanks in the place of the signs of Markdown, each character at its place."""
+    """A line with blanks in the place of the signs of Markdown, each character at its place."""
     item = _item().match(line)
     line = " " * item.end() + line[item.end() :] if item else line
     return line.replace("`", " ").replace("**", "  ")

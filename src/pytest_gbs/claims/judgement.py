@@ -30,7 +30,7 @@ _FIRM: Final = 0.25
 
 
 def judged(run: Run, declaration: Declaration, worlds: tuple[World, ...]) -> Claim:
-    """Return what is claimed of `run` with its judgement: false arithmetic, a stale factor, a stale product, in order, or open."""
+    """What is claimed of `run` with its judgement: false arithmetic, a stale factor, a stale product, in order, or open."""
     readings = tuple(_read(run, declaration, world) for world in worlds)
     if _is_false(declaration):
         return Claim(declaration, worlds, Judgement(readings, Cause.ARITHMETIC, _false_arithmetic(run, declaration, readings)))
@@ -51,7 +51,7 @@ def told(run: Run, cause: str) -> Iterator[Outcome]:
 
 
 def _repeats(claim: Claim, other: Claim) -> bool:
-    """Return whether a false total of tokens is that of the batch that is false as well: `512 * 1024 = 524288 tokens per step`."""
+    """Whether a false total of tokens is that of the batch that is false as well: `512 * 1024 = 524288 tokens per step`."""
     if claim.declaration.unit != "tokens" or other.declaration.unit == "tokens":
         return False
     false = all(isinstance(each.judgement.outcome, Finding) for each in (claim, other))
@@ -62,7 +62,7 @@ def _repeats(claim: Claim, other: Claim) -> bool:
 
 
 def _product(run: Run, declaration: Declaration, worlds: tuple[World, ...], readings: tuple[Reading, ...]) -> Outcome:
-    """Return the outcome of the number claimed: in order where the preferred reading holds, false if none does."""
+    """The outcome of the number claimed: in order where the preferred reading holds, false if none does."""
     if readings[0].holds:
         return Verified(ITS_RULE, declaration.at, worlds[0].assumptions, decides=True)
     if all(reading.holds is False for reading in readings):
@@ -71,7 +71,7 @@ def _product(run: Run, declaration: Declaration, worlds: tuple[World, ...], read
 
 
 def _read(run: Run, declaration: Declaration, world: World) -> Reading:
-    """Return how `declaration` fares in `world`, by the best of the quantities that it may mean."""
+    """How `declaration` fares in `world`, by the best of the quantities that it may mean."""
     best: Reading | None = None
     for name in _given(declaration.name, _meanings(run, declaration), world, run.framework):
         reading = _read_one(run, declaration, world, name)
@@ -90,7 +90,7 @@ def _given(claimed: str, names: tuple[str, ...], world: World, framework: Framew
 
 
 def _meanings(run: Run, declaration: Declaration) -> tuple[str, ...]:
-    """Return the sizes a claim may be about; only a claim of reinforcement learning without a unit has several."""
+    """The sizes a claim may be about; only a claim of reinforcement learning without a unit has several."""
     if declaration.unit == "tokens":
         return (Name.TOKENS_PER_STEP,)
     if declaration.name == Name.PROMPTS_PER_STEP and run.framework.unit == "completions":  # a step that samples, or one that trains
@@ -123,7 +123,7 @@ def _read_one(run: Run, declaration: Declaration, world: World, name: str) -> Re
 
 
 def _may_be_rounded(declaration: Declaration, size: Quantity, framework: Framework) -> bool:
-    """Return whether the number claimed may be what is left of `size` once each rank has its share; that is more than half of it."""
+    """Whether the number claimed may be what is left of `size` once each rank has its share; that is more than half of it."""
     divided = any(
         size.name in e.product and e.rounding == Rounding.FLOOR and e.mismatch == Enforcement.CORRECTS for e in framework.equations
     )
@@ -131,7 +131,7 @@ def _may_be_rounded(declaration: Declaration, size: Quantity, framework: Framewo
 
 
 def _read_tokens(run: Run, declaration: Declaration, size: Quantity) -> Reading:
-    """Return how a token total fares: people round it, and rows that are not packed only bound it from above."""
+    """How a token total fares: people round it, and rows that are not packed only bound it from above."""
     if declaration.admits(size.value) or _apart(declaration, size) <= _LOOSE:
         return Reading(True, size)
     packing = run.framework.packing
@@ -148,7 +148,7 @@ def _apart(declaration: Declaration, size: Quantity) -> float:
 
 
 def _is_false(declaration: Declaration) -> bool:
-    """Return whether the arithmetic that the claim writes out does not give the result that it writes out."""
+    """Whether the arithmetic that the claim writes out does not give the result that it writes out."""
     stated = declaration.sum
     return stated is not None and stated.value is not None and not any(stated.value in interval for interval in stated.holds)
 
@@ -164,12 +164,12 @@ def _false_arithmetic(run: Run, declaration: Declaration, readings: tuple[Readin
 
 
 def _size(readings: tuple[Reading, ...]) -> Quantity | None:
-    """Return what the settings give in the preferred of the worlds of a claim in which that is known."""
+    """What the settings give in the preferred of the worlds of a claim in which that is known."""
     return next((reading.size for reading in readings if reading.size is not None), None)
 
 
 def _in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) -> tuple[Fix, ...]:
-    """Return the fix that makes the comment say what the settings give, its factors included; nothing if that takes a person."""
+    """The fix that makes the comment say what the settings give, its factors included; nothing if that takes a person."""
     from pytest_gbs.frameworks.repairs import in_comment
 
     changes = {factor.at: setting.value for factor, setting in _pairs(run, declaration) if factor.value != setting.value}
@@ -239,14 +239,14 @@ def _settings_value(run: Run) -> str:
 
 
 def _stale_factor(run: Run, declaration: Declaration) -> tuple[Factor, Quantity] | None:
-    """Return the factor of the claim that the settings contradict, and the setting; None if there is none, or several."""
+    """The factor of the claim that the settings contradict, and the setting; None if there is none, or several."""
     differ = [pair for pair in _pairs(run, declaration) if pair[0].value != pair[1].value]
     stale = [pair for pair in differ if not _counts_steps(run, declaration, *pair) and not _counts_gpus(run, declaration, *pair)]
     return stale[0] if len(stale) == 1 else None
 
 
 def _counts_steps(run: Run, declaration: Declaration, factor: Factor, setting: Quantity) -> bool:
-    """Return whether a claim's "8 per GPU" counts what each GPU takes per optimizer step, in several micro batches.
+    """Whether a claim's "8 per GPU" counts what each GPU takes per optimizer step, in several micro batches.
 
     That is so where the recipe states the global batch itself, and the claim gives it.
     """
@@ -257,7 +257,7 @@ def _counts_steps(run: Run, declaration: Declaration, factor: Factor, setting: Q
 
 
 def _counts_gpus(run: Run, declaration: Declaration, factor: Factor, setting: Quantity) -> bool:
-    """Return whether a claim multiplies by all GPUs, several of which share a sequence, and leaves out the accumulation that offsets it.
+    """Whether a claim multiplies by all GPUs, several of which share a sequence, and leaves out the accumulation that offsets it.
 
     If two GPUs share a sequence, `8 GPUs * 1 * 1 acc` is the batch of 8 / 2 replicas x 1 x 2 accumulation.
     """
@@ -270,7 +270,7 @@ def _counts_gpus(run: Run, declaration: Declaration, factor: Factor, setting: Qu
 
 
 def _pairs(run: Run, declaration: Declaration) -> list[tuple[Factor, Quantity]]:
-    """Return the factors of a claim with the settings they stand for: by name, or as what is left over of a multiset."""
+    """The factors of a claim with the settings they stand for: by name, or as what is left over of a multiset."""
     known = {name: size for name in SETTINGS if isinstance(size := run.geometry.get(name), Quantity)}
     named = [(f, known[f.name]) for f in _named_factors(declaration) if f.name in known]
     if named or declaration.sum is None or declaration.sum.divisors or any(f.name for f in declaration.sum.factors):
@@ -279,14 +279,14 @@ def _pairs(run: Run, declaration: Declaration) -> list[tuple[Factor, Quantity]]:
 
 
 def _named_factors(declaration: Declaration) -> list[Factor]:
-    """Return the factors with a name, from the arithmetic of the claim and from what it says beside it."""
+    """The factors with a name, from the arithmetic of the claim and from what it says beside it."""
     factors = [f for f in declaration.sum.factors if f.name] if declaration.sum else []
     seen = {f.name for f in factors}
     return factors + [factor for factor in declaration.stated_conditions() if factor.name not in seen]
 
 
 def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -> list[tuple[Factor, Quantity]]:
-    """Return the one factor without a partner among the settings and the hardware, with the one setting left over."""
+    """The one factor without a partner among the settings and the hardware, with the one setting left over."""
     stated = declaration.sum
     assert stated is not None
     wanted = dict(known)
@@ -334,7 +334,7 @@ def _names_hint(factor: Factor, setting: Quantity) -> str:
 
 
 def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -> Finding:
-    """Return the finding of a claim whose product the settings do not give in any of its worlds."""
+    """The finding of a claim whose product the settings do not give in any of its worlds."""
     size = reading.size
     related = (*_operands(run), *_conditions(declaration))
     if size is None:
@@ -358,7 +358,7 @@ def _rounded(size: Quantity) -> str:
 
 
 def _elsewhere(run: Run, size: Quantity, told: set[Location]) -> tuple[Related, ...]:
-    """Return the hardware that other comments of the recipe gave."""
+    """The hardware that other comments of the recipe gave."""
     parts = (leaf for leaf in leaves(size) if leaf.origin == Origin.COMMENT)
     return tuple(Related(leaf.at, short(leaf.name)) for leaf in parts if leaf.at and leaf.at.source == run.path and leaf.at not in told)
 
@@ -372,7 +372,7 @@ def _unit(size: Quantity) -> str:
 
 
 def number(declaration: Declaration) -> str:
-    """Return the number that is claimed, for people: `128`, `1,048,576 tokens`."""
+    """The number that is claimed, for people: `128`, `1,048,576 tokens`."""
     return f"{declaration.value:,}{' tokens' if declaration.unit == 'tokens' else ''}"
 
 
@@ -396,7 +396,7 @@ def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, 
 
 
 def _open(declaration: Declaration, readings: tuple[Reading, ...], doubt: str) -> Undetermined:
-    """Return the outcome of a claim that some admissible values or readings would make true and others false."""
+    """The outcome of a claim that some admissible values or readings would make true and others false."""
     reading = next((r for r in readings if r.holds is None), readings[0])
     what = f"{_source(declaration)} says {number(declaration)}"
     if reading.holds is None and reading.values and len(reading.free) == 1:
@@ -424,7 +424,7 @@ def _severity(declaration: Declaration, world: World) -> str:
 
 
 def _operands(run: Run) -> tuple[Related, ...]:
-    """Return the places of the settings that make the global batch, in the order of the product."""
+    """The places of the settings that make the global batch, in the order of the product."""
     sizes = (run.geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
     return tuple(Related(size.at, short(size.name)) for size in sizes if isinstance(size, Quantity) and size.at)
 

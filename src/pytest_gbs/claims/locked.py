@@ -46,7 +46,7 @@ class Comparison(NamedTuple):
 
 
 def record(run: Run) -> Record | None:
-    """Return the batch of `run`, or None where neither it nor the part of one GPU is known."""
+    """The batch of `run`, or None where neither it nor the part of one GPU is known."""
     batch = batch_size(run)
     found = per_gpu(run)
     share, of = (str(found.coefficient), found.free[0]) if found and found.free in ((PER_GPU,), (PER_RANK,)) else ("", PER_GPU)
@@ -56,7 +56,7 @@ def record(run: Run) -> Record | None:
 
 
 def batch_size(run: Run) -> int | None:
-    """Return what trains per optimizer step, None if it is not known."""
+    """What trains per optimizer step, None if it is not known."""
     return run.geometry.global_batch_size
 
 
@@ -73,7 +73,7 @@ def _rests_on_hardware(size: Size) -> bool:
 
 
 def operands(run: Run) -> tuple[Quantity, ...]:
-    """Return the stated sizes that the batch of `run` is made of, in the order of the product; none where it is stated itself."""
+    """The stated sizes that the batch of `run` is made of, in the order of the product; none where it is stated itself."""
     size = run.geometry.said(Name.GLOBAL_BATCH_SIZE)
     if isinstance(size, Quantity) and not size.because:
         return ()
@@ -107,13 +107,13 @@ def _claim(run: Run) -> int | None:
 
 
 def moved(before: Record, after: Record) -> tuple[Moved, ...]:
-    """Return the operands that differ, in the order of the product."""
+    """The operands that differ, in the order of the product."""
     old, new = dict(before.operands), dict(after.operands)
     return tuple(Moved(name, old.get(name), new.get(name)) for name in {**old, **new} if old.get(name) != new.get(name))
 
 
 def same_batch(before: Record, after: Record) -> bool | None:
-    """Return whether two records say the same of the batch, None where they don't know enough of it."""
+    """Whether two records say the same of the batch, None where they don't know enough of it."""
     if before.unit != after.unit:
         return False
     if before.global_batch_size is not None and after.global_batch_size is not None:
@@ -124,7 +124,7 @@ def same_batch(before: Record, after: Record) -> bool | None:
 
 
 def compare(held: LockedBatch, run: Run) -> Comparison:
-    """Return whether `run` still has the batch that it is held to."""
+    """Whether `run` still has the batch that it is held to."""
     before, now = held.record, record(run)
     if now is None:
         return Comparison(None, None, (Name.GLOBAL_BATCH_SIZE,))
@@ -155,7 +155,7 @@ def _compare_shares(before: Record, now: Record) -> Comparison:
 
 
 def key(run: Run, document: int) -> str:
-    """Return what a record of `run` is called, the number of its launch left out: `a/sft.yaml`, `a/sft.yaml @ run.sh`."""
+    """What a record of `run` is called, the number of its launch left out: `a/sft.yaml`, `a/sft.yaml @ run.sh`."""
     recipe = run.path if document == 1 else f"{run.path} (document {document})"
     if run.launch is None:
         return recipe
@@ -164,7 +164,7 @@ def key(run: Run, document: int) -> str:
 
 
 def words(found: Record) -> str:
-    """Return the batch for people: `128 samples`, `16 samples per GPU`."""
+    """The batch for people: `128 samples`, `16 samples per GPU`."""
     number = found.share if found.global_batch_size is None else f"{found.global_batch_size:,}"
     unit = found.unit.removesuffix("s") if number == "1" else found.unit
     each = "GPU" if found.of == PER_GPU else "data-parallel rank"

@@ -52,14 +52,14 @@ def named(recipe: Run, launched: Iterable[Run]) -> Iterator[Named]:
 
 
 def _bears(run: Run, declaration: Declaration) -> bool:
-    """Return whether a launch still has the name: a command line may give its run another one."""
+    """Whether a launch still has the name: a command line may give its run another one."""
     if declaration.at.path is None:
         return True
     return declaration.text in getattr(run.document.get(*declaration.at.path), "text", "")
 
 
 def _batch(said: Named, recipe: Run, launched: list[Run]) -> Named:
-    """Return how a batch in a name fares: true if the recipe or a launch gives it, false if no number of GPUs does, or no launch."""
+    """How a batch in a name fares: true if the recipe or a launch gives it, false if no number of GPUs does, or no launch."""
     value = said.declaration.value
     if (run := next((run for run in (recipe, *launched) if value in _values(run, _BATCHES)), None)) is not None:
         return said._replace(holds=True, run=run)
@@ -79,13 +79,13 @@ def _values(run: Run, names: Iterable[str]) -> list[int]:
 
 
 def _of_one_device(run: Run) -> tuple[int, ...]:
-    """Return the batches of one device, which names state as well: the micro batch, and what it takes per optimizer step."""
+    """The batches of one device, which names state as well: the micro batch, and what it takes per optimizer step."""
     micro, accumulation = (run.geometry.value(name) for name in _OWN[:2])
     return () if micro is None else (micro,) if accumulation is None else (micro, micro * accumulation)
 
 
 def _is_open(run: Run) -> bool:
-    """Return whether a user may launch with another value without editing a file."""
+    """Whether a user may launch with another value without editing a file."""
     return any(assumption.by_default for assumption in run.assumptions)
 
 
@@ -96,7 +96,7 @@ def _of_launch(said: Named, run: Run, has: str) -> Named:
 
 
 def _without_launch(said: Named, run: Run) -> Named:
-    """Return how a batch in a name fares with the recipe by itself: false if no number of GPUs that it leaves open gives it."""
+    """How a batch in a name fares with the recipe by itself: false if no number of GPUs that it leaves open gives it."""
     micro, size = run.geometry.get(Name.MICRO_BATCH_SIZE), run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     if not isinstance(micro, Quantity) or micro.origin != Origin.FILE or run.geometry.value(Name.GRADIENT_ACCUMULATION_STEPS) is None:
         return said
@@ -111,7 +111,7 @@ def _without_launch(said: Named, run: Run) -> Named:
 
 
 def _hardware(said: Named, recipe: Run, launched: list[Run]) -> Named:
-    """Return how hardware in a name fares: by the recipe's own keys and comments, else by the scripts that launch it, if all agree."""
+    """How hardware in a name fares: by the recipe's own keys and comments, else by the scripts that launch it, if all agree."""
     declaration = said.declaration
     size = recipe.geometry.get(declaration.name)
     if isinstance(size, Quantity) and size.origin in _STATED:
@@ -133,7 +133,7 @@ def _of_recipe(run: Run, declaration: Declaration) -> list[int]:
 
 
 def _meant(declaration: Declaration) -> tuple[str, ...]:
-    """Return the sizes that hardware in a name may be: `8gpu` are those of a node, or all."""
+    """The sizes that hardware in a name may be: `8gpu` are those of a node, or all."""
     return (declaration.name, Name.GPUS_PER_NODE) if declaration.ambiguous else (declaration.name,)
 
 

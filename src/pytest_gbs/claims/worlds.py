@@ -55,7 +55,7 @@ class HardwareWorld(NamedTuple):
 
 
 def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Framework, document: Document) -> Geometry:
-    """Return all sizes that follow from the recipe's own and one hardware world."""
+    """All sizes that follow from the recipe's own and one hardware world."""
     real = applying(framework, document)
     framework = applying(framework, document, reported=True)
     known: dict[str, Size] = {name: size for name, size in sizes.items() if name not in HARDWARE}
@@ -75,7 +75,7 @@ def geometry(sizes: dict[str, Size], hardware: Mapping[str, Size], framework: Fr
 
 
 def _following(realised: dict[str, Size], stated: dict[str, Size], framework: Framework) -> dict[str, Size]:
-    """Return `realised` with the sizes that follow from it, such as tokens per step, in place of those that follow from what is stated."""
+    """`realised` with the sizes that follow from it, such as tokens per step, in place of those that follow from what is stated."""
     kept = {name: size for name, size in stated.items() if not (isinstance(size, Quantity) and _rests_on(size, realised))}
     equations = [equation for equation in framework.equations if equation.result not in realised]
     found = solve({**kept, **realised}, equations)
@@ -84,12 +84,12 @@ def _following(realised: dict[str, Size], stated: dict[str, Size], framework: Fr
 
 
 def _rests_on(size: Quantity, names: Container[str]) -> bool:
-    """Return whether `size` was computed from one of the sizes `names`."""
+    """Whether `size` was computed from one of the sizes `names`."""
     return any(part.name in names or _rests_on(part, names) for part in size.because)
 
 
 def shown(declarations: tuple[Declaration, ...], said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
-    """Return the hardware that is shown for a recipe without a launch; empty if nothing says anything.
+    """The hardware that is shown for a recipe without a launch; empty if nothing says anything.
 
     `said` is the hardware that the comments of the file state; without any, what they tell of the past is shown.
     """
@@ -103,7 +103,7 @@ def shown(declarations: tuple[Declaration, ...], said: Sizes, evidence: Hardware
 
 
 def readings(declaration: Declaration, said: Sizes, evidence: HardwareEvidence, sizes: dict[str, Size]) -> tuple[HardwareWorld, ...]:
-    """Return the hardware worlds in which `declaration` may be meant, the preferred one first.
+    """The hardware worlds in which `declaration` may be meant, the preferred one first.
 
     `said` is the hardware that the comments of the file state.
     """
@@ -122,12 +122,12 @@ def readings(declaration: Declaration, said: Sizes, evidence: HardwareEvidence, 
 
 
 def _is_whole(sizes: Sizes) -> bool:
-    """Return whether `sizes` say on how many GPUs in all."""
+    """Whether `sizes` say on how many GPUs in all."""
     return Name.WORLD_SIZE in sizes or sizes.keys() >= {Name.NUM_NODES, Name.GPUS_PER_NODE}
 
 
 def _conditions(declaration: Declaration) -> Sizes:
-    """Return the hardware that the claim's own statement names."""
+    """The hardware that the claim's own statement names."""
     found: Sizes = {}
     for value, name, place in declaration.stated_conditions():
         if name in HARDWARE or name in PARALLEL or name == Name.DATA_PARALLEL_SIZE:
@@ -137,7 +137,7 @@ def _conditions(declaration: Declaration) -> Sizes:
 
 
 def _left_over(declaration: Declaration, sizes: dict[str, Size]) -> Sizes:
-    """Return the GPUs of a product without names (`16x(1)x8`): what is left when micro batch and accumulation have their partners."""
+    """The GPUs of a product without names (`16x(1)x8`): what is left when micro batch and accumulation have their partners."""
     stated = declaration.sum
     settings = [size for name in _SETTINGS if isinstance(size := sizes.get(name), Quantity)]
     if stated is None or stated.divisors or any(factor.name for factor in stated.factors) or len(settings) < len(_SETTINGS):
@@ -149,7 +149,7 @@ def _left_over(declaration: Declaration, sizes: dict[str, Size]) -> Sizes:
 
 
 def said_in_comments(declarations: tuple[Declaration, ...], force: str) -> Sizes:
-    """Return the hardware that comments of this force state, by itself or with a batch; none of which they state two values."""
+    """The hardware that comments of this force state, by itself or with a batch; none of which they state two values."""
     found: Sizes = {}
     torn = set[str]()
     for declaration in declarations:
@@ -161,7 +161,7 @@ def said_in_comments(declarations: tuple[Declaration, ...], force: str) -> Sizes
 
 
 def _stated(declaration: Declaration) -> Iterable[Quantity]:
-    """Return the hardware that one statement is about or names."""
+    """The hardware that one statement is about or names."""
     if declaration.name in HARDWARE:
         note = _EITHER if declaration.ambiguous else NO_NOTE
         return (Quantity(declaration.name, declaration.value, Origin.COMMENT, at=declaration.at, note=note),)
@@ -169,7 +169,7 @@ def _stated(declaration: Declaration) -> Iterable[Quantity]:
 
 
 def _readings(said: Sizes, evidence: HardwareEvidence, given: Sizes) -> tuple[HardwareWorld, ...]:
-    """Return the worlds that `said` may mean, filled up with evidence."""
+    """The worlds that `said` may mean, filled up with evidence."""
     said = {**said, **given}
     world = said.get(Name.WORLD_SIZE)
     nodes = said.get(Name.NUM_NODES) or evidence.own.get(Name.NUM_NODES)
@@ -183,7 +183,7 @@ def _readings(said: Sizes, evidence: HardwareEvidence, given: Sizes) -> tuple[Ha
 
 
 def _both(said: Sizes, world: Quantity, nodes: Quantity) -> tuple[HardwareWorld, ...]:
-    """Return the two readings of "8 GPUs" beside a number of nodes: that many on each, or in all."""
+    """The two readings of "8 GPUs" beside a number of nodes: that many on each, or in all."""
     rest = {name: size for name, size in said.items() if name != Name.WORLD_SIZE}
     each = HardwareWorld({**rest, Name.NUM_NODES: nodes, Name.GPUS_PER_NODE: world._replace(name=Name.GPUS_PER_NODE, note=NO_NOTE)})
     total = HardwareWorld(_consistent({**rest, Name.NUM_NODES: nodes, Name.WORLD_SIZE: world._replace(note=NO_NOTE)}))
@@ -193,7 +193,7 @@ def _both(said: Sizes, world: Quantity, nodes: Quantity) -> tuple[HardwareWorld,
 
 
 def _consistent(said: Sizes) -> Sizes:
-    """Return `said` without a node count or GPUs per node that do not divide the total; the total is the better witness."""
+    """`said` without a node count or GPUs per node that do not divide the total; the total is the better witness."""
     world = said.get(Name.WORLD_SIZE)
     if world is None:
         return said
@@ -204,7 +204,7 @@ def _consistent(said: Sizes) -> Sizes:
 
 
 def _without_nodes(said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
-    """Return the world of a claim that names no nodes: own keys, then the command line, then settings, whichever has a total."""
+    """The world of a claim that names no nodes: own keys, then the command line, then settings, whichever has a total."""
     for source in (evidence.own, evidence.given, evidence.settings):
         merged = {**source, **said}
         if _is_whole(merged):
@@ -213,7 +213,7 @@ def _without_nodes(said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
 
 
 def _with_nodes(said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
-    """Return the world of a claim that names its nodes, with the best evidence for the GPUs of each."""
+    """The world of a claim that names its nodes, with the best evidence for the GPUs of each."""
     if Name.GPUS_PER_NODE in said:
         return HardwareWorld(said)
     nodes = said[Name.NUM_NODES].value
@@ -230,7 +230,7 @@ def _with_nodes(said: Sizes, evidence: HardwareEvidence) -> HardwareWorld:
 
 
 def world(geometry: Geometry, hardware: HardwareWorld) -> World:
-    """Return one world of a claim; it is weak where a default of the framework is a factor of the batch."""
+    """One world of a claim; it is weak where a default of the framework is a factor of the batch."""
     factors = (geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
     weak = any(isinstance(size, Quantity) and size.origin == Origin.DEFAULT for size in factors)
     return World(geometry, hardware.assumptions, weak, hardware.doubt)

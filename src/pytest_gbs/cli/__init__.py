@@ -44,7 +44,7 @@ def run() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Return the exit code of `gbs` with arguments `argv` (None: those of this process)."""
+    """The exit code of `gbs` with arguments `argv` (None: those of this process)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         return _dispatch(arguments)

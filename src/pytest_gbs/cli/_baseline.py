@@ -22,7 +22,7 @@ _SHOWN: Final = 5
 
 
 def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report | None:
-    """Return `report` without the findings of the baseline; None if a baseline was written instead.
+    """`report` without the findings of the baseline; None if a baseline was written instead.
 
     Raises:
         UsageError: the flags make no sense together, or the file is not a baseline or can't be written.
@@ -49,7 +49,7 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
 
 
 def _known(asked: Job, arguments: argparse.Namespace) -> tuple[str, Counter[BaselineEntry]]:
-    """Return the file of the baseline, the one that is named or that of the settings, and what it lists.
+    """The file of the baseline, the one that is named or that of the settings, and what it lists.
 
     Raises:
         GbsError: there is none, or it can't be read.

@@ -7,7 +7,7 @@ from pytest_gbs.files.plugins import module
 
 
 def commands() -> tuple[str, ...]:
-    """Return the names of all sub-commands: those of the modules in this folder."""
+    """The names of all sub-commands: those of the modules in this folder."""
     from pathlib import Path
     from pkgutil import iter_modules
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def mended(asked: Job, arguments: argparse.Namespace) -> Mended:
-    """Return the targets of a check fixed in memory, as the flags say.
+    """The targets of a check fixed in memory, as the flags say.
 
     Raises:
         UsageError: the flags contradict each other.
@@ -82,7 +82,7 @@ def tell_refused(asked: Job, found: Mended) -> None:
 
 
 def _place(asked: Job, repair: FindingFix, found: Mended) -> str:
-    """Return the place of a finding as people see it: path and line, relative to the current folder."""
+    """The place of a finding as people see it: path and line, relative to the current folder."""
     at = repair.finding.at
     shown = slashed(os.path.relpath(os.path.join(asked.root, at.source), asked.folder))
     source = asked.tree.read(at.source)
@@ -115,7 +115,7 @@ def print_patch(asked: Job, found: Mended) -> int:
 
 
 def _repository(root: str) -> str:
-    """Return the folder with `.git` that holds `root`, or `root` itself."""
+    """The folder with `.git` that holds `root`, or `root` itself."""
     folder = start = os.path.realpath(root)
     while not os.path.exists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)

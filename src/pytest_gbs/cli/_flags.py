@@ -33,13 +33,13 @@ def add_fixing(parser: argparse.ArgumentParser, *, told: bool) -> None:
 
 
 def wants_fixing(arguments: argparse.Namespace) -> bool:
-    """Return whether any file is to be changed, or a patch to be printed."""
+    """Whether any file is to be changed, or a patch to be printed."""
     flags = (arguments.fix, arguments.fix_settings, arguments.fix_declarations, arguments.diff, arguments.add_ignore is not None)
     return any(flags)
 
 
 def mends_stdin(arguments: argparse.Namespace) -> bool:
-    """Return whether standard input is to be fixed: standard output is then the fixed text."""
+    """Whether standard input is to be fixed: standard output is then the fixed text."""
     return wants_fixing(arguments) and not arguments.diff and "-" in arguments.paths
 
 
@@ -52,5 +52,5 @@ def add_baseline(group: argparse._ArgumentGroup, *, told: bool) -> None:
 
 
 def wants_baseline(arguments: argparse.Namespace) -> bool:
-    """Return whether any of them was given."""
+    """Whether any of them was given."""
     return bool(arguments.baseline or arguments.write_baseline or arguments.prune_baseline)

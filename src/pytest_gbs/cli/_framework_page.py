@@ -39,7 +39,7 @@ class _Section(NamedTuple):
 
 
 def page(table: Framework, rules: Iterable[Rule], format_name: str) -> str:
-    """Return the page of `table` as text or Markdown; of `rules` those are named that not every framework asks for."""
+    """The page of `table` as text or Markdown; of `rules` those are named that not every framework asks for."""
     markdown = format_name == "markdown"
     title = f"# {cell(table.title)}" if markdown else table.title
     parts = [title, write_table(("", ""), list(_facts(table, rules)), format_name).lstrip("\n")]
@@ -51,18 +51,18 @@ def page(table: Framework, rules: Iterable[Rule], format_name: str) -> str:
 
 
 def formula(equation: Equation) -> str:
-    """Return the right side of an equation for people: `micro x accumulation x data-parallel`."""
+    """The right side of an equation for people: `micro x accumulation x data-parallel`."""
     sign = {Rounding.FLOOR: "//", Rounding.CEIL: "/ (up)"}.get(equation.rounding, "/")
     return quotient(map(short, equation.product), map(short, equation.divisors), sign)
 
 
 def dotted(key: KeyPath) -> str:
-    """Return a key as people write it: `train.batch`."""
+    """A key as people write it: `train.batch`."""
     return ".".join(map(str, key))
 
 
 def condition(stated: Condition) -> str:
-    """Return a condition for people: `packing is true`, `eval_strategy is not no`."""
+    """A condition for people: `packing is true`, `eval_strategy is not no`."""
     key = dotted(stated.key)
     if stated.values == (None,):
         return f"{key} is {'set' if stated.negated else 'not set'}"
@@ -71,7 +71,7 @@ def condition(stated: Condition) -> str:
 
 
 def _value(value: object) -> str:
-    """Return a value as YAML writes it; `true` stands for the texts that mean it as well."""
+    """A value as YAML writes it; `true` stands for the texts that mean it as well."""
     return str(value).lower() if str(value) in ("True", "False") else str(value)
 
 
@@ -81,7 +81,7 @@ def all_of(conditions: Iterable[Condition]) -> str:
 
 
 def relation(constraint: Constraint) -> str:
-    """Return what a constraint asks of sizes: `global batch is a multiple of micro x data-parallel`."""
+    """What a constraint asks of sizes: `global batch is a multiple of micro x data-parallel`."""
     top, below = quotient(map(short, constraint.dividend), ()), map(short, constraint.divisor)
     if constraint.at_least is not None:
         return f"{quotient(map(short, constraint.dividend), below)} >= {constraint.at_least}"

@@ -15,7 +15,7 @@ _MOST_DIGITS: Final = 9
 
 
 def number(text: str) -> int:
-    """Return a positive whole number of the command line."""
+    """A positive whole number of the command line."""
     found = whole_number(text, _MOST_DIGITS)
     if not found:
         import argparse
@@ -43,7 +43,7 @@ def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix:
 
 
 def asked(paths: list[str], given: CommandLineHardware, config: str | None = None) -> Job:
-    """Return the job of checking `paths` on the hardware given."""
+    """The job of checking `paths` on the hardware given."""
     from pytest_gbs.cli._parser import Parser
 
     parser = Parser()
@@ -55,7 +55,7 @@ def asked(paths: list[str], given: CommandLineHardware, config: str | None = Non
 
 
 def of_recipe(path: str, given: CommandLineHardware) -> Run:
-    """Return the recipe at `path` on the hardware given.
+    """The recipe at `path` on the hardware given.
 
     Raises:
         UsageError: it is not a recipe, or several.

@@ -43,7 +43,7 @@ class Job(NamedTuple):
     jobs: int = 1
 
     def check(self, *, keep_runs: bool = False, everything: bool = False) -> Report:
-        """Return the report on the targets, or on the whole tree."""
+        """The report on the targets, or on the whole tree."""
         from pytest_gbs.api import check
 
         targets = () if everything else self.targets
@@ -82,7 +82,7 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
 
 
 def job(arguments: argparse.Namespace) -> Job:
-    """Return what the command line asks for.
+    """What the command line asks for.
 
     Raises:
         UsageError: a path does not exist, or flags contradict each other.
@@ -107,7 +107,7 @@ def job(arguments: argparse.Namespace) -> Job:
 
 
 def here() -> str:
-    """Return the current folder.
+    """The current folder.
 
     Raises:
         UsageError: it is gone.
@@ -131,7 +131,7 @@ _MOST_JOBS: Final = 8
 
 
 def _jobs(asked: int | None) -> int:
-    """Return how many processes to work with: as many as were asked for, else as there are processors, in reason."""
+    """How many processes to work with: as many as were asked for, else as there are processors, in reason."""
     if hasattr(os, "fork") and hasattr(os, "sched_getaffinity"):
         processors = len(os.sched_getaffinity(0))
         return min(asked or processors, _MOST_JOBS)
@@ -139,7 +139,7 @@ def _jobs(asked: int | None) -> int:
 
 
 def _given(arguments: argparse.Namespace) -> CommandLineHardware:
-    """Return the hardware of the flags.
+    """The hardware of the flags.
 
     Raises:
         UsageError: they contradict each other.
@@ -160,7 +160,7 @@ def _absolute(path: str, arguments: argparse.Namespace) -> str:
 
 
 def _existing(path: str) -> str:
-    """Return the absolute path of a file or folder; a link to a folder is followed, since trees follow none.
+    """The absolute path of a file or folder; a link to a folder is followed, since trees follow none.
 
     Raises:
         UsageError: there is none.
@@ -171,7 +171,7 @@ def _existing(path: str) -> str:
 
 
 def _root(paths: list[str], folder: str) -> str:
-    """Return the root that all paths share, or else that of their common parent; `folder`, the current one, where nothing marks any."""
+    """The root that all paths share, or else that of their common parent; `folder`, the current one, where nothing marks any."""
     roots = {_root_of(path, folder) for path in paths}
     if len(roots) == 1:
         return roots.pop()
@@ -182,7 +182,7 @@ def _root(paths: list[str], folder: str) -> str:
 
 
 def _root_of(path: str, folder: str) -> str:
-    """Return the root of one path. Files around it count as evidence, as far up as the current folder if nothing marks a root."""
+    """The root of one path. Files around it count as evidence, as far up as the current folder if nothing marks a root."""
     start = path if os.path.isdir(path) else os.path.dirname(path)
     root = find_root(start)
     inside = start.startswith(folder.rstrip(os.sep) + os.sep)
@@ -206,7 +206,7 @@ def _settings(arguments: argparse.Namespace, root: str) -> Settings:
 
 
 def _target(path: str, root: str) -> str:
-    """Return `path` as the tree names it; a folder ends in `/`, so that an empty one is not a mistake."""
+    """`path` as the tree names it; a folder ends in `/`, so that an empty one is not a mistake."""
     relative = _relative(path, root)
     if relative == ".":
         return ""

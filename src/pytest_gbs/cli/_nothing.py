@@ -9,14 +9,14 @@ from pytest_gbs.model.report import Report, Role
 
 
 def found_something(report: Report, asked: Job) -> bool:
-    """Return whether there is a recipe or a launch; of files that were named a launcher's own is enough."""
+    """Whether there is a recipe or a launch; of files that were named a launcher's own is enough."""
     if report.recipes() or launches(report):
         return True
     return asked.names_file and any(file.role != Role.NEITHER for file in report.files)
 
 
 def nothing_found(report: Report, asked: Job) -> str:
-    """Return one line: how many files were looked at, and which frameworks' recipes would have been seen."""
+    """One line: how many files were looked at, and which frameworks' recipes would have been seen."""
     from pytest_gbs.frameworks import titles
 
     if asked.names_file and len(asked.targets) == 1:

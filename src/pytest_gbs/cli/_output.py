@@ -28,7 +28,7 @@ def add_output(parser: argparse.ArgumentParser, formats: str = _FORMATS) -> argp
 
 
 def options(arguments: argparse.Namespace, root: str, folder: str) -> Options:
-    """Return how to write, as the flags and the environment say."""
+    """How to write, as the flags and the environment say."""
     return Options(
         color=_color(arguments),
         ascii=not arguments.output_file and not _can_frame(),
@@ -39,7 +39,7 @@ def options(arguments: argparse.Namespace, root: str, folder: str) -> Options:
 
 
 def slashed(path: str) -> str:
-    """Return a path of this machine with `/`."""
+    """A path of this machine with `/`."""
     return path if os.sep == "/" else path.replace(os.sep, "/")
 
 
@@ -54,7 +54,7 @@ def _color(arguments: argparse.Namespace) -> bool:
 
 
 def _can_frame() -> bool:
-    """Return whether standard output can show the signs of frames and underlines."""
+    """Whether standard output can show the signs of frames and underlines."""
     try:
         "│━─…".encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):

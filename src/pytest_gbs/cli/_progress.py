@@ -26,15 +26,15 @@ class Watched:
         self.next = monotonic() + patience
 
     def paths(self) -> tuple[str, ...]:
-        """Return the paths of all files."""
+        """The paths of all files."""
         return self.tree.paths()
 
     def listing(self) -> Listing:
-        """Return the paths of all files, and the folders that can't be listed."""
+        """The paths of all files, and the folders that can't be listed."""
         return listing(self.tree)
 
     def read(self, path: str) -> Source | Unreadable:
-        """Return the text of the file at `path`, and count it."""
+        """The text of the file at `path`, and count it."""
         self.number += 1
         now = monotonic()
         if now >= self.next:

@@ -144,7 +144,7 @@ def snippets(root: str, there: frozenset[str], system: str) -> Iterator[Snippet]
 
 
 def _systems(root: str, there: frozenset[str]) -> list[str]:
-    """Return the CI systems whose files are there; without any those that the remotes of the repository belong to."""
+    """The CI systems whose files are there; without any those that the remotes of the repository belong to."""
     found = [name for name, system in SYSTEMS.items() if not there.isdisjoint(system.files)]
     if found:
         return found
@@ -153,7 +153,7 @@ def _systems(root: str, there: frozenset[str]) -> list[str]:
 
 
 def _branches(root: str) -> str:
-    """Return the branch that the remote calls its own, or the usual two."""
+    """The branch that the remote calls its own, or the usual two."""
     found = re.fullmatch(_BRANCH, _text(f"{root}/.git/refs/remotes/origin/HEAD"))
     return found.group(1) if found else "main, master"
 

@@ -9,7 +9,7 @@ from pytest_gbs.formats._width import left, width
 
 
 def write_table(head: Sequence[str], rows: Sequence[Sequence[str]], format_name: str) -> str:
-    """Return the table as aligned text or as Markdown, with a line break at the end."""
+    """The table as aligned text or as Markdown, with a line break at the end."""
     if format_name == "markdown":
         return table(head, [[cell(text) for text in row] for row in rows]) + "\n"
     widths = [max(width(row[index]) for row in (head, *rows)) for index in range(len(head))]

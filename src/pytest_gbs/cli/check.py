@@ -90,7 +90,7 @@ def _tell_idle_globs(asked: Job, arguments: argparse.Namespace) -> None:
 
 
 def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
-    """Return the report on the fixed files; the exit code where they are only to be shown.
+    """The report on the fixed files; the exit code where they are only to be shown.
 
     Raises:
         UsageError: the flags contradict each other, or a file can't be written.
@@ -150,14 +150,14 @@ def _concerns(report: Report) -> bool:
 
 
 def _kept(asked: Job) -> tuple[str, ...]:
-    """Return the targets that the settings do not exclude."""
+    """The targets that the settings do not exclude."""
     from pytest_gbs.files.globs import matches_any
 
     return tuple(path for path in asked.targets if not matches_any(path, asked.settings.exclude))
 
 
 def _hooked(asked: Job) -> Report:
-    """Return the report on changed files: with the recipes that rest on a changed launcher file, and all where settings changed.
+    """The report on changed files: with the recipes that rest on a changed launcher file, and all where settings changed.
 
     Files that the settings exclude are left out although they were named.
     """

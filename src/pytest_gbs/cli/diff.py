@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _sides(repository: GitRepository, revisions: list[str]) -> _Asked:
-    """Return what is to be compared.
+    """What is to be compared.
 
     Raises:
         UsageError: there is no such revision, or none or too many are given.
@@ -93,7 +93,7 @@ def _sides(repository: GitRepository, revisions: list[str]) -> _Asked:
 
 
 def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: bool) -> tuple[Differences, tuple[Bug, ...]]:
-    """Return the changes, and what bugs of ours were met on the way. With `fixed` settings both sides have the same."""
+    """The changes, and what bugs of ours were met on the way. With `fixed` settings both sides have the same."""
     from contextlib import ExitStack
 
     from pytest_gbs.files.git import GitTree
@@ -125,7 +125,7 @@ def _state(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: fro
 
 
 def _settings_at(tree: Tree, name: str, settings: Settings) -> Settings:
-    """Return `settings` with the hardware and the launches that the settings of another state give.
+    """`settings` with the hardware and the launches that the settings of another state give.
 
     Raises:
         SettingsError: they are broken there.

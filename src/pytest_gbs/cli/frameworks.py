@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(words: list[str], known: tuple[Framework, ...]) -> list[Framework]:
-    """Return the tables that the words name: by title, as files and settings have it, or all of one framework."""
+    """The tables that the words name: by title, as files and settings have it, or all of one framework."""
     from pytest_gbs.frameworks import slug
 
     named: dict[str, list[Framework]] = {}
@@ -94,7 +94,7 @@ def _row(table: Framework) -> tuple[str, ...]:
 
 
 def _formula(table: Framework, name: str) -> str:
-    """Return how `table` computes size `name`: `micro x accumulation x data-parallel`; `stated` where it computes it not."""
+    """How `table` computes size `name`: `micro x accumulation x data-parallel`; `stated` where it computes it not."""
     from pytest_gbs.cli._framework_page import formula
 
     equation = next((equation for equation in table.equations if equation.result == name), None)

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _names(root: Path) -> frozenset[str]:
-    """Return the names in a folder.
+    """The names in a folder.
 
     Raises:
         UsageError: it can't be listed.
@@ -71,7 +71,7 @@ def _names(root: Path) -> frozenset[str]:
 
 
 def _next(root: Path, told: list[str], errors: int) -> str:
-    """Return what is left to do, a line each."""
+    """What is left to do, a line each."""
     lines = []
     if errors:
         lines.append(f"next: fix the {count(errors, 'error')} that gbs check reports, or accept what is there for now:")
@@ -121,7 +121,7 @@ def _has_table(root: Path) -> bool:
 
 
 def _addition(there: str, root: Path, snippet: Snippet) -> str:
-    """Return what to add to a file of the user's that is there already, or nothing if it mentions us."""
+    """What to add to a file of the user's that is there already, or nothing if it mentions us."""
     data = read_bytes(str(root / there), MOST_SETTINGS_BYTES)
     if snippet.text == SETTINGS or (isinstance(data, bytes) and b"gbs" in data):
         return ""

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def first_lock(asked: Job) -> tuple[str, Report]:
-    """Return what `gbs.lock` has for a repository that has none yet, and the report that it comes from.
+    """What `gbs.lock` has for a repository that has none yet, and the report that it comes from.
 
     Raises:
         UsageError: a bug of gbs was met, so that it may be incomplete.
@@ -83,7 +83,7 @@ def first_lock(asked: Job) -> tuple[str, Report]:
 
 
 def _report(asked: Job) -> Report:
-    """Return the report on all of the repository, none of it held to the lock that is to be written."""
+    """The report on all of the repository, none of it held to the lock that is to be written."""
     from pytest_gbs.files.overlay import OverlayTree
     from pytest_gbs.history.lockfile import NAME
 
@@ -91,7 +91,7 @@ def _report(asked: Job) -> Report:
 
 
 def _old(data: bytes, *, partly: bool) -> tuple[dict[str, Record], str]:
-    """Return the entries that the file had, and why it has none that can be read: then all of it is written anew.
+    """The entries that the file had, and why it has none that can be read: then all of it is written anew.
 
     Raises:
         SettingsError: it is to be kept in part, and can't be read.
@@ -120,7 +120,7 @@ def _new(report: Report, asked: Job, old: Mapping[str, Record], *, partly: bool)
 
 
 def _is_below(name: str, targets: tuple[str, ...]) -> bool:
-    """Return whether the recipe or the script that an entry is about lies below one of the paths."""
+    """Whether the recipe or the script that an entry is about lies below one of the paths."""
     return any(part == target or part.startswith(target) for part in name.split(" @ ") for target in targets)
 
 

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _goal(arguments: argparse.Namespace) -> Goal:
-    """Return what to plan for.
+    """What to plan for.
 
     Raises:
         UsageError: neither flags nor a recipe say the batch or the number of GPUs.
@@ -66,7 +66,7 @@ def _goal(arguments: argparse.Namespace) -> Goal:
 
 
 def _whole(nodes: int | None, each: int | None, sizes: Geometry | None) -> int | None:
-    """Return the processes of nodes with `each` GPUs; what the flags leave open is as in the recipe. None if they say nothing.
+    """The processes of nodes with `each` GPUs; what the flags leave open is as in the recipe. None if they say nothing.
 
     Raises:
         UsageError: nothing says how many GPUs a node has, or how many nodes there are.
@@ -80,13 +80,13 @@ def _whole(nodes: int | None, each: int | None, sizes: Geometry | None) -> int |
 
 
 def _claimed(recipe: Run) -> int | None:
-    """Return the global batch size that a comment of the recipe claims: what is meant, whatever the settings give here."""
+    """The global batch size that a comment of the recipe claims: what is meant, whatever the settings give here."""
     claims = (claim.declaration for claim in recipe.claims)
     return next((d.value for d in claims if d.name == Name.GLOBAL_BATCH_SIZE and d.unit != "tokens"), None)
 
 
 def _parallel(arguments: argparse.Namespace, recipe: Run | None) -> tuple[tuple[str, int], ...]:
-    """Return the parallel sizes: of the flags, else those by which the recipe's framework divides its processes."""
+    """The parallel sizes: of the flags, else those by which the recipe's framework divides its processes."""
     flags = {name: value for name in PARALLEL if (value := getattr(arguments, name)) is not None}
     equations = recipe.framework.equations if recipe else ()
     divisors = next((equation.divisors for equation in equations if equation.result == Name.DATA_PARALLEL_SIZE), ())

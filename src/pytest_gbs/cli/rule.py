@@ -56,7 +56,7 @@ def _chosen(words: list[str]) -> list[Rule]:
 
 
 def entry(rule: Rule) -> dict[str, Any]:
-    """Return a rule as JSON has it."""
+    """A rule as JSON has it."""
     return {
         "code": rule.code,
         "name": rule.name,

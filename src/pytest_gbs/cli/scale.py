@@ -108,7 +108,7 @@ class _Subject(NamedTuple):
 def _scale_all(
     job: Job, to: CommandLineHardware, here: CommandLineHardware, arguments: argparse.Namespace
 ) -> tuple[list[Scaled | Stuck], dict[str, tuple[Source, Source]], Report]:
-    """Return what came of each recipe, the files as they were and will be, and the report on what was there.
+    """What came of each recipe, the files as they were and will be, and the report on what was there.
 
     Raises:
         UsageError: nothing there is a recipe.

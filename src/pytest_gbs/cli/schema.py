@@ -46,7 +46,7 @@ def _own(name: str) -> str:
 
 
 def _of_recipes(name: str) -> str:
-    """Return the schema of the recipes of a table; it is in no file, since pytest looks at each file of its plug-ins at every start."""
+    """The schema of the recipes of a table; it is in no file, since pytest looks at each file of its plug-ins at every start."""
     from pytest_gbs.frameworks import slug, tables
     from pytest_gbs.frameworks._schema import text
 

@@ -69,7 +69,7 @@ class Choices:
             self.used.add(key)
 
     def deletes(self, entry: PlacedEntry) -> bool:
-        """Return whether the command line deletes `entry` [is_deleted]."""
+        """Whether the command line deletes `entry` [is_deleted]."""
         if entry.group is None or (key := entry.key) not in self.deletions:
             return False
         option = self.deletions[key][0]
@@ -91,7 +91,7 @@ class Choices:
             raise CompositionError(ProblemKind.DEFAULTS, message, entry.at)
 
     def unused(self) -> list[ComposeProblem]:
-        """Return a problem for each choice that no entry uses [ensure_overrides_used, ensure_deletions_used]."""
+        """A problem for each choice that no entry uses [ensure_overrides_used, ensure_deletions_used]."""
         found = []
         for key, (_, at) in self.chosen.items():
             if key not in self.used and not key.removeprefix("/").startswith((f"{HYDRA}/", f"{HYDRA}.")):

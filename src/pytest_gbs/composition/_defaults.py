@@ -39,7 +39,7 @@ class DefaultsTree:
         self.count = 0
 
     def parts(self, config_name: str, at: Location) -> list[Part]:
-        """Return what is to be merged, in order.
+        """What is to be merged, in order.
 
         Raises: CompositionError: Hydra would stop, and nothing can be composed.
                 LimitExceeded: the lists exceed a limit of gbs.
@@ -100,7 +100,7 @@ class DefaultsTree:
         self.problems.append(ComposeProblem(kind, f"{message}; options are {options}" if options else message, entry.at))
 
     def _children(self, entry: PlacedEntry, file: ConfigFile) -> list[PlacedEntry | None]:
-        """Return the entries of the file's own list with its `_self_`; nothing if there is no list [_validate_self]."""
+        """The entries of the file's own list with its `_self_`; nothing if there is no list [_validate_self]."""
         appended = [PlacedEntry(each, entry, appended=True) for each in self.choices.appended] if entry.parent is None else []
         if not file.defaults and not appended:
             return []
@@ -133,7 +133,7 @@ class DefaultsTree:
                 raise CompositionError(ProblemKind.DEFAULTS, "an override entry precedes this one; overrides come last", child.at)
 
     def _expand(self, entry: PlacedEntry, children: list[PlacedEntry | None]) -> list[PlacedEntry | None]:
-        """Return the entries as they will be merged, each with what is below it; from the last to the first, as Hydra goes."""
+        """The entries as they will be merged, each with what is below it; from the last to the first, as Hydra goes."""
         found: list[PlacedEntry | None] = []
         for child in reversed(children):
             if child is None:
@@ -161,7 +161,7 @@ class DefaultsTree:
             yield each
 
     def _known(self, children: list[PlacedEntry | None]) -> dict[str, Any]:
-        """Return what an interpolation in a defaults list may refer to: the options chosen so far."""
+        """What an interpolation in a defaults list may refer to: the options chosen so far."""
         entries = [child.config if child.group is None else {child.key: child.value} for child in children if child is not None]
         return {**self.choices.known, "defaults": entries}
 

@@ -79,7 +79,7 @@ class PlacedEntry:
         return f"{self.parent_group}/{path}" if self.parent_group else path
 
     def final_package(self, with_header: bool = True) -> str:
-        """Return the package that the file goes into [get_final_package]."""
+        """The package that the file goes into [get_final_package]."""
         package = self.header if self.package is None and with_header else self.package
         if package is None:
             package = self.relative_group.replace("/", ".")

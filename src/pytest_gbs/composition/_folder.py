@@ -49,19 +49,19 @@ class Folder:
         self._loaded: dict[str, ConfigFile | None] = {}
 
     def is_group(self, name: str) -> bool:
-        """Return whether `name` is a folder of options."""
+        """Whether `name` is a folder of options."""
         path = None if name.startswith("/") else below(self.folder, name)
         return path is not None and self.cache.has_folder(path)
 
     def options(self, group: str) -> str:
-        """Return the options of `group`, sorted and separated by commas."""
+        """The options of `group`, sorted and separated by commas."""
         path = below(self.folder, group)
         prefix = f"{path}/" if path else ""
         inside = (each[len(prefix) :] for each in self.cache.paths() if each.startswith(prefix))
         return ", ".join(sorted(name.rpartition(".")[0] for name in inside if "/" not in name and name.endswith(".yaml")))
 
     def load(self, config: str) -> ConfigFile | None:
-        """Return the file of `config` (`model/llama`), or None if there is none.
+        """The file of `config` (`model/llama`), or None if there is none.
 
         Raises: CompositionError: Hydra could not read it.
         """
@@ -86,7 +86,7 @@ class Folder:
 
 
 def split_package(text: str) -> tuple[str, str | None]:
-    """Return what is before the `@` of a group or file, and the package behind it."""
+    """What is before the `@` of a group or file, and the package behind it."""
     name, at, package = text.partition("@")
     return name, package.partition(":")[0] if at else None
 
@@ -112,7 +112,7 @@ def _entry(item: Node) -> DefaultsEntry:
 
 
 def _option(node: Node) -> Any:
-    """Return the option, or the options, that an entry names."""
+    """The option, or the options, that an entry names."""
     if isinstance(node, Leaf) and (node.value is None or type(node.value) is str):
         return node.value
     if isinstance(node, Items) and all(isinstance(item, Leaf) and type(item.value) is str for item in node.content):
@@ -121,7 +121,7 @@ def _option(node: Node) -> Any:
 
 
 def _header_package(source: Source) -> str | None:
-    """Return the package that the header of a file names: `# @package _global_`."""
+    """The package that the header of a file names: `# @package _global_`."""
     found: dict[str, str] = {}
     for line in filter(None, map(str.strip, source.text[:_HEADER].splitlines())):
         if not re.match(r"#\s*@", line):

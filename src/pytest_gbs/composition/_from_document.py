@@ -24,7 +24,7 @@ _MOST_VALUES: Final = 4_096
 
 
 def from_document(document: Document, budget: Budget, loader: str = Loader.OMEGACONF) -> Node:
-    """Return the tree of `document` as `loader` has it; an empty one is an empty mapping.
+    """The tree of `document` as `loader` has it; an empty one is an empty mapping.
 
     Raises: CompositionError: the loader stops at it.
             LimitExceeded: aliases make it too deep or too large.
@@ -82,7 +82,7 @@ class _Reader:
         return leaf
 
     def value(self, scalar: Scalar) -> Value:
-        """Return what `scalar` means; those of plain ones, which a file repeats, are cached."""
+        """What `scalar` means; those of plain ones, which a file repeats, are cached."""
         if scalar.plain and scalar.tag is None and len(scalar.text) <= LONGEST_NUMBER:
             return _plain(scalar.text, self.loader)
         return resolve(scalar, self.loader)
@@ -115,7 +115,7 @@ class _Reader:
         return name
 
     def flatten(self, mapping: Mapping, depth: int) -> list[tuple[Written, Written]]:
-        """Return the entries of `mapping` with those of its merge keys first, as `flatten_mapping` of PyYAML orders them."""
+        """The entries of `mapping` with those of its merge keys first, as `flatten_mapping` of PyYAML orders them."""
         check_depth(depth - 1)
         merged: list[tuple[Written, Written]] = []
         own = []
@@ -130,7 +130,7 @@ class _Reader:
         return merged + own
 
     def parents(self, value: Written) -> list[Mapping]:
-        """Return the mappings that a merge key names."""
+        """The mappings that a merge key names."""
         node = value.target if type(value) is Alias else value
         found = []
         for each in node.items if type(node) is Sequence else (node,):
@@ -143,7 +143,7 @@ class _Reader:
 
 @lru_cache(maxsize=_MOST_VALUES)
 def _plain(text: str, loader: str) -> Value:
-    """Return what plain `text` means to `loader`."""
+    """What plain `text` means to `loader`."""
     return resolve(Scalar(0, len(text), text, plain=True), loader)
 
 

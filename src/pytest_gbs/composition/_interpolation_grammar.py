@@ -39,7 +39,7 @@ class InterpolatedText(NamedTuple):
 
 @lru_cache(maxsize=1_024)
 def parse_text(text: str) -> InterpolatedText:
-    """Return the parts of a configuration value that contains `${`.
+    """The parts of a configuration value that contains `${`.
 
     Raises: GrammarError: OmegaConf would not parse it.
             UnsupportedSyntax: gbs does not.
@@ -48,7 +48,7 @@ def parse_text(text: str) -> InterpolatedText:
 
 
 def parse_argument(text: str) -> Any:
-    """Return the value that `text` denotes as the argument of a resolver.
+    """The value that `text` denotes as the argument of a resolver.
 
     Raises: GrammarError: OmegaConf would not parse it.
             UnsupportedSyntax: gbs does not.
@@ -82,7 +82,7 @@ class _InterpolationReader(TokenReader):
     deepest = DEEPEST_INTERPOLATION
 
     def text(self, quote: str) -> tuple[str | Interpolation, ...]:
-        """Return the parts of the text up to its closing `quote`, or up to the end if it has none."""
+        """The parts of the text up to its closing `quote`, or up to the end if it has none."""
         parts: list[str | Interpolation] = []
         while self.place < len(self.string):
             if quote and self.string.startswith(quote, self.place):
@@ -101,7 +101,7 @@ class _InterpolationReader(TokenReader):
         return tuple(parts)
 
     def interpolation(self) -> Interpolation:
-        """Return the interpolation that starts here with `${`."""
+        """The interpolation that starts here with `${`."""
         self.enter()
         match = _call().match(self.string, self.place)
         if match is not None:
@@ -116,7 +116,7 @@ class _InterpolationReader(TokenReader):
         return found
 
     def key(self) -> list[str | Interpolation]:
-        """Return the parts of the key up to the closing brace."""
+        """The parts of the key up to the closing brace."""
         parts: list[str | Interpolation] = []
         while True:
             if self.string.startswith("[", self.place):
@@ -138,7 +138,7 @@ class _InterpolationReader(TokenReader):
                 raise GrammarError(f"expected '}}' at character {self.place}")
 
     def step(self) -> str | Interpolation:
-        """Return one step of a key."""
+        """One step of a key."""
         if self.string.startswith("${", self.place):
             return self.interpolation()
         match = _step().match(self.string, self.place)
@@ -148,12 +148,12 @@ class _InterpolationReader(TokenReader):
         return match.group()
 
     def item(self) -> Any:
-        """Return the argument that starts here; one that is left out is an empty text."""
+        """The argument that starts here; one that is left out is an empty text."""
         token = self.peek()
         return "" if token is not None and token.kind in ("comma", "]", "}") else self.element()
 
     def element(self) -> Any:
-        """Return the value that starts here."""
+        """The value that starts here."""
         if self.take("["):
             return self.elements("]")
         if self.take("{"):
@@ -167,7 +167,7 @@ class _InterpolationReader(TokenReader):
         return self.unquoted()
 
     def unquoted(self) -> Any:
-        """Return the value without quotes that starts here: a scalar, or text with interpolations in it."""
+        """The value without quotes that starts here: a scalar, or text with interpolations in it."""
         parts: list[str | Interpolation] = []
         tokens: list[Token] = []
         while (token := self.peek()) is not None and (token.kind == "${" or token.kind in PRIMITIVE):

@@ -47,7 +47,7 @@ class Interpolations:
         self._level = 0
 
     def resolve(self, leaf: Leaf) -> Node | Unresolved:
-        """Return the node that `leaf` refers to, which is itself if it is not an interpolation."""
+        """The node that `leaf` refers to, which is itself if it is not an interpolation."""
         if not leaf.interpolates:
             return leaf
         found = self._known.get(id(leaf))
@@ -63,7 +63,7 @@ class Interpolations:
         return found
 
     def node(self, leaf: Leaf) -> Node:
-        """Return the node that `leaf` refers to.
+        """The node that `leaf` refers to.
 
         Raises: ResolutionError: it is unresolved.
         """
@@ -73,7 +73,7 @@ class Interpolations:
         return found
 
     def select(self, key: str, parent: Container, *, absent: bool = False) -> Any:
-        """Return the node that `${key}` means in a value below `parent`; with `absent`, None if there is none.
+        """The node that `${key}` means in a value below `parent`; with `absent`, None if there is none.
 
         Raises: ResolutionError: there is none, it is missing, or leads back here.
         """
@@ -104,7 +104,7 @@ class Interpolations:
         return target
 
     def _start(self, key: str, parent: Container) -> tuple[Container, list[str]]:
-        """Return where the steps of `key` start, and these steps."""
+        """Where the steps of `key` start, and these steps."""
         relative = key.lstrip(".")
         base: Container | None = parent if relative != key else self.root
         for _ in range(len(key) - len(relative) - 1):
@@ -135,7 +135,7 @@ class Interpolations:
         return node
 
     def _text(self, text: InterpolatedText, parent: Container) -> Any:
-        """Return the value of `text`: a node if it is one reference and nothing else, or a plain value."""
+        """The value of `text`: a node if it is one reference and nothing else, or a plain value."""
         if len(text.parts) == 1 and not text.quoted and not isinstance(text.parts[0], str):
             return self._interpolation(text.parts[0], parent)
         parts = []
@@ -163,7 +163,7 @@ class Interpolations:
         self._level += 1
 
     def _key(self, reference: Reference, parent: Container) -> str:
-        """Return the dotted key of `reference`."""
+        """The dotted key of `reference`."""
         found = []
         for part in reference.parts:
             value = part if isinstance(part, str) else self._interpolation(part, parent)
@@ -174,7 +174,7 @@ class Interpolations:
         return "".join(found)
 
     def _argument(self, argument: Any, parent: Container) -> Any:
-        """Return the plain value of a resolver's argument."""
+        """The plain value of a resolver's argument."""
         if isinstance(argument, InterpolatedText):
             value = self._text(argument, parent)
             return value.value if isinstance(value, Leaf) else value
@@ -189,7 +189,7 @@ class Interpolations:
             self._level -= 1
 
     def _call(self, name: str, arguments: list[Any], parent: Container) -> Any:
-        """Return what the resolver `name` returns; a program could replace those of OmegaConf, but none is known to."""
+        """What the resolver `name` returns; a program could replace those of OmegaConf, but none is known to."""
         resolver = self.resolvers.get(name)
         if resolver is not None:
             return _of_numbers(name, resolver, arguments)
@@ -261,7 +261,7 @@ _BUILTIN: Final[dict[str, tuple[int, int, Callable[[Interpolations, list[Any], C
 
 
 def split_key(key: str) -> list[str]:
-    """Return the steps of `a.b[c]`: `a`, `b`, `c`."""
+    """The steps of `a.b[c]`: `a`, `b`, `c`."""
     head = re.match(r"[^.\[]*", key)
     assert head
     steps = [] if key.startswith("[") else [head.group()]
@@ -271,7 +271,7 @@ def split_key(key: str) -> list[str]:
 
 
 def _step(base: Container, step: str, key: str) -> Node | None:
-    """Return what `base` has at one step of `key`."""
+    """What `base` has at one step of `key`."""
     if isinstance(base, Items) and re.fullmatch(r"\s*[+-]?\d+(_\d+)*\s*", step) is None:
         raise ResolutionError(UnresolvedReason.TYPE, f"{step} in {key} is not an index of a list", base.at)
     found = child(base, step)
@@ -281,7 +281,7 @@ def _step(base: Container, step: str, key: str) -> Node | None:
 
 
 def _contains(node: Node, inner: Container) -> bool:
-    """Return whether `node` is `inner` or above it."""
+    """Whether `node` is `inner` or above it."""
     above: Container | None = inner
     while above is not None and above is not node:
         above = above.parent
@@ -289,14 +289,14 @@ def _contains(node: Node, inner: Container) -> bool:
 
 
 def _string(value: Any) -> str:
-    """Return a scalar as Python prints it within a text."""
+    """A scalar as Python prints it within a text."""
     if isinstance(value, Branch | Items | list | dict):
         raise ResolutionError(UnresolvedReason.UNSUPPORTED, "gbs does not write a mapping or a list within a text")
     return str(value.value if isinstance(value, Leaf) else value)
 
 
 def _of_numbers(name: str, resolver: Callable[..., Any], arguments: list[Any]) -> Any:
-    """Return what `resolver` makes of numbers; it is not called with anything else."""
+    """What `resolver` makes of numbers; it is not called with anything else."""
     if not arguments or any(type(value) not in (int, float) or abs(value) > 1e18 for value in arguments):
         raise ResolutionError(UnresolvedReason.RESOLVER, f"the program's own resolver {name} decides")
     try:

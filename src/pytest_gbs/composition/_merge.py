@@ -64,7 +64,7 @@ class Merger:
         return node if self.takes else copy(node, self.budget)
 
     def _expanded(self, into: Branch, key: object, leaf: Leaf) -> Node:
-        """Return what `key` has once an interpolation of a mapping or a list has become a copy of it."""
+        """What `key` has once an interpolation of a mapping or a list has become a copy of it."""
         target = Interpolations(self.root, self.budget).resolve(leaf)
         if isinstance(target, Leaf | Unresolved):
             return leaf

@@ -104,7 +104,7 @@ def check_depth(depth: int) -> None:
 
 
 def copy(node: Node, budget: Budget, depth: int = 0) -> Node:
-    """Return a copy of `node` and all below it, without parent.
+    """A copy of `node` and all below it, without parent.
 
     Raises: LimitExceeded: it is too deep or too large.
     """
@@ -125,7 +125,7 @@ def copy(node: Node, budget: Budget, depth: int = 0) -> Node:
 
 
 def from_data(data: object, at: Location, budget: Budget, depth: int = 0) -> Node:
-    """Return the tree of plain `data`, all of which is written at `at`; nodes within it are copied.
+    """The tree of plain `data`, all of which is written at `at`; nodes within it are copied.
 
     Raises: LimitExceeded: it is too deep or too large.
     """
@@ -147,7 +147,7 @@ def from_data(data: object, at: Location, budget: Budget, depth: int = 0) -> Nod
 
 
 def path_of(node: Container) -> KeyPath:
-    """Return the key path of `node` from its root."""
+    """The key path of `node` from its root."""
     path: list[Any] = []
     while (above := node.parent) is not None:
         entries = above.content.items() if isinstance(above, Branch) else enumerate(above.content)
@@ -157,7 +157,7 @@ def path_of(node: Container) -> KeyPath:
 
 
 def child(node: Container, key: str) -> Node | None:
-    """Return what `node` has under the `key` of a dotted path, which is an index if it is a sequence."""
+    """What `node` has under the `key` of a dotted path, which is an index if it is a sequence."""
     if isinstance(node, Branch):
         return node.content.get(key)
     try:

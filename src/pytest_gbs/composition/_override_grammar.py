@@ -40,7 +40,7 @@ class ParsedOverride(NamedTuple):
 
 
 def parse_override(text: str) -> ParsedOverride:
-    """Return what `text` means.
+    """What `text` means.
 
     Raises: GrammarError: Hydra's parser stops at it.
             UnsupportedSyntax: it is a sweep, or calls a function.
@@ -74,7 +74,7 @@ class _ValueReader(TokenReader):
     deepest = DEEPEST_OVERRIDE
 
     def whole(self) -> Any:
-        """Return the whole value."""
+        """The whole value."""
         value = self.element()
         if self.take("comma"):
             raise UnsupportedSyntax("several values, a run for each")
@@ -83,7 +83,7 @@ class _ValueReader(TokenReader):
         return value
 
     def element(self) -> Any:
-        """Return the value that starts here."""
+        """The value that starts here."""
         if self.take("["):
             return self.elements("]")
         if self.take("{"):
@@ -97,7 +97,7 @@ class _ValueReader(TokenReader):
         return scalar(_stripped(tokens))
 
     def cast(self, name: str) -> Any:
-        """Return what the function `name`, whose bracket was opened, returns for its argument."""
+        """What the function `name`, whose bracket was opened, returns for its argument."""
         function = _CASTS.get(name)
         if function is None:
             raise UnsupportedSyntax(f"the function {name}")
@@ -111,14 +111,14 @@ class _ValueReader(TokenReader):
 
 
 def _stripped(tokens: list[Token]) -> list[Token]:
-    """Return `tokens` without blanks around them; blanks alone stay."""
+    """`tokens` without blanks around them; blanks alone stay."""
     start = 1 if tokens[0].kind == "ws" else 0
     stop = len(tokens) - 1 if tokens[-1].kind == "ws" else len(tokens)
     return tokens[start:stop] or tokens
 
 
 def _unquoted(text: str) -> str:
-    """Return the content of a quoted value: backslashes escape only if they precede its kind of quote."""
+    """The content of a quoted value: backslashes escape only if they precede its kind of quote."""
     body, place = text[1:], 0
     pieces: list[str] = []
     for match in re.finditer(rf"\\+{text[0]}", body):

@@ -99,7 +99,7 @@ def _put(node: Container, step: str, value: Node, struct: bool, key: str) -> Non
 
 
 def _selected(root: Branch, key: str, budget: Budget) -> Any:
-    """Return what `key` has: a container, or the value of a scalar; None if there is nothing, null, or `???`."""
+    """What `key` has: a container, or the value of a scalar; None if there is nothing, null, or `???`."""
     try:
         found = Interpolations(root, budget).select(key, root, absent=True)
     except ResolutionError as error:

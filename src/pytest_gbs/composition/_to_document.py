@@ -22,7 +22,7 @@ _DEEPEST: Final = DEEPEST_COMPOSED + 50
 def to_document(
     root: Branch, path: str, problems: Iterable[ComposeProblem], sources: Iterable[str], interpolations: Interpolations | None
 ) -> Composed:
-    """Return the values of `root`, a configuration whose primary file is at `path`; None for a program that does not interpolate."""
+    """The values of `root`, a configuration whose primary file is at `path`; None for a program that does not interpolate."""
     writer = _Writer(interpolations)
     try:
         node, data = writer.branch(root, (), 0)
@@ -34,7 +34,7 @@ def to_document(
 
 
 def without_values(path: str, problems: Iterable[ComposeProblem], sources: Iterable[str]) -> Composed:
-    """Return a configuration of which only the problems are wanted."""
+    """A configuration of which only the problems are wanted."""
     return Composed({}, Document(Source(path, ""), 1, "yaml", None, {}, (), ()), {}, tuple(problems), tuple(dict.fromkeys(sources)))
 
 
@@ -61,7 +61,7 @@ class _Writer:
         return start, self.length
 
     def branch(self, branch: Branch, path: KeyPath, depth: int, keyed: bool = True) -> tuple[Mapping, dict[Any, Any]]:
-        """Return `branch` as a node of the document and as plain data."""
+        """`branch` as a node of the document and as plain data."""
         start = self.length
         entries: list[tuple[Written, Written]] = []
         data = {}
@@ -87,12 +87,12 @@ class _Writer:
         return Mapping(start, self.length, tuple(entries)), data
 
     def stands_for_itself(self, leaf: Leaf) -> bool:
-        """Return whether `leaf` is neither an interpolation nor `???`, as most are."""
+        """Whether `leaf` is neither an interpolation nor `???`, as most are."""
         value = leaf.value
         return type(value) is not str or self.interpolations is None or ("${" not in value and value != MISSING)
 
     def line(self, key: str, plain: bool, leaf: Leaf, path: KeyPath) -> tuple[Scalar, Scalar]:
-        """Return `key` (`plain` if it is not text) and the value of `leaf` as nodes of the document."""
+        """`key` (`plain` if it is not text) and the value of `leaf` as nodes of the document."""
         self.spend()
         self.places[path] = leaf.at
         text, bare = _spelled(leaf.value)
@@ -104,7 +104,7 @@ class _Writer:
         (self.interpolations.budget if self.expanding and self.interpolations else self.budget).spend()
 
     def node(self, node: Node, path: KeyPath, depth: int, keyed: bool) -> tuple[Written, Any]:
-        """Return `node`, or what it refers to, as a node of the document and as plain data."""
+        """`node`, or what it refers to, as a node of the document and as plain data."""
         self.spend()
         if isinstance(node, Leaf):
             return self.leaf(node, path, depth, keyed)
@@ -115,7 +115,7 @@ class _Writer:
         return self.items(node, path, depth)
 
     def leaf(self, leaf: Leaf, path: KeyPath, depth: int, keyed: bool) -> tuple[Written, Any]:
-        """Return the value of `leaf` as a node of the document and as plain data."""
+        """The value of `leaf` as a node of the document and as plain data."""
         if self.interpolations is None:
             return self.scalar(leaf, leaf.value, path)
         found = self.interpolations.resolve(leaf)
@@ -131,7 +131,7 @@ class _Writer:
         return self.expanded(leaf, found, path, depth, keyed)
 
     def expanded(self, leaf: Leaf, target: Node, path: KeyPath, depth: int, keyed: bool) -> tuple[Written, Any]:
-        """Return `target`, to which `leaf` refers; if it is too large, only this value is unresolved."""
+        """`target`, to which `leaf` refers; if it is too large, only this value is unresolved."""
         assert self.interpolations is not None
         budget = self.interpolations.budget
         left, length, texts, places, entries, within = (
@@ -154,7 +154,7 @@ class _Writer:
             budget.left = left - (allowed - max(budget.left, 0))
 
     def items(self, items: Items, path: KeyPath, depth: int) -> tuple[Sequence, list[Any]]:
-        """Return `items` as a node of the document and as plain data."""
+        """`items` as a node of the document and as plain data."""
         start = self.length
         self.within.append(id(items))
         found = []
@@ -166,14 +166,14 @@ class _Writer:
         return Sequence(start, self.length, tuple(node for node, _ in found)), [data for _, data in found]
 
     def scalar(self, leaf: Leaf, value: Value | Unresolved, path: KeyPath) -> tuple[Scalar, Value | Unresolved]:
-        """Return `value` of `leaf` as a node of the document, as written if it is not known, and as plain data."""
+        """`value` of `leaf` as a node of the document, as written if it is not known, and as plain data."""
         self.places[path] = leaf.at
         text, plain = (leaf.text, True) if isinstance(value, Unresolved) else _spelled(value)
         return Scalar(*self.write(text), text, plain), value
 
 
 def _spelled(value: Value) -> tuple[str, bool]:
-    """Return `value` as each YAML loader reads it, and whether it is plain."""
+    """`value` as each YAML loader reads it, and whether it is plain."""
     if isinstance(value, str):
         return value, False
     if value is None:

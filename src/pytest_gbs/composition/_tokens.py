@@ -70,15 +70,15 @@ class TokenReader:
         self.depth = 0
 
     def element(self) -> Any:
-        """Return the value that starts here."""
+        """The value that starts here."""
         raise NotImplementedError
 
     def item(self) -> Any:
-        """Return the value that starts here as an item of a list."""
+        """The value that starts here as an item of a list."""
         return self.element()
 
     def peek(self) -> Token | None:
-        """Return the token that starts here: the longest, the first of equally long ones; None if no token does."""
+        """The token that starts here: the longest, the first of equally long ones; None if no token does."""
         best, stop = "", self.place
         for kind, pattern in _patterns(self.grammar):
             match = pattern.match(self.string, self.place)
@@ -87,7 +87,7 @@ class TokenReader:
         return Token(best, self.string[self.place : stop]) if best else None
 
     def take(self, kind: str) -> bool:
-        """Return whether a token of `kind` starts here, and move past it."""
+        """Whether a token of `kind` starts here, and move past it."""
         token = self.peek()
         if token is None or token.kind != kind:
             return False
@@ -106,7 +106,7 @@ class TokenReader:
             raise GrammarError(f"nested deeper than {self.deepest} levels")
 
     def elements(self, close: str) -> list[Any]:
-        """Return the elements up to the token `close`, separated by commas."""
+        """The elements up to the token `close`, separated by commas."""
         self.enter()
         found: list[Any] = []
         closed = self.take(close)
@@ -119,7 +119,7 @@ class TokenReader:
         return found
 
     def pairs(self) -> dict[Any, Any]:
-        """Return the mapping whose brace was opened."""
+        """The mapping whose brace was opened."""
         self.enter()
         found: dict[Any, Any] = {}
         closed = self.take("}")
@@ -134,7 +134,7 @@ class TokenReader:
         return found
 
     def tokens(self, kinds: frozenset[str]) -> list[Token]:
-        """Return the tokens of these kinds that follow, at least one."""
+        """The tokens of these kinds that follow, at least one."""
         found = []
         while (token := self.peek()) is not None and token.kind in kinds:
             found.append(token)
@@ -150,7 +150,7 @@ def _patterns(grammar: tuple[tuple[str, str], ...]) -> tuple[tuple[str, re.Patte
 
 
 def scalar(tokens: list[Token]) -> int | float | bool | str | None:
-    """Return the value of a scalar without quotes: a number, a boolean or null if it is one token, else text."""
+    """The value of a scalar without quotes: a number, a boolean or null if it is one token, else text."""
     if len(tokens) > 1:
         return "".join(map(unescaped, tokens))
     kind, text = tokens[0]
@@ -169,5 +169,5 @@ def scalar(tokens: list[Token]) -> int | float | bool | str | None:
 
 
 def unescaped(token: Token) -> str:
-    """Return the text that `token` adds to a longer one."""
+    """The text that `token` adds to a longer one."""
     return token.text[1::2] if token.kind == "esc" else token.text

@@ -38,7 +38,7 @@ def with_settings(
     resolvers: Resolvers | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Composed | None:
-    """Return `document`, or nothing, with `settings` in it as the file at `path`; None if it can't be read as a mapping.
+    """`document`, or nothing, with `settings` in it as the file at `path`; None if it can't be read as a mapping.
 
     `style` is how the program takes settings, one of `Arguments`. A value that can't be known is text that no number is.
     `resolvers` and `environment` are those of `Interpolations`.
@@ -72,7 +72,7 @@ def _put(root: Branch, setting: CommandSetting, style: str, loader: str) -> None
 
 
 def _is_readable(leaf: Leaf) -> bool:
-    """Return whether OmegaConf can parse the text of a setting; if not, this setting is unknown and the others are as they were."""
+    """Whether OmegaConf can parse the text of a setting; if not, this setting is unknown and the others are as they were."""
     try:
         check_text(leaf.value)
     except GrammarError:
@@ -81,7 +81,7 @@ def _is_readable(leaf: Leaf) -> bool:
 
 
 def _value(setting: CommandSetting, style: str, loader: str) -> object:
-    """Return the value of a setting as the program converts it."""
+    """The value of a setting as the program converts it."""
     text = setting.text
     if text is None:
         return setting.word.placeholder
@@ -100,7 +100,7 @@ def _value(setting: CommandSetting, style: str, loader: str) -> object:
 
 
 def _hydra_value(text: str) -> Any:
-    """Return the value of an override in Hydra's grammar; the text itself if it is not a scalar."""
+    """The value of an override in Hydra's grammar; the text itself if it is not a scalar."""
     try:
         value = parse_override(f"value={text}").value
     except UnsupportedSyntax:

@@ -33,19 +33,19 @@ class DocumentCache:
         self._nodes: dict[tuple[int, str], tuple[Document, Node | None]] = {}
 
     def paths(self) -> tuple[str, ...]:
-        """Return the paths of all files."""
+        """The paths of all files."""
         if self._paths is None:
             self._paths = self._tree.paths()
         return self._paths
 
     def has_file(self, path: str) -> bool:
-        """Return whether there is a file at `path`."""
+        """Whether there is a file at `path`."""
         if self._files is None:
             self._files = frozenset(self.paths())
         return path in self._files
 
     def has_folder(self, path: str) -> bool:
-        """Return whether there are files below `path`."""
+        """Whether there are files below `path`."""
         if not self._folders:
             self._folders.add("")
             for each in self.paths():
@@ -56,7 +56,7 @@ class DocumentCache:
         return path in self._folders
 
     def read(self, path: str) -> Source | Unreadable:
-        """Return the text of the file at `path`, or why it can't be read."""
+        """The text of the file at `path`, or why it can't be read."""
         found = self._sources.get(path)
         if found is None:
             found = self._tree.read(path)
@@ -65,7 +65,7 @@ class DocumentCache:
         return found
 
     def nodes(self, source: Source, budget: Budget, loader: str) -> Node:
-        """Return the tree of the one document in `source`, as `loader` has it; it may be changed.
+        """The tree of the one document in `source`, as `loader` has it; it may be changed.
 
         Raises: CompositionError: there is another number of documents, or one can't be read.
         """
@@ -83,7 +83,7 @@ class DocumentCache:
         return self._of_document(documents[0], budget, loader)
 
     def _of(self, source: Source) -> tuple[Document | Unreadable, ...]:
-        """Return the documents of `source`."""
+        """The documents of `source`."""
         known = self._documents.get(source.path)
         if known is not None and known[0] is source:
             return known[1]
@@ -93,7 +93,7 @@ class DocumentCache:
         return found
 
     def _of_document(self, document: Document, budget: Budget, loader: str) -> Node:
-        """Return the tree of `document`: a copy of one that is kept if it is asked for again."""
+        """The tree of `document`: a copy of one that is kept if it is asked for again."""
         key = id(document), loader
         asked, kept = self._nodes.get(key, (None, None))
         if asked is document and kept is not None:

@@ -31,7 +31,7 @@ def compose(
     environment: Mapping[str, str] | None = None,
     whole: bool = False,
 ) -> Composed:
-    """Return the configuration that Hydra 1.2 and later composes from `config_name` in folder `config_dir`, with `overrides`.
+    """The configuration that Hydra 1.2 and later composes from `config_name` in folder `config_dir`, with `overrides`.
 
     `environment` is that of `Interpolations`. With `whole`, a configuration with problems has no values. Hydra's own settings
     (`hydra.*`, `hydra/*`) are left out, as Hydra leaves them out of what the program gets.
@@ -65,7 +65,7 @@ def compose(
 def _parsed(
     overrides: Sequence[Override], folder: Folder, problems: list[ComposeProblem]
 ) -> tuple[list[PlacedOverride], list[PlacedOverride]]:
-    """Return the overrides that choose options and those that set values, without those of Hydra's own settings."""
+    """The overrides that choose options and those that set values, without those of Hydra's own settings."""
     groups: list[PlacedOverride] = []
     values: list[PlacedOverride] = []
     for text, at in overrides:
@@ -83,7 +83,7 @@ def _parsed(
 
 
 def _path(text: str) -> str:
-    """Return what an override that can't be read would set, with dots; nothing if its key can't be read either."""
+    """What an override that can't be read would set, with dots; nothing if its key can't be read either."""
     match = re.match(r"[+~]*([\w./-]+)(?:@[\w.-]*)?=", text)
     return match.group(1).replace("/", ".").strip(".") if match else ""
 

@@ -16,7 +16,7 @@ from pytest_gbs.model.location import Location, Unreadable
 
 
 def merge_files(cache: DocumentCache, paths: Sequence[str]) -> Composed:
-    """Return the files at `paths` as one configuration; a top-level key that two of them have is a problem of kind `duplicate`."""
+    """The files at `paths` as one configuration; a top-level key that two of them have is a problem of kind `duplicate`."""
     budget = Budget()
     problems: list[ComposeProblem] = []
     sources: list[str] = []

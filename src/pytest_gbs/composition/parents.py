@@ -61,7 +61,7 @@ def inherit(
     resolvers: Resolvers | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Composed:
-    """Return the configuration at `path` merged over its parents; with problems it has no values.
+    """The configuration at `path` merged over its parents; with problems it has no values.
 
     Paths of parents are relative to the file that names them; none outside the tree is read. A parent that is not there, or
     leads back, is a problem. `resolvers` and `environment` are those of `Interpolations`.
@@ -94,7 +94,7 @@ class _Family:
         self.problems.append(ComposeProblem(kind, message, at))
 
     def load(self, path: str, at: Location, descendants: tuple[str, ...]) -> Branch:
-        """Return the file at `path` with its parents, empty if it can't be read; `at` names it, `descendants` lead to it."""
+        """The file at `path` with its parents, empty if it can't be read; `at` names it, `descendants` lead to it."""
         known = self.loaded.get(path)
         if known is not None:
             return known

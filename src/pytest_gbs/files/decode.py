@@ -21,7 +21,7 @@ _UTF_8: Final = MARKS[-1][0]
 
 
 def decode(path: str, data: bytes) -> Source | Unreadable:
-    """Return the text of `data` without its byte order mark, or why the bytes are not text.
+    """The text of `data` without its byte order mark, or why the bytes are not text.
 
     YAML, JSON and TOML are Unicode, and their loaders refuse other bytes. Shells, make and programs take bytes as they are: in all
     other files one that is not UTF-8 is a lone surrogate of the text (PEP 383), so that the rest is read all the same.
@@ -38,7 +38,7 @@ def decode(path: str, data: bytes) -> Source | Unreadable:
 
 
 def _guess(head: bytes) -> str:
-    """Return the encoding of a text without byte order mark that starts with the bytes `head`."""
+    """The encoding of a text without byte order mark that starts with the bytes `head`."""
     zeros = tuple(byte == 0 for byte in head)
     if zeros == (True, True, True, False):
         return "utf-32-be"
@@ -50,7 +50,7 @@ def _guess(head: bytes) -> str:
 
 
 def _decode_bytes(path: str, data: bytes) -> Source | Unreadable:
-    """Return the text of a file as a shell reads it, never as UTF-16; one with a NUL is refused, with its text beside."""
+    """The text of a file as a shell reads it, never as UTF-16; one with a NUL is refused, with its text beside."""
     skip = len(_UTF_8) if data.startswith(_UTF_8) else 0
     source = Source(path, data[skip:].decode("utf-8", "surrogateescape"), "utf-8", skip > 0)
     zero = data.find(0)

@@ -81,7 +81,7 @@ class GitRepository:
             raise UsageError(f"git can't be run: {why}") from error
 
     def _ask(self, *arguments: str) -> bytes | None:
-        """Return what git prints, up to the most that commit messages may take; None if it fails."""
+        """What git prints, up to the most that commit messages may take; None if it fails."""
         pieces: list[bytes] = []
         left = MOST_MESSAGE_BYTES
         try:
@@ -126,7 +126,7 @@ class GitRepository:
             raise _Failed
 
     def commit(self, revision: str) -> str:
-        """Return the full name of the commit that `revision` means.
+        """The full name of the commit that `revision` means.
 
         Raises:
             UsageError: there is none; the text says what may help.
@@ -146,22 +146,22 @@ class GitRepository:
         raise UsageError(f"no commit {revision!r} in this repository; git fetch may bring it")
 
     def is_shallow(self) -> bool:
-        """Return whether the clone holds a part of the history only."""
+        """Whether the clone holds a part of the history only."""
         return (self._ask("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
 
     def fork(self, revision: str, other: str = "HEAD") -> str | None:
-        """Return the last common commit of two revisions; None if this clone has none, or does not know it."""
+        """The last common commit of two revisions; None if this clone has none, or does not know it."""
         found = self._ask("merge-base", self.commit(revision), self.commit(other))
         return found.decode().split()[0] if found else None
 
     def messages(self, since: str, until: str = "HEAD") -> str:
-        """Return what the commits say that `until` has and `since` has not."""
+        """What the commits say that `until` has and `since` has not."""
         span = f"{self.commit(since)}..{self.commit(until)}"
         found = self._ask("log", f"--max-count={MOST_COMMITS}", "--no-show-signature", "--format=%B", "--end-of-options", span)
         return (found or b"").decode("utf-8", "replace")
 
     def blobs(self, commit: str) -> tuple[dict[str, str], frozenset[str]]:
-        """Return the regular files of `commit` below the root, by path with their names in git's store, and the paths of its links.
+        """The regular files of `commit` below the root, by path with their names in git's store, and the paths of its links.
 
         Submodules are neither. Names that are not UTF-8 are those that Python has for them on disk.
 
@@ -210,7 +210,7 @@ class _Store:
         self._process: subprocess.Popen[bytes] | None = None
 
     def size(self, name: str) -> int | None:
-        """Return the size in bytes of the object of that name; None if a partial clone lacks it."""
+        """The size in bytes of the object of that name; None if a partial clone lacks it."""
         if self._process is None:
             self._process = self._repository.start(("cat-file", self._mode), stdin=subprocess.PIPE)
         process = self._process
@@ -228,7 +228,7 @@ class _Store:
         return int(about[2]) if len(about) == 3 and about[2].isdigit() else None
 
     def content(self, name: str) -> bytes | None:
-        """Return the bytes of the object of that name; None if a partial clone lacks it."""
+        """The bytes of the object of that name; None if a partial clone lacks it."""
         size = self.size(name)
         if size is None or self._process is None or self._process.stdout is None:
             return None
@@ -259,7 +259,7 @@ class GitTree:
         self._texts: dict[str, Source | Unreadable] = {}
 
     def paths(self) -> tuple[str, ...]:
-        """Return the paths of all files, sorted; hidden, ignored, excluded and installed ones left out."""
+        """The paths of all files, sorted; hidden, ignored, excluded and installed ones left out."""
         if self._paths is None:
             is_left_out = _left_out(self.blobs, self._ignore_file, self.exclude)
             self._paths = tuple(sorted(path for path in self.blobs if not is_left_out(path)))
@@ -270,7 +270,7 @@ class GitTree:
         return data if isinstance(data, bytes) else None
 
     def read(self, path: str) -> Source | Unreadable:
-        """Return the text of the file at `path`, or why it can't be read."""
+        """The text of the file at `path`, or why it can't be read."""
         if path not in self._known:
             self._known[path] = self._read(path)
         return self._known[path]
@@ -285,7 +285,7 @@ class GitTree:
         return self._texts[blob]._replace(path=path)
 
     def exists(self, path: str) -> bool:
-        """Return whether there is a file at `path`, which may be hidden or ignored."""
+        """Whether there is a file at `path`, which may be hidden or ignored."""
         return path in self.blobs
 
     def changed(self, paths: Iterable[str]) -> Iterator[str]:
@@ -297,7 +297,7 @@ class GitTree:
                 yield path
 
     def _bytes(self, blob: str, most: int) -> bytes | str:
-        """Return the bytes of a file of at most so many, or in words why it can't be read."""
+        """The bytes of a file of at most so many, or in words why it can't be read."""
         size = self._sizes.size(blob)
         if size is not None and size > most:
             return too_large(most)
@@ -317,7 +317,7 @@ class GitTree:
 
 
 def _left_out(files: dict[str, str], data: Callable[[str], bytes | None], exclude: tuple[str, ...]) -> Callable[[str], bool]:
-    """Return what tells whether a path is left out, as `WorkTree.paths` does."""
+    """What tells whether a path is left out, as `WorkTree.paths` does."""
     ignores: dict[str, tuple[IgnoreFile, ...]] = {}
     folders: dict[str, bool] = {"": False}
 
@@ -349,7 +349,7 @@ def _left_out(files: dict[str, str], data: Callable[[str], bytes | None], exclud
 
 
 def is_blob(data: bytes, name: str) -> bool:
-    """Return whether git would store `data` under `name`, line ends as they are or as git turns them."""
+    """Whether git would store `data` under `name`, line ends as they are or as git turns them."""
     kind = sha256 if len(name) == 64 else sha1
     return any(kind(b"blob %d\0" % len(each) + each).hexdigest() == name for each in (data, data.replace(b"\r\n", b"\n")))
 

@@ -23,7 +23,7 @@ class _Pattern(NamedTuple):
     by_name: bool
 
     def matches(self, path: str, name: str, folder: bool) -> bool:
-        """Return whether this line speaks of `path`, relative to the folder of its file."""
+        """Whether this line speaks of `path`, relative to the folder of its file."""
         if self.folders_only and not folder:
             return False
         subject = name if self.by_name else path
@@ -60,7 +60,7 @@ class IgnoreFile:
         return bool(self._patterns)
 
     def says(self, path: str, name: str, folder: bool) -> bool | None:
-        """Return whether `path` is left out (True) or kept (False), or None if no pattern speaks of it."""
+        """Whether `path` is left out (True) or kept (False), or None if no pattern speaks of it."""
         path = path[self.base :]
         if not (
             name in self._names
@@ -98,7 +98,7 @@ def _any_of(patterns: list[_Pattern]) -> re.Pattern[str] | None:
 
 
 def _read_line(line: str) -> _Pattern | None:
-    """Return the pattern of one line as `dir.c` of git reads it, or None if the line says nothing or can match nothing."""
+    """The pattern of one line as `dir.c` of git reads it, or None if the line says nothing or can match nothing."""
     if line.startswith("#"):
         return None
     text = _without_spaces(line.removesuffix("\r"))
@@ -119,7 +119,7 @@ def _read_line(line: str) -> _Pattern | None:
 
 
 def _without_spaces(line: str) -> str:
-    """Return `line` without the spaces at its end, but for one that a backslash keeps."""
+    """`line` without the spaces at its end, but for one that a backslash keeps."""
     stripped = line.rstrip(" ")
     if len(stripped) == len(line):
         return line

@@ -28,7 +28,7 @@ _POSIX: Final = {
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Return whether `path` (with `/`; a folder ends in `/`) or a folder above it is what `pattern` names.
+    """Whether `path` (with `/`; a folder ends in `/`) or a folder above it is what `pattern` names.
 
     A pattern without a slash names a file or folder anywhere, one with a slash is relative to the root. With a slash at its end
     it names folders only. A broken pattern (`[` never closed) matches nothing.
@@ -38,12 +38,12 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def matches_any(path: str, patterns: Iterable[str]) -> bool:
-    """Return whether `path` matches one of `patterns`."""
+    """Whether `path` matches one of `patterns`."""
     return any(matches(path, pattern) for pattern in patterns)
 
 
 def problem(pattern: str) -> str:
-    """Return why `pattern` can match nothing, or nothing if it is in order."""
+    """Why `pattern` can match nothing, or nothing if it is in order."""
     written = spellings(pattern)
     if written is None:
         return f"covers more than {MOST_SPELLINGS} patterns"
@@ -59,7 +59,7 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 
 def _regex(pattern: str) -> str | None:
-    """Return the regular expression of a pattern without braces, or None if it can match nothing."""
+    """The regular expression of a pattern without braces, or None if it can match nothing."""
     found = tokens(pattern.removeprefix("./"))
     if found is None:
         return None
@@ -76,7 +76,7 @@ def _regex(pattern: str) -> str | None:
 
 
 def tokens(pattern: str) -> list[str] | None:
-    """Return the tokens of `pattern`: `/`, `*`, or a regular expression for exactly one character; None if it is broken."""
+    """The tokens of `pattern`: `/`, `*`, or a regular expression for exactly one character; None if it is broken."""
     found: list[str] = []
     at = 0
     while at < len(pattern):
@@ -103,7 +103,7 @@ def tokens(pattern: str) -> list[str] | None:
 
 
 def _character_class(pattern: str, at: int) -> tuple[str, int] | None:
-    """Return the class that opens before `at` as a regular expression, and where it ends; None if it is never closed."""
+    """The class that opens before `at` as a regular expression, and where it ends; None if it is never closed."""
     negated = pattern[at : at + 1] in ("!", "^")
     at += negated
     body: list[str] = []
@@ -143,7 +143,7 @@ def _character_class(pattern: str, at: int) -> tuple[str, int] | None:
 
 
 def _one(pattern: str, at: int) -> tuple[str, int]:
-    """Return the character of a class at `at`, a backslash taken off, and what follows; nothing at the end of the pattern."""
+    """The character of a class at `at`, a backslash taken off, and what follows; nothing at the end of the pattern."""
     if pattern[at : at + 1] == "\\":
         at += 1
     return pattern[at : at + 1], at + 1
@@ -154,7 +154,7 @@ def _escaped(character: str) -> str:
 
 
 def segments(found: list[str]) -> list[list[str]]:
-    """Return `found` split at its slashes."""
+    """`found` split at its slashes."""
     parts: list[list[str]] = [[]]
     for token in found:
         if token == _SLASH:
@@ -165,7 +165,7 @@ def segments(found: list[str]) -> list[list[str]]:
 
 
 def path_regex(parts: list[list[str]]) -> str:
-    """Return a regular expression for a path of these segments, with no end.
+    """A regular expression for a path of these segments, with no end.
 
     What stands between two stars is taken at the first place where it fits, for good: no later choice can make a pattern fit
     that does not fit then, and without choices to try again the time stays small whatever the pattern.
@@ -207,7 +207,7 @@ def _chunks(part: list[str]) -> list[list[str]]:
 
 
 def spellings(pattern: str) -> list[str] | None:
-    """Return `pattern` with its braces written out, or None if that makes too many."""
+    """`pattern` with its braces written out, or None if that makes too many."""
     done: list[str] = []
     pending = [pattern]
     while pending:
@@ -224,7 +224,7 @@ def spellings(pattern: str) -> list[str] | None:
 
 
 def _braces(pattern: str) -> list[int] | None:
-    """Return where the first braces with a comma open, have their commas, and close."""
+    """Where the first braces with a comma open, have their commas, and close."""
     if "{" not in pattern:
         return None
     found: list[list[int]] = []

@@ -17,21 +17,21 @@ class OverlayTree(NamedTuple):
     files: Mapping[str, Source | str]
 
     def paths(self) -> tuple[str, ...]:
-        """Return the paths of all files of both, sorted."""
+        """The paths of all files of both, sorted."""
         return self.listing().paths
 
     def listing(self) -> Listing:
-        """Return the paths of all files of both, and the folders of the base that can't be listed."""
+        """The paths of all files of both, and the folders of the base that can't be listed."""
         paths, unlisted = listing(self.base)
         return Listing(tuple(sorted({*paths, *self.files})), unlisted)
 
     def read(self, path: str) -> Source | Unreadable:
-        """Return the text given for `path`, or else what the base has to say."""
+        """The text given for `path`, or else what the base has to say."""
         given = self.files.get(path)
         if given is None:
             return self.base.read(path)
         return given if isinstance(given, Source) else Source(path, given)
 
     def exists(self, path: str) -> bool:
-        """Return whether there is a file at `path`, given or not."""
+        """Whether there is a file at `path`, given or not."""
         return path in self.files or not isinstance(self.base.read(path), Unreadable)

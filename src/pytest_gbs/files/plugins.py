@@ -24,7 +24,7 @@ def module(name: str) -> Any:
 
 
 def modules(package: str, search: Sequence[str]) -> tuple[Any, ...]:
-    """Return the modules of `package`, by name, but for those that start with an underscore.
+    """The modules of `package`, by name, but for those that start with an underscore.
 
     `search` is the package's `__path__`; where it is not a folder (a zipped package) the import system is asked.
     """
@@ -42,7 +42,7 @@ def _names(search: Sequence[str]) -> set[str]:
 
 
 def read_beside(package: str, name: str) -> bytes | None:
-    """Return the bytes of the file `name` in the folder of `package`, in a zipped package too; None if there is none."""
+    """The bytes of the file `name` in the folder of `package`, in a zipped package too; None if there is none."""
     try:
         return _bytes_of(f"{sys.modules[package].__path__[0]}/{name}")
     except OSError:
@@ -72,7 +72,7 @@ def prebuilt(name: str, search: Sequence[str]) -> Any:
 
 
 def to_index(search: Sequence[str], content: Any, *, sealed: bool) -> bytes:
-    """Return the bytes of an index of the files in `search`, where `content` is of plain tuples, lists, sets, texts and numbers."""
+    """The bytes of an index of the files in `search`, where `content` is of plain tuples, lists, sets, texts and numbers."""
     sources = (0, (), True) if sealed else (_checksum(search), _stamps(search), False)
     return dumps((sources, content), _VERSION)
 
@@ -82,7 +82,7 @@ def _files(search: Sequence[str]) -> list[Any]:
 
 
 def _stamps(search: Sequence[str]) -> tuple[tuple[str, int, int], ...]:
-    """Return a stamp of each file that an index of `search` depends on; nothing where these are not folders."""
+    """A stamp of each file that an index of `search` depends on; nothing where these are not folders."""
     try:
         return tuple(sorted((entry.name, (status := entry.stat()).st_size, status.st_mtime_ns) for entry in _files(search)))
     except OSError:
@@ -90,7 +90,7 @@ def _stamps(search: Sequence[str]) -> tuple[tuple[str, int, int], ...]:
 
 
 def _checksum(search: Sequence[str]) -> int:
-    """Return a checksum of the names of the files in `search` and of what they hold, 0 where these are not folders."""
+    """A checksum of the names of the files in `search` and of what they hold, 0 where these are not folders."""
     from zlib import crc32
 
     found = 0

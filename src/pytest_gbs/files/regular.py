@@ -41,7 +41,7 @@ _REASONS: Final = {
 
 
 def read_bytes(path: str, most: int) -> bytes | str:
-    """Return the bytes of the regular file at `path`, or in words why it can't be read.
+    """The bytes of the regular file at `path`, or in words why it can't be read.
 
     Links are followed. What is not a regular file is never opened: a named pipe would wait for a writer, a device may act on it.
     """
@@ -76,7 +76,7 @@ def _read(path: str, size: int, most: int) -> bytes | str:
 
 
 def may_hold(path: str, words: Iterable[str]) -> bool:
-    """Return whether one of `words` stands in the regular file at `path`, however large it is, or may stand where it is too large."""
+    """Whether one of `words` stands in the regular file at `path`, however large it is, or may stand where it is too large."""
     wanted = tuple(word.encode() for word in words)
     overlap = max(map(len, wanted), default=1)
     searched, rest = 0, b""
@@ -98,12 +98,12 @@ def may_hold(path: str, words: Iterable[str]) -> bool:
 
 
 def too_large(most: int) -> str:
-    """Return the reason for a file above the limit of `most` bytes."""
+    """The reason for a file above the limit of `most` bytes."""
     return f"{LARGER} {most:,} bytes"
 
 
 def reason(path: str, error: OSError) -> str:
-    """Return in words why the operating system refused `path`."""
+    """In words why the operating system refused `path`."""
     if error.errno == errno.ENOENT and os.path.islink(path):
         return NOWHERE
     known = _REASONS.get(error.errno or 0)

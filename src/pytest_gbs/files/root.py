@@ -23,7 +23,7 @@ _TABLE: Final = rb"""(?m)^[ \t]*(\[{1,2}[ \t]*["']?tool["']?[ \t]*(\.[ \t]*["']?
 
 
 def find_root(start: _Root) -> _Root:
-    """Return the nearest folder upwards from `start` with `gbs.toml`, `[tool.gbs]` in pyproject.toml, or `.git`; else `start` itself.
+    """The nearest folder upwards from `start` with `gbs.toml`, `[tool.gbs]` in pyproject.toml, or `.git`; else `start` itself.
 
     Of a file the folder is meant. The answer has the type of the question.
     """
@@ -41,7 +41,7 @@ def find_root(start: _Root) -> _Root:
 
 
 def is_root(folder: str) -> bool:
-    """Return whether settings or a git repository mark `folder`."""
+    """Whether settings or a git repository mark `folder`."""
     if os.path.lexists(os.path.join(folder, ".git")) or os.path.isfile(os.path.join(folder, "gbs.toml")):
         return True
     data = read_bytes(os.path.join(folder, "pyproject.toml"), MOST_SETTINGS_BYTES)
@@ -49,11 +49,11 @@ def is_root(folder: str) -> bool:
 
 
 def has_settings(pyproject: bytes) -> bool:
-    """Return whether a pyproject.toml may hold `[tool.gbs]`, without parsing it: its name stands in the dependencies of many."""
+    """Whether a pyproject.toml may hold `[tool.gbs]`, without parsing it: its name stands in the dependencies of many."""
     return b"gbs" in pyproject and re.search(_TABLE, pyproject) is not None
 
 
 def leads_outside(path: str, root: str) -> bool:
-    """Return whether `path`, all links followed, lies elsewhere than below `root`."""
+    """Whether `path`, all links followed, lies elsewhere than below `root`."""
     inside = os.path.realpath(root).rstrip(os.sep) + os.sep
     return "\0" in path or not os.path.realpath(path).startswith(inside)

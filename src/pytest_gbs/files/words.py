@@ -66,7 +66,7 @@ MATTERING: Final = (
 
 
 def launching_words(path: str) -> tuple[str, ...]:
-    """Return the words of which one stands in each file that launches training, if its name says that it may; none otherwise."""
+    """The words of which one stands in each file that launches training, if its name says that it may; none otherwise."""
     if path.lower().endswith(".md"):
         return (*_BY_NAME, *MATTERING)
     return (*LAUNCHING, *MATTERING) if path.lower().endswith(_SHELL) or path.rpartition("/")[2] in MAKEFILES else ()

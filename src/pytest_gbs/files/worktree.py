@@ -34,7 +34,7 @@ class Listing(NamedTuple):
 
 
 def listing(tree: Tree) -> Listing:
-    """Return what `tree` lists, with the folders that it can't if it can tell."""
+    """What `tree` lists, with the folders that it can't if it can tell."""
     found: Callable[[], Listing] | None = getattr(tree, "listing", None)
     return found() if found is not None else Listing(tree.paths())
 
@@ -52,14 +52,14 @@ class WorkTree(NamedTuple):
     named: frozenset[str] = frozenset()
 
     def paths(self) -> tuple[str, ...]:
-        """Return the paths of all files, with `/`, sorted; hidden, ignored, excluded and installed ones left out.
+        """The paths of all files, with `/`, sorted; hidden, ignored, excluded and installed ones left out.
 
         Links to folders are not followed, links to files are listed. A folder that can't be listed counts as empty.
         """
         return self.listing().paths
 
     def listing(self) -> Listing:
-        """Return the paths of all files, as `paths` does, and the folders among them that can't be listed."""
+        """The paths of all files, as `paths` does, and the folders among them that can't be listed."""
         base = _with_slash(self.root)
         above, outer = _ignored_from_above(base)
         found: list[str] = []
@@ -92,7 +92,7 @@ class WorkTree(NamedTuple):
         return Listing(tuple(sorted(found)), tuple(sorted(unlisted)))
 
     def read(self, path: str) -> Source | Unreadable:
-        """Return the text of the file at `path`, or why it can't be read; only regular files below the root are opened."""
+        """The text of the file at `path`, or why it can't be read; only regular files below the root are opened."""
         full = _with_slash(self.root) + path
         if path not in self.named and (refused := _refused(self.root, path)):
             return Unreadable(path, refused)
@@ -108,7 +108,7 @@ class WorkTree(NamedTuple):
         return Unreadable(path, f"{data}; max-file-size in [tool.gbs] raises it", matters=matters)
 
     def exists(self, path: str) -> bool:
-        """Return whether there is a file or folder at `path`, which may be hidden or ignored."""
+        """Whether there is a file or folder at `path`, which may be hidden or ignored."""
         try:
             os.stat(_with_slash(self.root) + path)
         except (OSError, ValueError):
@@ -126,7 +126,7 @@ def _with_slash(root: StrPath) -> str:
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]] | str:
-    """Return what is in a folder, or in words why it can't be listed."""
+    """What is in a folder, or in words why it can't be listed."""
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -135,7 +135,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]] | str:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether `entry` is a folder or a link to one; a link that can't be followed is none."""
+    """Whether `entry` is a folder or a link to one; a link that can't be followed is none."""
     try:
         return entry.is_dir()
     except OSError:
@@ -143,7 +143,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _ignored(path: str, name: str, folder: bool, ignored_by: tuple[IgnoreFile, ...]) -> bool:
-    """Return what the nearest file with anything to say of `path` says."""
+    """What the nearest file with anything to say of `path` says."""
     for file in ignored_by:
         verdict = file.says(path, name, folder)
         if verdict is not None:
@@ -152,7 +152,7 @@ def _ignored(path: str, name: str, folder: bool, ignored_by: tuple[IgnoreFile, .
 
 
 def _own_ignore_file(entries: list[os.DirEntry[str]], base: int) -> IgnoreFile | None:
-    """Return the `.gitignore` among `entries`; like git, not one that is a link."""
+    """The `.gitignore` among `entries`; like git, not one that is a link."""
     for entry in entries:
         if entry.name == ".gitignore" and not entry.is_symlink():
             return _ignore_file(entry.path, base)
@@ -170,7 +170,7 @@ def _ignore_file(path: str, base: int) -> IgnoreFile | None:
 
 
 def _ignored_from_above(base: str) -> tuple[str, tuple[IgnoreFile, ...]]:
-    """Return the path of folder `base` within its git repository, and the ignore files above it, the nearest first."""
+    """The path of folder `base` within its git repository, and the ignore files above it, the nearest first."""
     folder, above = os.path.abspath(base), ""
     files: list[tuple[str, int]] = []
     while not os.path.lexists(folder + "/.git"):
@@ -186,7 +186,7 @@ def _ignored_from_above(base: str) -> tuple[str, tuple[IgnoreFile, ...]]:
 
 
 def _refused(root: StrPath, path: str) -> str:
-    """Return why `path` may not be read without being named, or nothing: it, or a link on its way, leads out of `root`."""
+    """Why `path` may not be read without being named, or nothing: it, or a link on its way, leads out of `root`."""
     folder = _with_slash(root)
     for step in _steps(path):
         if step == "..":

@@ -58,7 +58,7 @@ class _Prepared(NamedTuple):
 
 
 def encoded(source: Source) -> bytes:
-    """Return the bytes of a file whose text is `source`, its byte order mark included: the inverse of reading it."""
+    """The bytes of a file whose text is `source`, its byte order mark included: the inverse of reading it."""
     mark = _MARKS.get(source.encoding, b"") if source.bom else b""
     # Bytes of a script that are not UTF-8 go back as they came (files/decode).
     return mark + source.text.encode(source.encoding, "surrogateescape" if source.encoding == "utf-8" else "strict")
@@ -114,7 +114,7 @@ def _once(root: StrPath, changes: Sequence[FileChange]) -> Iterator[FileChange]:
 
 
 def _prepare(root: StrPath, change: FileChange) -> _Prepared:
-    """Return the change with its bytes safely on the disk beside the file, which is untouched yet."""
+    """The change with its bytes safely on the disk beside the file, which is untouched yet."""
     target = os.path.realpath(os.path.join(root, change.path))
     if leads_outside(target, os.fspath(root)):
         raise _refusal(change, "it is outside the checked folder")
@@ -135,7 +135,7 @@ def _must_be_as_read(change: FileChange, target: str) -> None:
 
 
 def _write_beside(target: str, data: bytes, status: os.stat_result | None) -> str:
-    """Return the path of a new file in the folder of `target` that holds `data` and has its mode, owner and attributes."""
+    """The path of a new file in the folder of `target` that holds `data` and has its mode, owner and attributes."""
     from tempfile import mkstemp
 
     folder, name = os.path.split(target)
@@ -228,7 +228,7 @@ def _temporary() -> re.Pattern[str]:
 
 
 def _runs(process: int) -> bool:
-    """Return whether a process of this number runs, on a system that tells without touching it."""
+    """Whether a process of this number runs, on a system that tells without touching it."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -14,7 +14,7 @@ Read: TypeAlias = "Callable[[str], Source | Unreadable]"
 
 
 def by_source(edits: Iterable[Edit]) -> dict[str, tuple[Edit, ...]]:
-    """Return the edits of each file in text order, equal ones once."""
+    """The edits of each file in text order, equal ones once."""
     found: defaultdict[str, dict[Edit, None]] = defaultdict(dict)
     for edit in edits:
         found[edit.at.source].setdefault(_bare(edit))
@@ -22,12 +22,12 @@ def by_source(edits: Iterable[Edit]) -> dict[str, tuple[Edit, ...]]:
 
 
 def _bare(edit: Edit) -> Edit:
-    """Return `edit` without its key path: two rules may reach one place in two ways."""
+    """`edit` without its key path: two rules may reach one place in two ways."""
     return edit._replace(at=edit.at._replace(path=None))
 
 
 def overlap(edits: Iterable[Edit], others: Iterable[Edit]) -> bool:
-    """Return whether two edits touch each other; equal ones do not."""
+    """Whether two edits touch each other; equal ones do not."""
     first, second = {_bare(edit) for edit in edits}, {_bare(edit) for edit in others}
     return any(_touch(a, b) for a in first for b in second if a != b)
 
@@ -38,7 +38,7 @@ def _touch(a: Edit, b: Edit) -> bool:
 
 
 def edit_all(edits: Mapping[str, tuple[Edit, ...]], read: Read) -> dict[str, Source] | str:
-    """Return the files as they are after `edits` (`by_source`), by path, or in words why they can't be made."""
+    """The files as they are after `edits` (`by_source`), by path, or in words why they can't be made."""
     changed: dict[str, Source] = {}
     for path, of_file in edits.items():
         source = read(path)
@@ -52,7 +52,7 @@ def edit_all(edits: Mapping[str, tuple[Edit, ...]], read: Read) -> dict[str, Sou
 
 
 def _edited(text: str, edits: tuple[Edit, ...]) -> str | None:
-    """Return `text` after `edits`, which are in order; None if one finds something else than it expects, or two touch."""
+    """`text` after `edits`, which are in order; None if one finds something else than it expects, or two touch."""
     parts: list[str] = []
     here = 0
     for edit in edits:
@@ -65,7 +65,7 @@ def _edited(text: str, edits: tuple[Edit, ...]) -> str | None:
 
 
 def shifting(edits: Mapping[str, tuple[Edit, ...]]) -> Callable[[str, int], int]:
-    """Return the function that tells where the code point at an offset of a file lies after `edits`."""
+    """The function that tells where the code point at an offset of a file lies after `edits`."""
     tables: dict[str, tuple[list[int], list[int]]] = {}
     for path, of_file in edits.items():
         stops, shifts, shift = [], [], 0

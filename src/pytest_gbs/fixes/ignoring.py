@@ -21,7 +21,7 @@ _PRESENT: Final = r"gbs:[ \t]*ignore[ \t]*\[(?P<codes>[^\]\r\n]*)\]"
 
 
 def ignore_all(report: Report, read: Read, recheck: Recheck, reason: str = "") -> Mended:
-    """Return `report` with each of its findings silenced by a comment that gives `reason`, where the file can hold comments.
+    """`report` with each of its findings silenced by a comment that gives `reason`, where the file can hold comments.
 
     Raises:
         UsageError: `reason` can't be written into a file.

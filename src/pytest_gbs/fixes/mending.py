@@ -51,7 +51,7 @@ class _State(NamedTuple):
 
 
 def mend(report: Report, read: Read, recheck: Recheck, kinds: Iterable[str]) -> Mended:
-    """Return `report` fixed by the fixes of `kinds` (`Applicability`), safe ones always.
+    """`report` fixed by the fixes of `kinds` (`Applicability`), safe ones always.
 
     `read` gives the files as they are, `recheck` the report on the tree with some files replaced. Where several fixes would fix a
     finding the first that harms nothing is taken.
@@ -61,7 +61,7 @@ def mend(report: Report, read: Read, recheck: Recheck, kinds: Iterable[str]) -> 
 
 
 def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
-    """Return `report` fixed by what `offer` gives for each finding, in its order of preference."""
+    """`report` fixed by what `offer` gives for each finding, in its order of preference."""
     state = _State({}, report)
     applied: list[FindingFix] = []
     refused: dict[tuple[str, str, str, str], RefusedFix] = {}
@@ -85,18 +85,18 @@ def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
 
 
 def _name(repair: FindingFix) -> tuple[str, str, str, str]:
-    """Return what a repair is known by while edits move its place about."""
+    """What a repair is known by while edits move its place about."""
     finding = repair.finding
     return finding.code, finding.at.source, f"{finding.at.path} {finding.message}", f"{repair.fix.title} {repair.fix.edits!r:.200}"
 
 
 def _reading(state: _State, read: Read) -> Read:
-    """Return what reads the files as they are by now."""
+    """What reads the files as they are by now."""
     return lambda path: state.changed.get(path) or read(path)
 
 
 def _batch(report: Report, offer: Offer, read: Read, refused: Mapping[tuple[str, str, str, str], RefusedFix]) -> list[FindingFix]:
-    """Return a repair for each finding that has one left, without those that touch another's place."""
+    """A repair for each finding that has one left, without those that touch another's place."""
     batch: list[FindingFix] = []
     findings = sorted(dict.fromkeys(report.findings()), key=lambda each: (each.code, each.at[:3], each.message))
     for finding in findings:
@@ -121,7 +121,7 @@ def _groups(batch: list[FindingFix]) -> Iterator[list[FindingFix]]:
 
 
 def _try(group: list[FindingFix], state: _State, read: Read, recheck: Recheck) -> _State | str:
-    """Return the state after the repairs of `group`, or in words what speaks against it."""
+    """The state after the repairs of `group`, or in words what speaks against it."""
     edits = by_source(edit for repair in group for edit in repair.fix.edits)
     current = _reading(state, read)
     changed = edit_all(edits, current)
@@ -139,7 +139,7 @@ def _try(group: list[FindingFix], state: _State, read: Read, recheck: Recheck) -
 
 
 def _harm(before: Report, after: Report, group: list[FindingFix], edits: Mapping[str, tuple[Edit, ...]]) -> str:
-    """Return in words what is worse after the repairs, or nothing: their findings are gone, and there is nothing new."""
+    """In words what is worse after the repairs, or nothing: their findings are gone, and there is nothing new."""
     if len(after.internal) > len(before.internal):
         return after.internal[-1].words
     shifted = shifting(edits)
@@ -163,7 +163,7 @@ def _key(finding: Finding, shifted: Callable[[str, int], int] | None = None) -> 
 
 
 def _changed_elsewhere(before: Report, after: Report) -> str:
-    """Return what changed of the files as a whole: what they are, and how many of their claims can't be decided."""
+    """What changed of the files as a whole: what they are, and how many of their claims can't be decided."""
     known = {(file.path, file.document, file.role): file for file in before.files}
     for file in after.files:
         old = known.get((file.path, file.document, file.role))

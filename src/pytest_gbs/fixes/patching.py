@@ -11,7 +11,7 @@ _QUOTED: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r
 
 
 def patch(path: str, before: Source, after: Source) -> str:
-    """Return the patch that turns `before` into `after`, both at `path` as git calls it; both are UTF-8."""
+    """The patch that turns `before` into `after`, both at `path` as git calls it; both are UTF-8."""
     from difflib import unified_diff
 
     old, new = _lines(before), _lines(after)
@@ -21,7 +21,7 @@ def patch(path: str, before: Source, after: Source) -> str:
 
 
 def _lines(source: Source) -> list[str]:
-    """Return the lines as git counts them: they end at LF alone. A byte order mark is a part of the first."""
+    """The lines as git counts them: they end at LF alone. A byte order mark is a part of the first."""
     text = ("\ufeff" if source.bom else "") + source.text
     return [part + "\n" for part in text.split("\n")[:-1]] + ([text.rpartition("\n")[2]] if not text.endswith("\n") and text else [])
 
@@ -44,5 +44,5 @@ def _escaped(sign: str) -> str:
 
 
 def _ended(name: str) -> str:
-    """Return a name whose end git can tell: a tab goes behind one with a blank in it."""
+    """A name whose end git can tell: a tab goes behind one with a blank in it."""
     return f"{name}\t" if " " in name and not name.startswith('"') else name

@@ -18,7 +18,7 @@ _MOST_SAMPLES: Final = 1_000_000
 
 
 def plan(goal: Goal) -> Plan:
-    """Return the ways to reach `goal`; without any, the batch sizes and numbers of GPUs near it."""
+    """The ways to reach `goal`; without any, the batch sizes and numbers of GPUs near it."""
     shared = prod(size for _, size in goal.parallel)
     ranks = goal.world_size // shared if goal.world_size % shared == 0 else 0
     batch = goal.global_batch_size
@@ -35,12 +35,12 @@ def plan(goal: Goal) -> Plan:
 
 
 def fits(batch: int, ranks: int) -> bool:
-    """Return whether each of `ranks` processes gets a whole share of `batch`."""
+    """Whether each of `ranks` processes gets a whole share of `batch`."""
     return ranks > 0 and batch >= ranks and batch % ranks == 0
 
 
 def micro_batches(share: int, most: int = 0) -> tuple[int, ...]:
-    """Return the micro batch sizes that divide `share` and are at most `most` (0: any), the largest first."""
+    """The micro batch sizes that divide `share` and are at most `most` (0: any), the largest first."""
     if most and most <= min(isqrt(share), _MOST_SAMPLES):
         return tuple(number for number in range(most, 0, -1) if share % number == 0)
     low = [number for number in range(1, min(isqrt(share), _MOST_SAMPLES) + 1) if share % number == 0]
@@ -49,7 +49,7 @@ def micro_batches(share: int, most: int = 0) -> tuple[int, ...]:
 
 
 def around(batch: int, step: int) -> tuple[int, int]:
-    """Return the multiples of `step` next below and next above `batch`, which is none itself; 0 if there is none."""
+    """The multiples of `step` next below and next above `batch`, which is none itself; 0 if there is none."""
     if step < 1:
         return 0, 0
     below = batch // step * step

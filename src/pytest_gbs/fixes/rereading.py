@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def unintended(before: Source, after: Source, edits: tuple[Edit, ...]) -> str:
-    """Return in words what `edits` changed in a configuration beside the values that they stand in, or nothing.
+    """In words what `edits` changed in a configuration beside the values that they stand in, or nothing.
 
     A key that an edit inserts is intended where its name stands in the replacement. A launching file holds no such values.
     """
@@ -58,13 +58,13 @@ def _stands_in(document: Document, path: KeyPath, edits: tuple[Edit, ...]) -> bo
 
 
 def _values(document: Document) -> dict[KeyPath, object]:
-    """Return the value at each key path as PyYAML has it: scalars resolved, of lists the scalars in them."""
+    """The value at each key path as PyYAML has it: scalars resolved, of lists the scalars in them."""
     loader = loader_of(document.syntax, Loader.PYYAML)
     return {path: _value(entry[1], loader) for path, entry in document.keyed.items()}
 
 
 def _value(node: Node, loader: str) -> object:
-    """Return what can be compared of `node`: a mapping's own entries have key paths of their own."""
+    """What can be compared of `node`: a mapping's own entries have key paths of their own."""
     target = node.target if isinstance(node, Alias) else node
     if isinstance(target, Scalar):
         value = resolve(target, loader)
@@ -93,7 +93,7 @@ def _scalars(node: Node, loader: str) -> Iterator[object]:
 
 
 def _unintended_12(before: Source, after: Source, edits: tuple[Edit, ...]) -> str:
-    """Return what a YAML 1.2 reader sees changed beside the values that the edits stand in, or nothing."""
+    """What a YAML 1.2 reader sees changed beside the values that the edits stand in, or nothing."""
     if len(before.text) > MOST_REREAD_CHARACTERS:
         return f"the file has more than {MOST_REREAD_CHARACTERS:,} characters, too many to read it again as YAML 1.2"
     old = _nodes_12(before)
@@ -113,7 +113,7 @@ def _unintended_12(before: Source, after: Source, edits: tuple[Edit, ...]) -> st
 
 
 def _nodes_12(source: Source) -> list[tuple[str, str, int, int]] | None:
-    """Return every node of the file as YAML 1.2 has it, in text order: tag, scalar text, and span; None if it can't be read."""
+    """Every node of the file as YAML 1.2 has it, in text order: tag, scalar text, and span; None if it can't be read."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 

@@ -27,7 +27,7 @@ _MOST_TRIED: Final = 6
 
 
 def scale(run: Run, wish: Target, shop: ScaleContext) -> Scaled | Stuck:
-    """Return `run` on the wanted hardware with the same global batch size, or why that can't be."""
+    """`run` on the wanted hardware with the same global batch size, or why that can't be."""
     found = _scale(run, wish, shop, per_node=False)
     if isinstance(found, Stuck) and run.launch is not None:
         other = _scale(run, wish, shop, per_node=True)
@@ -56,7 +56,7 @@ def _scale(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Sca
 
 
 def _what_if(task: Task, hardware: Shape) -> CommandLineHardware:
-    """Return what to check a recipe by itself on; a launch says its own hardware."""
+    """What to check a recipe by itself on; a launch says its own hardware."""
     if task.run.launch is not None:
         return CommandLineHardware()
     nodes, per_node, world = hardware.num_nodes, hardware.gpus_per_node, hardware.world_size
@@ -65,7 +65,7 @@ def _what_if(task: Task, hardware: Shape) -> CommandLineHardware:
 
 
 def _try(task: Task, micro: int, accumulation: int, before: Report, shop: ScaleContext) -> Scaled | str:
-    """Return the recipe with one candidate, or in words what speaks against it."""
+    """The recipe with one candidate, or in words what speaks against it."""
     seen = elsewhere(task.run, sizes_of(task.to), {**replaced_by(task, micro, accumulation), **task.ranks})
     after = shape(seen)._replace(num_nodes=task.to.num_nodes or 0, gpus_per_node=task.to.gpus_per_node or 0)
     if after.world_size != task.to.world_size:
@@ -90,7 +90,7 @@ def _try(task: Task, micro: int, accumulation: int, before: Report, shop: ScaleC
 
 
 def _false_alone(task: Task, report: Report) -> str:
-    """Return which claim would be false if no hardware is given, so that other files say what the recipe leaves open."""
+    """Which claim would be false if no hardware is given, so that other files say what the recipe leaves open."""
     run = same(task.run, report)
     claims = run.claims if run is not None and run.launch is None else ()
     return next((f"{found.message} then" for claim in claims if (found := claim.judgement.finding) is not None), "")
@@ -106,7 +106,7 @@ def _assumed(task: Task) -> str:
 
 
 def _harm_to(old: Source, new: Source, edits: tuple[Edit, ...]) -> str:
-    """Return what else changed in a file; taking a line out is looked at the other way round, as putting it in."""
+    """What else changed in a file; taking a line out is looked at the other way round, as putting it in."""
     if all(edit.replacement for edit in edits):
         return unintended(old, new, edits)
     inverse, shift = [], 0

@@ -15,7 +15,7 @@ from pytest_gbs.model.run import Run
 
 
 def worse(task: Task, before: Report, after: Report) -> str:
-    """Return in words what is worse after the change, or nothing: the batch is the same, its claims hold, no new error came up."""
+    """In words what is worse after the change, or nothing: the batch is the same, its claims hold, no new error came up."""
     if len(after.internal) > len(before.internal):
         return after.internal[-1].words
     run, old = same(task.run, after), same(task.run, before)
@@ -47,7 +47,7 @@ def _verified(run: Run) -> int:
 
 
 def _new_error(before: Report, after: Report, files: set[str]) -> str:
-    """Return the first error that was not there before; what a scale changes on purpose is told, and no reason to refuse."""
+    """The first error that was not there before; what a scale changes on purpose is told, and no reason to refuse."""
     known = Counter((f.code, f.at.source) for f in before.findings(Severity.ERROR))
     number = Counter[tuple[str, str]]()
     for finding in after.findings(Severity.ERROR):
@@ -59,7 +59,7 @@ def _new_error(before: Report, after: Report, files: set[str]) -> str:
 
 
 def same(run: Run, report: Report) -> Run | None:
-    """Return the run of `report` that is `run`: the same document, the same launch."""
+    """The run of `report` that is `run`: the same document, the same launch."""
     where = _launch(run)
     for file in report.files:
         for each in file.runs:

@@ -40,7 +40,7 @@ class EditableNumber(NamedTuple):
     key: str
 
     def to(self, value: int, what: str) -> Change:
-        """Return the change of this number to `value`."""
+        """The change of this number to `value`."""
         return Change(self.name, what, self.key, self.value, value, self.at, Edit(self.at, str(self.value), str(value)))
 
 
@@ -54,12 +54,12 @@ class InsertionPoint(NamedTuple):
     text: str
 
     def to(self, value: int) -> Change:
-        """Return the insertion of the key with `value`."""
+        """The insertion of the key with `value`."""
         return Change(self.name, What.SETTING, self.key, 0, value, self.at, Edit(self.at, "", self.text.format(value)))
 
 
 def knob(size: Size, read: Read) -> EditableNumber | None:
-    """Return the one written number that `size` is, or None: it follows from several, or nothing can be changed where it stands."""
+    """The one written number that `size` is, or None: it follows from several, or nothing can be changed where it stands."""
     if not isinstance(size, Quantity):
         return None
     written = [leaf for leaf in leaves(size) if leaf.origin in _WRITTEN]
@@ -71,7 +71,7 @@ def knob(size: Size, read: Read) -> EditableNumber | None:
 
 
 def _digits(at: Location, value: int, read: Read) -> Location | None:
-    """Return the span of the digits of `value` in the text at `at`: all of it, or what is left of quotes or of `gpu:` before it."""
+    """The span of the digits of `value` in the text at `at`: all of it, or what is left of quotes or of `gpu:` before it."""
     source = read(at.source)
     if not isinstance(source, Source):
         return None
@@ -87,7 +87,7 @@ def _number() -> re.Pattern[str]:
 
 
 def gap(run: Run, read: Read) -> InsertionPoint | None:
-    """Return where the accumulation can be put into a YAML or TOML recipe that leaves it to the framework's default."""
+    """Where the accumulation can be put into a YAML or TOML recipe that leaves it to the framework's default."""
     size = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     row = _row(run.framework, run.document)
     source = read(run.path)
@@ -106,7 +106,7 @@ def gap(run: Run, read: Read) -> InsertionPoint | None:
 
 
 def key_of_accumulation(run: Run) -> str:
-    """Return the key in which the accumulation of `run` stands, or would: in words."""
+    """The key in which the accumulation of `run` stands, or would: in words."""
     size = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     if isinstance(size, Quantity) and size.at is not None:
         return f"{size.key or size.name} in {size.at.source}"
@@ -115,14 +115,14 @@ def key_of_accumulation(run: Run) -> str:
 
 
 def _row(framework: Framework, document: Document) -> Row | None:
-    """Return the row of the accumulation that the framework takes its default from; none whose key means something else at times."""
+    """The row of the accumulation that the framework takes its default from; none whose key means something else at times."""
     rows = (row for row in framework.rows if row.name == Name.GRADIENT_ACCUMULATION_STEPS and row.key and "acc" in str(row.key[-1]))
     left_out = (row for row in rows if type(row.default) is int and row.key not in document.keyed)
     return next((row for row in left_out if all(holds(condition, document, framework.loader) for condition in row.when)), None)
 
 
 def _neighbour(document: Document, row: Row) -> tuple[Location, str] | None:
-    """Return the line of a number in the mapping that `row` belongs to, and its indentation: micro batch first, else any."""
+    """The line of a number in the mapping that `row` belongs to, and its indentation: micro batch first, else any."""
     if _is_flow(document, row.key[:-1]):
         return None
     text = document.source.text
@@ -148,14 +148,14 @@ def _entry() -> re.Pattern[str]:
 
 
 def _line(text: str, offset: int) -> Location:
-    """Return the span of the line at `offset`, without its line break."""
+    """The span of the line at `offset`, without its line break."""
     start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
     stops = [place for sign in "\n\r" if (place := text.find(sign, offset)) >= 0]
     return Location("", start, min(stops, default=len(text)))
 
 
 def without(found: EditableNumber, read: Read) -> Change | None:
-    """Return the change that takes out a key which scaling has put in; None where gbs did not write it."""
+    """The change that takes out a key which scaling has put in; None where gbs did not write it."""
     source = read(found.at.source)
     if not isinstance(source, Source):
         return None
@@ -208,7 +208,7 @@ def _nodes_directive() -> re.Pattern[str]:
 
 
 def _hardware_knob(at: Location, meant: list[Quantity], nodes: int | None, read: Read) -> EditableNumber | None:
-    """Return the number at `at` as the size of `meant` that it is; a total over all nodes may be written as the part of each."""
+    """The number at `at` as the size of `meant` that it is; a total over all nodes may be written as the part of each."""
     for size in meant:
         found = _digits(at, size.value, read)
         if found is not None:
@@ -222,7 +222,7 @@ def _hardware_knob(at: Location, meant: list[Quantity], nodes: int | None, read:
 
 
 def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[Change, ...]:
-    """Return the changes of what comments state of the batch's factors and hardware, from the `old` sizes to the `new` ones.
+    """The changes of what comments state of the batch's factors and hardware, from the `old` sizes to the `new` ones.
 
     Only numbers that are those of the old sizes are touched: a comment may speak of something else as well.
     """
@@ -240,7 +240,7 @@ def comments(run: Run, old: Values, new: Values, read: Read) -> tuple[Change, ..
 
 
 def _with_noun(change: Change, read: Read) -> Edit:
-    """Return the edit of a number in a comment that takes the word behind it along: `8 nodes`, `1 node`.
+    """The edit of a number in a comment that takes the word behind it along: `8 nodes`, `1 node`.
 
     A word that does not go with its number as it stands stays as it is, and so does one with another noun behind it (`8 GPU node`):
     scaling back could not tell what it was.
@@ -276,7 +276,7 @@ def _factors(declaration: Declaration, old: Values, of_node: bool) -> Iterator[F
 
 
 def _meanings(declaration: Declaration, of_node: bool) -> tuple[str, ...]:
-    """Return the sizes that "GPUs" may be in a statement, the likelier first."""
+    """The sizes that "GPUs" may be in a statement, the likelier first."""
     if not declaration.ambiguous:
         return (Name.WORLD_SIZE,)
     return (Name.GPUS_PER_NODE, Name.WORLD_SIZE) if of_node else (Name.WORLD_SIZE, Name.GPUS_PER_NODE)
@@ -304,7 +304,7 @@ def _unnamed(factors: list[Factor], declaration: Declaration, old: Values) -> It
 
 
 def _paired(factors: Iterable[Factor], names: list[str], old: Values) -> list[Factor] | None:
-    """Return each factor with the first of `names` that has its value, or None if one is left over."""
+    """Each factor with the first of `names` that has its value, or None if one is left over."""
     rest, paired = list(names), list[Factor]()
     for factor in factors:
         name = next((name for name in rest if old[name] == factor.value), None)
@@ -316,7 +316,7 @@ def _paired(factors: Iterable[Factor], names: list[str], old: Values) -> list[Fa
 
 
 def merged(changes: Iterable[Change]) -> tuple[Change, ...] | str:
-    """Return `changes` once each, or in words that two of them want one number to be different."""
+    """`changes` once each, or in words that two of them want one number to be different."""
     found: dict[Location, Change] = {}
     for change in changes:
         at = change.at._replace(path=None)

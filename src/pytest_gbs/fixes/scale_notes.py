@@ -64,7 +64,7 @@ def launches(task: Task, report: Report) -> Iterator[str]:
 
 
 def back(task: Task, after: Shape, changes: Iterable[Change]) -> str:
-    """Return the flags that undo the change; nothing if the recipe could not run as it was."""
+    """The flags that undo the change; nothing if the recipe could not run as it was."""
     if objection(task.run, task.now.geometry):
         return ""
     old, changes = task.before, tuple(changes)
@@ -82,7 +82,7 @@ def back(task: Task, after: Shape, changes: Iterable[Change]) -> str:
 
 
 def _runs_as_it_was(task: Task, most: int) -> int:
-    """Return the largest part of `most` GPUs on which a recipe that names no hardware runs with its settings as they were."""
+    """The largest part of `most` GPUs on which a recipe that names no hardware runs with its settings as they were."""
     for world in micro_batches(most):
         seen = elsewhere(task.run, sizes_of(CommandLineHardware(None, None, world)), {})
         if effective(seen) == task.now.target and not objection(task.run, seen):
@@ -98,7 +98,7 @@ def _flags(prefix: str, hardware: Shape) -> list[str]:
 
 
 def why(task: Task) -> str:
-    """Return in words why no candidate keeps the batch."""
+    """In words why no candidate keeps the batch."""
     target, world = task.now.target, count(task.to.world_size or 0, Name.WORLD_SIZE)
     one = unit(task, sizes_of(task.to), task.ranks)
     if one and target % one:
@@ -112,7 +112,7 @@ def why(task: Task) -> str:
 
 
 def _missing(task: Task, share: int) -> str:
-    """Return what stands in the way of a share of each rank that is a whole number."""
+    """What stands in the way of a share of each rank that is a whole number."""
     micro = task.wish.micro or task.before.micro_batch_size
     steps, rest = divmod(share, micro)
     if rest and task.micro is None:
@@ -126,7 +126,7 @@ def _missing(task: Task, share: int) -> str:
 
 
 def near(task: Task) -> Near:
-    """Return the batch sizes and the numbers of GPUs that work."""
+    """The batch sizes and the numbers of GPUs that work."""
     below, above = around(task.now.target, unit(task, sizes_of(task.to), task.ranks) or 0)
     if below == above:
         below = above = 0

@@ -31,7 +31,7 @@ class CurrentBatch(NamedTuple):
 
 
 def now(run: Run) -> CurrentBatch | str:
-    """Return the batch of `run` as claimed, else as shown; or in words why it is unknown."""
+    """The batch of `run` as claimed, else as shown; or in words why it is unknown."""
     claims = [c for c in run.claims if c.declaration.name == Name.GLOBAL_BATCH_SIZE and c.declaration.unit != "tokens"]
     for claim in claims if run.launch is None else ():
         found = _claimed(run, claim)
@@ -46,7 +46,7 @@ def now(run: Run) -> CurrentBatch | str:
 
 
 def _claimed(run: Run, claim: Claim) -> CurrentBatch | str | None:
-    """Return the batch of a claim in its own world, why it can't be relied on, or None if it is open."""
+    """The batch of a claim in its own world, why it can't be relied on, or None if it is open."""
     judgement, outcome = claim.judgement, claim.judgement.open
     if judgement.finding is not None:
         return f"{judgement.finding.message}: fix that first (gbs check)"
@@ -64,12 +64,12 @@ def _claimed(run: Run, claim: Claim) -> CurrentBatch | str | None:
 
 
 def effective(seen: Geometry) -> int | None:
-    """Return the global batch size that trains: what the framework makes of the stated one, where it rounds."""
+    """The global batch size that trains: what the framework makes of the stated one, where it rounds."""
     return seen.global_batch_size
 
 
 def elsewhere(run: Run, hardware: Mapping[str, Quantity], replaced: Mapping[str, int]) -> Geometry:
-    """Return the sizes of `run` on other hardware, with the settings `replaced`; a value of 0 leaves a size out."""
+    """The sizes of `run` on other hardware, with the settings `replaced`; a value of 0 leaves a size out."""
     sizes = read_sizes(run.document, run.framework)
     for name, size in list(sizes.items()):
         if isinstance(size, Quantity) and size.origin == Origin.DEFAULT and size.because and size.because[0].name in replaced:
@@ -84,13 +84,13 @@ def elsewhere(run: Run, hardware: Mapping[str, Quantity], replaced: Mapping[str,
 
 
 def _parallel(run: Run, sizes: Mapping[str, Size]) -> dict[str, Quantity]:
-    """Return the parallel sizes that something beside the recipe gives."""
+    """The parallel sizes that something beside the recipe gives."""
     shown = {name: run.geometry.get(name) for name in PARALLEL if name not in sizes}
     return {name: size for name, size in shown.items() if isinstance(size, Quantity) and size.origin != Origin.DERIVED}
 
 
 def objection(run: Run, seen: Geometry) -> str:
-    """Return what speaks against these sizes of `run`, or nothing: they agree with each other and pass what the framework checks."""
+    """What speaks against these sizes of `run`, or nothing: they agree with each other and pass what the framework checks."""
     for name in _BATCH:
         size = seen.get(name)
         if isinstance(size, Conflict):
@@ -116,7 +116,7 @@ def _shared_unevenly(seen: Geometry) -> str:
 
 
 def shape(seen: Geometry) -> Shape:
-    """Return the sizes that make a batch, 0 for what is not known."""
+    """The sizes that make a batch, 0 for what is not known."""
     nodes, per_node, world = (seen.value(name) or 0 for name in HARDWARE)
     if world and nodes and not per_node and world % nodes == 0:
         per_node = world // nodes
@@ -133,7 +133,7 @@ def shape(seen: Geometry) -> Shape:
 
 
 def wanted(to: CommandLineHardware, before: Shape) -> CommandLineHardware | str:
-    """Return the wanted hardware in full where it follows from what the recipe runs on now; or in words what is missing."""
+    """The wanted hardware in full where it follows from what the recipe runs on now; or in words what is missing."""
     nodes, per_node, world = to.num_nodes, to.gpus_per_node, to.world_size
     if world:
         return _from_total(world, nodes, per_node, before)

@@ -53,7 +53,7 @@ class Task(NamedTuple):
 
 
 def prepare(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Task | str:
-    """Return all that is known of `run` and where it is to go, or in words what is missing."""
+    """All that is known of `run` and where it is to go, or in words what is missing."""
     found = now(run)
     if isinstance(found, str):
         return found
@@ -86,13 +86,13 @@ def prepare(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Ta
 
 
 def _is_product(found: CurrentBatch) -> bool:
-    """Return whether the batch follows from the hardware, so that it means nothing if the recipe does not run."""
+    """Whether the batch follows from the hardware, so that it means nothing if the recipe does not run."""
     size = found.geometry.get(Name.GLOBAL_BATCH_SIZE)
     return isinstance(size, Quantity) and bool(size.because)
 
 
 def _started(to: CommandLineHardware, before: Shape) -> CommandLineHardware | str:
-    """Return the wanted hardware of a launch that says nothing of nodes: more processes are more on each of them."""
+    """The wanted hardware of a launch that says nothing of nodes: more processes are more on each of them."""
     nodes = before.num_nodes or 1
     if to.world_size and not to.num_nodes and not to.gpus_per_node and to.world_size % nodes == 0:
         return CommandLineHardware(nodes, to.world_size // nodes, to.world_size)
@@ -100,7 +100,7 @@ def _started(to: CommandLineHardware, before: Shape) -> CommandLineHardware | st
 
 
 def _hardware(run: Run, shop: ScaleContext, *, per_node: bool) -> tuple[EditableNumber, ...] | str:
-    """Return the numbers that say on how many GPUs the recipe runs, or in words which of them can't be changed."""
+    """The numbers that say on how many GPUs the recipe runs, or in words which of them can't be changed."""
     knobs: list[EditableNumber] = []
     found = tuple(hardware_knobs(run, shop.read, per_node=per_node))
     # A total that is worked out of the number of nodes (`$((NODES * 8))`) follows from it; the result is checked before it is written.
@@ -119,7 +119,7 @@ def _hardware(run: Run, shop: ScaleContext, *, per_node: bool) -> tuple[Editable
 
 
 def ranks_on(knobs: Iterable[EditableNumber], before: Shape, to: CommandLineHardware) -> dict[str, int] | str:
-    """Return the data-parallel sizes that the recipe states itself, as they are for the wanted number of GPUs."""
+    """The data-parallel sizes that the recipe states itself, as they are for the wanted number of GPUs."""
     stated = {each.name: each.value for each in knobs if each.name in RANKLIKE}
     if not stated:
         return {}
@@ -161,7 +161,7 @@ def _too_large(task: Task, seen: Geometry) -> str:
 
 
 def replaced_by(task: Task, micro: int, accumulation: int) -> dict[str, int]:
-    """Return which of the recipe's own sizes change with a candidate."""
+    """Which of the recipe's own sizes change with a candidate."""
     replaced: dict[str, int] = {}
     if task.micro is not None and micro != task.before.micro_batch_size:
         replaced[task.micro.name] = micro
@@ -193,23 +193,23 @@ def _candidates(task: Task, hardware: dict[str, Quantity]) -> Iterator[tuple[int
 
 
 def follows(task: Task) -> bool:
-    """Return whether the accumulation is not a number of the recipe but follows from the global batch size."""
+    """Whether the accumulation is not a number of the recipe but follows from the global batch size."""
     size = task.run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
     return not isinstance(size, Quantity) or bool(size.because)
 
 
 def _share(task: Task, hardware: dict[str, Quantity]) -> int | None:
-    """Return how many samples each rank takes per optimizer step, or None if that is not a whole number or not known."""
+    """How many samples each rank takes per optimizer step, or None if that is not a whole number or not known."""
     one = unit(task, hardware, task.ranks)
     return task.now.target // one if one and task.now.target % one == 0 else None
 
 
 def unit(task: Task, hardware: dict[str, Quantity], ranks: Mapping[str, int]) -> int | None:
-    """Return the global batch size with a micro batch and an accumulation of one."""
+    """The global batch size with a micro batch and an accumulation of one."""
     ones = {knob.name if knob else name: 1 for knob, name in ((task.micro, _SIZES[0]), (task.accumulation, _SIZES[1]))}
     return elsewhere(task.run, hardware, {**ones, Name.GLOBAL_BATCH_SIZE: 0, **ranks}).value(Name.GLOBAL_BATCH_SIZE)
 
 
 def by_name(sizes: Shape) -> dict[str, int]:
-    """Return the sizes that are known, by name."""
+    """The sizes that are known, by name."""
     return {name: value for name, value in sizes._asdict().items() if value}

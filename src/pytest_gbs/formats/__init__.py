@@ -8,7 +8,7 @@ from pytest_gbs.model.errors import UsageError
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all formats: those of the modules in this folder."""
+    """The names of all formats: those of the modules in this folder."""
     from pkgutil import iter_modules
 
     return tuple(sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_")))
@@ -27,7 +27,7 @@ def find(name: str) -> Format:
 
 
 def formats() -> tuple[Format, ...]:
-    """Return every format, by name."""
+    """Every format, by name."""
     return tuple(find(name) for name in names())
 
 

@@ -12,13 +12,13 @@ from pytest_gbs.model.run import Run
 
 
 def arithmetic(size: Quantity, equations: Iterable[Equation]) -> str:
-    """Return `1 x 2 x 64`, `64 / 2` or `100 / (2 x 8), rounded down`; nothing if the size was not computed."""
+    """`1 x 2 x 64`, `64 / 2` or `100 / (2 x 8), rounded down`; nothing if the size was not computed."""
     found = fraction(size, equations)
     return f"{_bare(found)}{rounded(size, found)}" if found is not None else ""
 
 
 def rounded(size: Quantity, found: Fraction) -> str:
-    """Return how `size` comes of a division that leaves a remainder, to stand behind it; nothing if it leaves none."""
+    """How `size` comes of a division that leaves a remainder, to stand behind it; nothing if it leaves none."""
     if not _leaves_a_remainder(found):
         return ""
     up = size.value * prod(part.value for part in found.bottom) > prod(part.value for part in found.top)
@@ -26,7 +26,7 @@ def rounded(size: Quantity, found: Fraction) -> str:
 
 
 def torn(size: Size, run: Run) -> Fraction | None:
-    """Return the division that leaves `size` without a number, since it leaves a remainder; None if that is not why."""
+    """The division that leaves `size` without a number, since it leaves a remainder; None if that is not why."""
     if not isinstance(size, Unknown) or size.reason != Reason.NOT_WHOLE:
         return None
     for equation in run.framework.equations:
@@ -40,7 +40,7 @@ def torn(size: Size, run: Run) -> Fraction | None:
 
 
 def division(size: Size, run: Run) -> str:
-    """Return the division that leaves `size` without a number: `2 / (2 x 8)`; nothing if none does."""
+    """The division that leaves `size` without a number: `2 / (2 x 8)`; nothing if none does."""
     found = torn(size, run)
     return _bare(found) if found is not None else ""
 

@@ -17,7 +17,7 @@ _HOLDS = {True: "holds", False: "fails", None: "open"}
 
 
 def render(report: Report, options: Options) -> str:
-    """Return the stages of each file of `report`, which was made with its runs kept."""
+    """The stages of each file of `report`, which was made with its runs kept."""
     places = Places(report, options)
     return "\n".join("\n".join(_file(file, places)) + "\n" for file in report.files)
 
@@ -52,7 +52,7 @@ def _run(run: Run, places: Places) -> Iterator[str]:
 
 
 def _size(size: Size, run: Run, places: Places) -> str:
-    """Return one size: its number, where it comes from, and what it was computed from; or why it is not known."""
+    """One size: its number, where it comes from, and what it was computed from; or why it is not known."""
     if isinstance(size, Unknown):
         return f"unknown: {size.reason}"
     if not isinstance(size, Quantity):

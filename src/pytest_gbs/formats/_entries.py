@@ -11,7 +11,7 @@ from pytest_gbs.model.outcome import Finding, Fix, Undetermined
 
 
 def location(at: Location, places: Places) -> dict[str, Any]:
-    """Return the path of a place and, where the report holds the text, its lines and columns from 1, the end exclusive."""
+    """The path of a place and, where the report holds the text, its lines and columns from 1, the end exclusive."""
     position = places.position(at)
     entry: dict[str, Any] = {"path": places.path(at.source)}
     if position:
@@ -20,7 +20,7 @@ def location(at: Location, places: Places) -> dict[str, Any]:
 
 
 def finding(found: Finding, places: Places) -> dict[str, Any]:
-    """Return one finding."""
+    """One finding."""
     rule = places.report.rules.get(found.code)
     return {
         "code": found.code,
@@ -44,7 +44,7 @@ def _fix(fix: Fix, places: Places) -> dict[str, Any]:
 
 
 def undetermined(outcome: Undetermined, places: Places) -> dict[str, Any]:
-    """Return one claim or constraint that could not be decided."""
+    """One claim or constraint that could not be decided."""
     return {
         "code": outcome.code,
         "message": outcome.message,

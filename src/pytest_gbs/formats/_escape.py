@@ -10,7 +10,7 @@ _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def escape(text: str) -> str:
-    """Return `text` with controls, line breaks, signs that turn the writing around and lone surrogates written out: `\\x1b`.
+    """`text` with controls, line breaks, signs that turn the writing around and lone surrogates written out: `\\x1b`.
 
     Letters of all languages stay as they are.
     """

@@ -41,7 +41,7 @@ def excerpt(finding: Finding, places: Places, paint: Paint) -> Iterator[str]:
 
 
 def _marked(finding: Finding, places: Places) -> dict[str, dict[int, list[Mark]]]:
-    """Return the places to mark, by file and line; the finding's own file first."""
+    """The places to mark, by file and line; the finding's own file first."""
     labels: dict[Location, list[str]] = {finding.at: [finding.label]}
     for related in finding.related:
         labels.setdefault(related.at, []).append(related.label)
@@ -57,7 +57,7 @@ def _marked(finding: Finding, places: Places) -> dict[str, dict[int, list[Mark]]
 
 
 def _mark(location: Location, lines: Lines, label: str, style: str, first: bool) -> tuple[int, Mark]:
-    """Return the line of `location` and its mark there; a place of several lines is marked in its first."""
+    """The line of `location` and its mark there; a place of several lines is marked in its first."""
     position = lines.position(location)
     stop = position.end_column - 1 if position.end_line == position.line else len(lines.line(position.line))
     return position.line, Mark(position.column - 1, max(stop, position.column), escape(label), style, first)
@@ -72,7 +72,7 @@ def _window(text: str, number: int, marks: list[Mark], paint: Paint) -> Iterator
 
 
 def _shown(text: str, marks: list[Mark], paint: Paint) -> tuple[str, dict[int, int]]:
-    """Return a line of source as printed, and the column in it of each of its signs that is shown."""
+    """A line of source as printed, and the column in it of each of its signs that is shown."""
     parts: list[str] = []
     columns: dict[int, int] = {}
     column, at = 0, 0
@@ -91,7 +91,7 @@ def _shown(text: str, marks: list[Mark], paint: Paint) -> tuple[str, dict[int, i
 
 
 def _kept(text: str, marks: list[Mark]) -> list[tuple[int, int]]:
-    """Return the parts of a line that are shown: all of it, or the surroundings of each mark."""
+    """The parts of a line that are shown: all of it, or the surroundings of each mark."""
     if len(text) <= _ROOM:
         return [(0, len(text))]
     spans = sorted((mark.start, min(mark.stop, mark.start + _LONGEST)) for mark in marks)

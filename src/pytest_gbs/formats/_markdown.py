@@ -9,13 +9,13 @@ from pytest_gbs.formats._escape import escape
 
 
 def cell(text: str) -> str:
-    """Return text for a table: nothing in it is markup, a link, a mention or the end of the cell."""
+    """Text for a table: nothing in it is markup, a link, a mention or the end of the cell."""
     safe = re.sub(r"([\\`*_{}\[\]|~#!])", r"\\\1", escape(text))
     return safe.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], right: int = 0) -> str:
-    """Return a table of cells that are safe already; the first `right` columns hold numbers."""
+    """A table of cells that are safe already; the first `right` columns hold numbers."""
     names = list(head)
     rule = ["---:" if index < right else "---" for index in range(len(names))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (names, rule, *rows))

@@ -36,7 +36,7 @@ _TELL: Final = {
 
 
 def origin(size: Quantity, places: Places, here: str) -> str:
-    """Return where `size` comes from, as seen from file `here`: `max_length, line 214`."""
+    """Where `size` comes from, as seen from file `here`: `max_length, line 214`."""
     place = places.line(size.at, here) if size.at else ""
     if size.origin in (Origin.FILE, Origin.LAUNCH):
         return ", ".join(filter(None, (escape(size.key), place))) + changes(size.stages)
@@ -52,7 +52,7 @@ def origin(size: Quantity, places: Places, here: str) -> str:
 
 
 def changes(stages: tuple[int | None, ...]) -> str:
-    """Return the stages of a size that changes during training: `: first 16, 32, then 64`; nothing if it does not."""
+    """The stages of a size that changes during training: `: first 16, 32, then 64`; nothing if it does not."""
     if not stages:
         return ""
     told = ["-" if value is None else number(value) for value in stages]
@@ -61,7 +61,7 @@ def changes(stages: tuple[int | None, ...]) -> str:
 
 
 def unknown(size: Size, name: str, places: Places, here: str) -> str:
-    """Return why `size` has no number, and how to give it one."""
+    """Why `size` has no number, and how to give it one."""
     if isinstance(size, Conflict):
         return "stated as " + listing((f"{number(q.value)} ({origin(q, places, here) or 'computed'})" for q in size.values), last="and as")
     if isinstance(size, Unknown) and size.reason != Reason.MISSING:

@@ -29,7 +29,7 @@ class Paint(NamedTuple):
     ascii: bool = False
 
     def __call__(self, text: str, style: str) -> str:
-        """Return `text` in a style, or in that of a severity or a verdict."""
+        """`text` in a style, or in that of a severity or a verdict."""
         code = _OF.get(style, style)
         return f"\x1b[{code}m{text}\x1b[0m" if self.color and text and code[:1].isdigit() else text
 

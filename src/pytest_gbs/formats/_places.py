@@ -19,40 +19,40 @@ class Places:
         self._lines: dict[str, Lines | None] = {}
 
     def path(self, path: str) -> str:
-        """Return `path` of the tree as seen from the current folder, unescaped."""
+        """`path` of the tree as seen from the current folder, unescaped."""
         root, folder = self.options.root, self.options.folder
         if not root or root == folder:
             return path
         return relpath(f"/{root}/{path}", f"/{folder}")
 
     def lines(self, path: str) -> Lines | None:
-        """Return the lines of the file at `path`, or None if the report does not hold its text."""
+        """The lines of the file at `path`, or None if the report does not hold its text."""
         if path not in self._lines:
             source = self.report.sources.get(path)
             self._lines[path] = Lines(source.text) if source else None
         return self._lines[path]
 
     def position(self, location: Location) -> Position | None:
-        """Return the lines and columns of `location`, or None if the report does not hold the text."""
+        """The lines and columns of `location`, or None if the report does not hold the text."""
         lines = self.lines(location.source)
         if lines is None:
             return Position(1, 1, 1, 1) if location.stop == 0 else None
         return lines.position(location)
 
     def words(self, text: str) -> str:
-        """Return a sentence of the engine made safe to print, the paths of the tree in it as seen from the current folder."""
+        """A sentence of the engine made safe to print, the paths of the tree in it as seen from the current folder."""
         if self.options.root != self.options.folder:
             text = re.sub(r"(?<![\w./-])[^\s():,'\"]+\.[a-z]+(?=:\d)", lambda match: self.path(match.group()), text)
         return escape(text)
 
     def where(self, location: Location) -> str:
-        """Return `path:line:column`, made safe to print; the path alone where the text is not there."""
+        """`path:line:column`, made safe to print; the path alone where the text is not there."""
         position = self.position(location)
         path = escape(self.path(location.source))
         return f"{path}:{position.line}:{position.column}" if position else path
 
     def line(self, location: Location, here: str) -> str:
-        """Return where a number stands as seen from file `here`: `line 12`, or `other.yaml:12`."""
+        """Where a number stands as seen from file `here`: `line 12`, or `other.yaml:12`."""
         position = self.position(location)
         if location.source == here:
             return f"line {position.line}" if position else ""

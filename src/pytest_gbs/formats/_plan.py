@@ -15,7 +15,7 @@ _FEWEST = "fewest passes between updates at this memory"
 
 
 def render_plan(plan: Plan, format_name: str) -> str:
-    """Return `plan` in one of the formats text, markdown and json."""
+    """`plan` in one of the formats text, markdown and json."""
     if format_name == "json":
         return _json(plan)
     return _markdown(plan) if format_name == "markdown" else _text(plan)
@@ -47,7 +47,7 @@ def _markdown(plan: Plan) -> str:
 
 
 def _equation(plan: Plan) -> str:
-    """Return `64 = micro x accumulation x 2 GPUs`, the processes divided by what shares a sample."""
+    """`64 = micro x accumulation x 2 GPUs`, the processes divided by what shares a sample."""
     goal = plan.goal
     sharing = [f"{short(name)} {size}" for name, size in goal.parallel if size > 1]
     ranks = count(goal.world_size, Name.WORLD_SIZE)
@@ -66,7 +66,7 @@ def _remarks(pair: Pair, plan: Plan) -> str:
 
 
 def nothing_fits(plan: Plan) -> list[str]:
-    """Return why no pair fits, and what would."""
+    """Why no pair fits, and what would."""
     goal = plan.goal
     if not plan.data_parallel_size:
         sharing = " x ".join(f"{short(name)} {size}" for name, size in goal.parallel if size > 1)
@@ -76,7 +76,7 @@ def nothing_fits(plan: Plan) -> list[str]:
 
 
 def near(found: Near, world: int) -> list[str]:
-    """Return the batch sizes and numbers of GPUs that work, as lines."""
+    """The batch sizes and numbers of GPUs that work, as lines."""
     batches = [number(value) for value in (found.below, found.above) if value]
     sizes = "nearest global batch sizes" if len(batches) > 1 else "nearest global batch size"
     lines = [f"{sizes} on {count(world, Name.WORLD_SIZE)}: {listing(batches, last='and')}"] if batches and world else []
@@ -113,5 +113,5 @@ def _json(plan: Plan) -> str:
 
 
 def near_json(found: Near) -> dict[str, Any]:
-    """Return what is near as JSON has it."""
+    """What is near as JSON has it."""
     return {"below": found.below or None, "above": found.above or None, "world_sizes": list(found.world_sizes)}

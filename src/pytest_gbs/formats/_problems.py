@@ -15,17 +15,17 @@ _FLAGS: Final = {Applicability.SAFE: "", Applicability.SETTINGS: " --fix-setting
 
 
 def problems(report: Report) -> tuple[Finding, ...]:
-    """Return every finding once, in file order: a launcher file may be reported with several recipes."""
+    """Every finding once, in file order: a launcher file may be reported with several recipes."""
     return tuple(dict.fromkeys(report.findings()))
 
 
 def by_severity(report: Report) -> list[Finding]:
-    """Return every finding once, errors first."""
+    """Every finding once, errors first."""
     return sorted(problems(report), key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def title(finding: Finding, report: Report) -> str:
-    """Return the code and the name of the finding's rule: `CODE stale-declaration`."""
+    """The code and the name of the finding's rule: `CODE stale-declaration`."""
     rule = report.rules.get(finding.code)
     return f"{finding.code} {rule.name}" if rule else finding.code
 
@@ -55,7 +55,7 @@ def _command(finding: Finding, places: Places) -> Iterator[str]:
 
 
 def _is_plain(path: str) -> bool:
-    """Return whether a shell and a command line take `path` as it is."""
+    """Whether a shell and a command line take `path` as it is."""
     return path.isascii() and not path.startswith("-") and all(sign.isalnum() or sign in "/._-" for sign in path)
 
 
@@ -68,7 +68,7 @@ def open_claims(report: Report) -> Iterator[tuple[FileReport, Undetermined]]:
 
 
 def open_claim(outcome: Undetermined) -> str:
-    """Return what is claimed and what it implies, or what is missing to decide it; safe to print."""
+    """What is claimed and what it implies, or what is missing to decide it; safe to print."""
     if outcome.implies:
         return escape(f"{outcome.message}: {outcome.implies}")
     missing = listing((called(name) for name in outcome.missing), last="and")

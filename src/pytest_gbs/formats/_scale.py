@@ -19,7 +19,7 @@ from pytest_gbs.model.scaling import Change, Scaled, Shape, Stuck, What
 
 
 def render_scaled(results: Sequence[Scaled | Stuck], format_name: str, options: Options) -> str:
-    """Return what became of each recipe in one of the formats text, markdown and json."""
+    """What became of each recipe in one of the formats text, markdown and json."""
     if format_name == "json":
         return dump({"version": 1, "results": [_entry(each, options) for each in results]})
     if format_name == "markdown":

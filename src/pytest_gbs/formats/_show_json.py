@@ -31,7 +31,7 @@ _HARDWARE: Final = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE)
 
 
 def recipes(report: Report, places: Places) -> list[dict[str, Any]]:
-    """Return an entry for each recipe, one more for each launch of it, and one for each launcher file that was asked for."""
+    """An entry for each recipe, one more for each launch of it, and one for each launcher file that was asked for."""
     found: list[dict[str, Any]] = []
     alone = not any(file.runs for file in report.files)
     for file in report.files:
@@ -107,7 +107,7 @@ def _unknown(size: Unknown, run: Run, places: Places) -> dict[str, Any]:
 
 
 def quantity(size: Quantity, equations: Iterable[Equation], places: Places) -> dict[str, Any]:
-    """Return one known size; what says nothing is left out."""
+    """One known size; what says nothing is left out."""
     entry: dict[str, Any] = {"status": "known", "value": size.value}
     entry |= {"unit": size.unit} if size.unit else {}
     entry["origin"] = size.origin

@@ -24,7 +24,7 @@ _LISTED: Final = 8
 
 
 def title(run: Run) -> str:
-    """Return the framework and what one sample is: `TRL (SFT), samples are packed rows`."""
+    """The framework and what one sample is: `TRL (SFT), samples are packed rows`."""
     framework = run.framework
     if framework.packing and holds(framework.packing, run.document, framework.loader):
         return f"{framework.title}, {framework.unit} are packed rows"
@@ -100,7 +100,7 @@ def _examples(found: Monomial, feasible: dict[str, Any]) -> str:
 
 
 def _declared(run: Run, claim: Claim, places: Places) -> str:
-    """Return what a comment declares and whether the settings agree, each claim on hardware of its own."""
+    """What a comment declares and whether the settings agree, each claim on hardware of its own."""
     declaration = claim.declaration
     what = f"{number(declaration.value)}{' tokens' if declaration.unit == 'tokens' else ''}"
     where = places.line(declaration.at, run.shown_in)
@@ -125,13 +125,13 @@ def _stated(run: Run, name: str, places: Places) -> ShownLine:
 
 
 def _whence(run: Run, size: Quantity, places: Places) -> str:
-    """Return how `size` was computed, or where it comes from, with its stages where it changes: `= 64 / (2 x 4): first 2, 4, then 8`."""
+    """How `size` was computed, or where it comes from, with its stages where it changes: `= 64 / (2 x 4): first 2, 4, then 8`."""
     computed = arithmetic(size, run.framework.equations)
     return f"= {computed}{changes(stages(run, size.name))}" if computed else origin(size, places, run.shown_in)
 
 
 def _why(run: Run, size: Size, name: str, places: Places) -> str:
-    """Return why a size has no number: `2 / (2 x 8) is not a whole number`."""
+    """Why a size has no number: `2 / (2 x 8) is not a whole number`."""
     found = division(size, run)
     return f"{found} is not a whole number" if found else unknown(size, name, places, run.shown_in)
 
@@ -157,7 +157,7 @@ def _data_parallel(run: Run, places: Places) -> ShownLine:
 
 
 def _shared(found: Fraction) -> str:
-    """Return the GPUs and what they are divided by: `64 GPUs / (tensor 1 x context 1)`."""
+    """The GPUs and what they are divided by: `64 GPUs / (tensor 1 x context 1)`."""
     top = " x ".join(count(q.value, q.name) for q in found.top)
     return f"{top} / {_group(found.bottom)}" if found.bottom else top
 
@@ -185,7 +185,7 @@ def _world(run: Run, places: Places) -> ShownLine:
 
 
 def _part(size: Quantity, places: Places, run: Run) -> str:
-    """Return `8 nodes (line 1)`, or `8 (zero3.yaml)` for GPUs per node."""
+    """`8 nodes (line 1)`, or `8 (zero3.yaml)` for GPUs per node."""
     words = str(size.value) if size.name == Name.GPUS_PER_NODE else count(size.value, size.name)
     where = origin(size, places, run.shown_in)
     return f"{words} ({where})" if where else words

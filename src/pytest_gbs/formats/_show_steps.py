@@ -36,18 +36,18 @@ def steps(run: Run, places: Places) -> Iterator[ShownLine]:
 
 
 def stages(run: Run, name: str) -> tuple[int | None, ...]:
-    """Return the values that size `name` has one after the other; nothing if it does not change."""
+    """The values that size `name` has one after the other; nothing if it does not change."""
     return stages_of(name, run.geometry.stated, run.framework.equations)
 
 
 def span(run: Run, size: Quantity) -> str:
-    """Return the number of `size`, or the first and the last where it changes while training runs: `32 to 128`."""
+    """The number of `size`, or the first and the last where it changes while training runs: `32 to 128`."""
     first = next((value for value in stages(run, size.name) if value is not None), size.value)
     return number(size.value) if first == size.value else f"{number(first)} to {number(size.value)}"
 
 
 def batch_text(run: Run) -> str:
-    """Return the global batch size: `128`, `32 to 128`, `16 x GPUs`, or `unknown`."""
+    """The global batch size: `128`, `32 to 128`, `16 x GPUs`, or `unknown`."""
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     if isinstance(size, Quantity):
         return span(run, size)
@@ -111,7 +111,7 @@ def _told(interval: _Interval | None) -> str:
 
 
 def _every(run: Run, name: str) -> _Interval | None:
-    """Return how often something is done, None if nothing says."""
+    """How often something is done, None if nothing says."""
     size = run.geometry.get(name)
     if isinstance(size, Quantity):
         steps = f"every {number(size.value)} steps" if size.value != 1 else "every step"
@@ -121,7 +121,7 @@ def _every(run: Run, name: str) -> _Interval | None:
 
 
 def _samples(run: Run, steps: int) -> str:
-    """Return how many samples so many optimizer steps take: ` = 12,800 samples`, ` = 1600 samples per GPU`."""
+    """How many samples so many optimizer steps take: ` = 12,800 samples`, ` = 1600 samples per GPU`."""
     sizes = {**run.geometry.stated, **run.geometry.realised}
     found = symbolic(Name.GLOBAL_BATCH_SIZE, sizes, run.framework.equations)
     if found is None or (found.coefficient * steps).denominator != 1:
@@ -135,7 +135,7 @@ def _samples(run: Run, steps: int) -> str:
 
 
 def _other_interval(run: Run, name: str) -> _Interval | None:
-    """Return what a recipe says where it does not count steps: the text of the key that would have to be `steps`."""
+    """What a recipe says where it does not count steps: the text of the key that would have to be `steps`."""
     for row in run.framework.rows:
         if row.name != name:
             continue

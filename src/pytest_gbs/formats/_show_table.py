@@ -33,7 +33,7 @@ def _row(file: FileReport, run: Run, places: Places) -> tuple[str, ...]:
 
 
 def _launched(name: str, launch: Launch, places: Places) -> str:
-    """Return `run.sh:12 (torchrun)`, or `sft.yaml (run.sh:12, torchrun)` where a file is the recipe, called `name`."""
+    """`run.sh:12 (torchrun)`, or `sft.yaml (run.sh:12, torchrun)` where a file is the recipe, called `name`."""
     position = places.position(launch.at) if launch.at.stop else None
     if position is None:
         return f"{name} ({launch.command})"

@@ -34,14 +34,14 @@ def show_text(report: Report, options: Options) -> str:
 
 
 def blocks(file: FileReport) -> list[tuple[Run, tuple[Run, ...]]]:
-    """Return the runs that are told in a block each: the recipe with its launches, or every launch where nothing runs without."""
+    """The runs that are told in a block each: the recipe with its launches, or every launch where nothing runs without."""
     if file.runs and file.runs[0].launch is None:
         return [(file.runs[0], file.runs[1:])]
     return [(run, ()) for run in file.runs]
 
 
 def launcher_files(report: Report) -> list[FileReport]:
-    """Return the launcher files that were asked for: by name, or since there is no recipe beside them."""
+    """The launcher files that were asked for: by name, or since there is no recipe beside them."""
     alone = not any(file.runs for file in report.files)
     return [file for file in report.files if file.launcher is not None and (file.named or alone)]
 

@@ -24,27 +24,27 @@ _SAID = (Needs.CLAIMS, Needs.POLICIES, Needs.LOCKED, Needs.BASE)
 
 
 def count(number: int, noun: str) -> str:
-    """Return `1 recipe`, `2 recipes`."""
+    """`1 recipe`, `2 recipes`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def files(report: Report, role: str | None = None) -> int:
-    """Return how many files the report is about, or those of one role; documents of one file count once."""
+    """How many files the report is about, or those of one role; documents of one file count once."""
     return len({file.path for file in report.files if role is None or file.role == role})
 
 
 def launchers(report: Report) -> int:
-    """Return how many launcher files the report is about."""
+    """How many launcher files the report is about."""
     return len({file.path for file in report.files if file.role == Role.LAUNCHER and not file.launches})
 
 
 def launches(report: Report) -> int:
-    """Return how many commands launch the recipes that the report is about."""
+    """How many commands launch the recipes that the report is about."""
     return sum(file.launches for file in report.files)
 
 
 def headline(report: Report, paint: Paint = _PLAIN) -> str:
-    """Return `22 recipes in 25 files, 3 launchers: 3 verified, 19 unclaimed`; of scripts alone `26 launches in 25 files, no recipe`.
+    """`22 recipes in 25 files, 3 launchers: 3 verified, 19 unclaimed`; of scripts alone `26 launches in 25 files, no recipe`.
 
     Recipes of which no claim was verified, only what the framework asks for, are `consistent`. Errors and warnings come last.
     """
@@ -67,12 +67,12 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
 
 
 def _claims_hold(file: FileReport, report: Report) -> bool:
-    """Return whether something was verified that people said of the batch: a claim, a policy, an entry of the lock."""
+    """Whether something was verified that people said of the batch: a claim, a policy, an entry of the lock."""
     return any(word == Verdict.VERIFIED and code in report.rules and report.rules[code].needs in _SAID for code, word in file.rules)
 
 
 def severities(found: Iterable[Finding]) -> str:
-    """Return how many errors and warnings were found, to stand behind the verdicts: `; 2 errors, 1 warning`; nothing if there are none."""
+    """How many errors and warnings were found, to stand behind the verdicts: `; 2 errors, 1 warning`; nothing if there are none."""
     numbers = Counter(finding.severity for finding in found)
     told = [count(numbers[severity], severity) for severity in (Severity.ERROR, Severity.WARNING) if numbers[severity]]
     return f"; {', '.join(told)}" if told else ""
@@ -105,7 +105,7 @@ def remarks(report: Report, places: Places) -> Iterator[str]:
 
 
 def unclaimed_in_words(number: int) -> str:
-    """Return what unclaimed means for so many recipes, and which command protects them."""
+    """What unclaimed means for so many recipes, and which command protects them."""
     subject, object_ = ("this recipe states", "it") if number == 1 else ("these recipes state", "them")
     return f"unclaimed: {subject} no batch size, so a change would go unnoticed; gbs lock protects {object_}"
 
@@ -127,7 +127,7 @@ def _assumed(report: Report) -> Iterator[str]:
 
 
 def _subject(report: Report, recipes: list[FileReport]) -> str:
-    """Return which recipes assume something: `verified and violated`, or `2 of 3 verified and the violated one`."""
+    """Which recipes assume something: `verified and violated`, or `2 of 3 verified and the violated one`."""
     words = []
     for verdict in _JUDGED:
         number, of = sum(file.verdict == verdict for file in recipes), report.number(verdict)

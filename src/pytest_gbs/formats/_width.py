@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def width(text: str) -> int:
-    """Return the columns that `text` takes: two for wide East Asian signs, none for signs that combine with the one before."""
+    """The columns that `text` takes: two for wide East Asian signs, none for signs that combine with the one before."""
     if text.isascii():
         return len(text)
     from unicodedata import category, east_asian_width
@@ -19,10 +19,10 @@ def width(text: str) -> int:
 
 
 def left(text: str, columns: int) -> str:
-    """Return `text` filled up with spaces behind to `columns`."""
+    """`text` filled up with spaces behind to `columns`."""
     return text + " " * (columns - width(text))
 
 
 def right(text: str, columns: int) -> str:
-    """Return `text` filled up with spaces before to `columns`."""
+    """`text` filled up with spaces before to `columns`."""
     return " " * (columns - width(text)) + text

@@ -10,7 +10,7 @@ from pytest_gbs.model.report import Report
 
 
 def render(report: Report, options: Options) -> str:
-    """Return a line for each finding; nothing if there is none."""
+    """A line for each finding; nothing if there is none."""
     places = Places(report, options)
     lines = (f"{places.where(finding.at)}: {finding.code} {escape(finding.message)}\n" for finding in problems(report))
     return "".join(lines)

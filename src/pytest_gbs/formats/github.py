@@ -19,7 +19,7 @@ _COMMAND: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severit
 
 
 def render(report: Report, options: Options) -> str:
-    """Return a command for each finding that GitHub would show, errors first, then one that counts the others."""
+    """A command for each finding that GitHub would show, errors first, then one that counts the others."""
     # Annotations are placed by the path from the repository's root, wherever the step runs.
     places = Places(report, options._replace(root="", folder=""))
     told = Counter[str]()
@@ -37,7 +37,7 @@ def render(report: Report, options: Options) -> str:
 
 
 def _command(finding: Finding, report: Report, places: Places) -> str:
-    """Return the workflow command of one finding."""
+    """The workflow command of one finding."""
     properties = {"file": escape(finding.at.source)}
     position = places.position(finding.at)
     if position:

@@ -17,7 +17,7 @@ _SEVERITY: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity
 
 
 def render(report: Report, options: Options) -> str:
-    """Return the report as JSON; paths are relative to the root, as GitLab wants them."""
+    """The report as JSON; paths are relative to the root, as GitLab wants them."""
     places = Places(report, options._replace(root="", folder=""))
     found = problems(report)
     issues = [_issue(finding, mark, report, places) for finding, mark in zip(found, fingerprints(found), strict=True)]

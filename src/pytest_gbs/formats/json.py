@@ -18,14 +18,14 @@ VERSION: Final = 1
 
 
 def render(report: Report, options: Options) -> str:
-    """Return what a check found: a summary, and each file that is something to us."""
+    """What a check found: a summary, and each file that is something to us."""
     places = Places(report, options)
     told = [_file(file, places) for file in report.files if file.role != Role.NEITHER or file.findings]
     return dump({"version": VERSION, "summary": _summary(report), "files": told})
 
 
 def show(report: Report, options: Options) -> str:
-    """Return the geometry of every recipe, and of every launcher file that was asked for."""
+    """The geometry of every recipe, and of every launcher file that was asked for."""
     from pytest_gbs.formats._show_json import recipes
 
     return dump({"version": VERSION, "recipes": recipes(report, Places(report, options))})

@@ -11,7 +11,7 @@ from pytest_gbs.model.report import Report
 
 
 def render(report: Report, options: Options) -> str:
-    """Return the summary and a table of findings, errors first."""
+    """The summary and a table of findings, errors first."""
     places = Places(report, options)
     parts = [f"**{cell(headline(report))}**"]
     found = by_severity(report)
@@ -28,7 +28,7 @@ def render(report: Report, options: Options) -> str:
 
 
 def show(report: Report, options: Options) -> str:
-    """Return a table with a row for each recipe."""
+    """A table with a row for each recipe."""
     from pytest_gbs.formats._show_table import HEAD, RIGHT, rows
 
     return table(HEAD, ([cell(text) for text in row] for row in rows(report, Places(report, options))), RIGHT) + "\n"

@@ -24,7 +24,7 @@ _LONGEST: Final = 1024
 
 
 def render(report: Report, options: Options) -> str:
-    """Return one SARIF run with every rule, fired or not; paths are relative to the root."""
+    """One SARIF run with every rule, fired or not; paths are relative to the root."""
     places = Places(report, options._replace(root="", folder=""))
     rules = list(report.rules.values())
     number = {rule.code: index for index, rule in enumerate(rules)}
@@ -88,7 +88,7 @@ def _physical(at: Location, places: Places) -> dict[str, Any]:
 
 
 def _uri(path: str) -> str:
-    """Return a path as a URI: every byte outside of letters, digits and `-._~/` as a per cent sign and its number."""
+    """A path as a URI: every byte outside of letters, digits and `-._~/` as a per cent sign and its number."""
     return "".join(sign if (sign := chr(byte)) in _PLAIN else f"%{byte:02X}" for byte in path.encode("utf-8", "surrogatepass"))
 
 

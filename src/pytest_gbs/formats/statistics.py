@@ -11,7 +11,7 @@ from pytest_gbs.model.report import Report
 
 
 def render(report: Report, options: Options) -> str:
-    """Return a line for each rule that fired, most often first, and the headline of the summary."""
+    """A line for each rule that fired, most often first, and the headline of the summary."""
     fired = Counter((title(finding, report), finding.severity) for finding in problems(report))
     lines = [
         f"{number:>6,}  {severity:<7}  {name}" for (name, severity), number in sorted(fired.items(), key=lambda item: (-item[1], item[0]))

@@ -18,7 +18,7 @@ _ROOM: Final = 106
 
 
 def render(report: Report, options: Options) -> str:
-    """Return all findings and the summary."""
+    """All findings and the summary."""
     places, paint = Places(report, options), Paint(options.color, options.ascii)
     blocks = [_block(finding, places, paint) for finding in problems(report)]
     if options.verbosity > 0:
@@ -29,20 +29,20 @@ def render(report: Report, options: Options) -> str:
 
 
 def render_finding(finding: Finding, report: Report, options: Options | None = None) -> str:
-    """Return one finding as `gbs check` prints it, without a line break at the end."""
+    """One finding as `gbs check` prints it, without a line break at the end."""
     options = options or Options()
     return _block(finding, Places(report, options), Paint(options.color, options.ascii))
 
 
 def show(report: Report, options: Options) -> str:
-    """Return the batch geometry: a block for one recipe, a table for many."""
+    """The batch geometry: a block for one recipe, a table for many."""
     from pytest_gbs.formats._show_text import show_text
 
     return show_text(report, options)
 
 
 def _block(finding: Finding, places: Places, paint: Paint) -> str:
-    """Return the lines of one finding."""
+    """The lines of one finding."""
     from pytest_gbs.formats._excerpt import excerpt
 
     severity = paint(finding.severity, finding.severity)

@@ -32,7 +32,7 @@ class _Known(NamedTuple):
 
 @cache
 def tables() -> tuple[Framework, ...]:
-    """Return the tables of all frameworks."""
+    """The tables of all frameworks."""
     return tuple(table for _, _, table in named_tables())
 
 
@@ -43,22 +43,22 @@ def named_tables() -> Iterator[tuple[str, int, Framework]]:
 
 
 def titles() -> tuple[str, ...]:
-    """Return the titles of all tables, none of them loaded."""
+    """The titles of all tables, none of them loaded."""
     return tuple(entry.title for entry in _known().how.entries)
 
 
 def hints() -> tuple[str, ...]:
-    """Return words of which at least one occurs in the text of every recipe."""
+    """Words of which at least one occurs in the text of every recipe."""
     return _known().how.hints
 
 
 def called() -> tuple[str, ...]:
-    """Return words of which at least one occurs in the text of every Python program that sets a batch size."""
+    """Words of which at least one occurs in the text of every Python program that sets a batch size."""
     return _known().how.called
 
 
 def recognise(document: Document, program: Program = NO_PROGRAM) -> Framework | None:
-    """Return the table that `document` is a recipe of, or None if it is not a recipe that any table knows.
+    """The table that `document` is a recipe of, or None if it is not a recipe that any table knows.
 
     The words of the `program` that reads it count as nearer than those of the document's own path.
     """
@@ -66,7 +66,7 @@ def recognise(document: Document, program: Program = NO_PROGRAM) -> Framework | 
 
 
 def description(name: str) -> Raw | None:
-    """Return the description called `name`, None if there is none: a file of this folder, a shared part (`_trl`) too, or one table.
+    """The description called `name`, None if there is none: a file of this folder, a shared part (`_trl`) too, or one table.
 
     A table goes by its slug, as `gbs schema` lists it: `trl-grpo` is one of those that `trl_grpo` describes.
     """
@@ -81,14 +81,14 @@ def description(name: str) -> Raw | None:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all descriptions, shared parts too."""
+    """The names of all descriptions, shared parts too."""
     from pytest_gbs.frameworks._files import names as of_files
 
     return tuple(dict.fromkeys((*of_files(), *map(slug, titles()))))
 
 
 def slug(title: str) -> str:
-    """Return the title of a table as file names and settings have it: `TRL (SFT)` is `trl-sft`."""
+    """The title of a table as file names and settings have it: `TRL (SFT)` is `trl-sft`."""
     return "-".join("".join(sign if sign.isalnum() else " " for sign in title.lower()).split())
 
 
@@ -105,7 +105,7 @@ def _table(name: str, number: int) -> Framework:
 
 @cache
 def _known() -> _Known:
-    """Return the tables as they were written down when the package was built, or, where one has changed since, from their files."""
+    """The tables as they were written down when the package was built, or, where one has changed since, from their files."""
     written = prebuilt("frameworks", SEARCH)
     return _from_files() if written is None else _Known(restored_index(written[0]), dict(zip(*written[1:], strict=True)))
 
@@ -119,6 +119,6 @@ def _from_files() -> _Known:
 
 
 def to_write_down() -> tuple[object, ...]:
-    """Return what `tables` and the rest would find, made of the files: the index, the names of the tables, and the tables."""
+    """What `tables` and the rest would find, made of the files: the index, the names of the tables, and the tables."""
     known = _from_files()
     return stored_index(known.how), tuple(known.tables), tuple(known.tables.values())

@@ -50,7 +50,7 @@ class _Named:
         self.usual = self.reading(raw["reading"]) if "reading" in raw else _STRICT if raw.get("strict", False) else _LENIENT
 
     def condition(self, stated: Any) -> Condition:
-        """Return a condition: one that is described here, or one by name, `not` in front of it turns it round."""
+        """A condition: one that is described here, or one by name, `not` in front of it turns it round."""
         if isinstance(stated, str):
             turned = stated.startswith("not ")
             found = self.condition(self._conditions[stated.removeprefix("not ")])
@@ -71,14 +71,14 @@ class _Named:
         return self.condition(raw[key]) if key in raw else None
 
     def reading(self, stated: Any) -> Reading:
-        """Return what happens with odd values: as described here, or as the name says; `like` another with differences."""
+        """What happens with odd values: as described here, or as the name says; `like` another with differences."""
         if isinstance(stated, str):
             return self.reading(self._readings[stated]) if stated in self._readings else READINGS[stated]
         return _differing(self.reading(stated["like"]) if "like" in stated else Reading(), stated)
 
 
 def _differing(base: Reading, raw: Raw) -> Reading:
-    """Return `base` with what `raw` says of single kinds of values, or of all of them at once."""
+    """`base` with what `raw` says of single kinds of values, or of all of them at once."""
     changes: Raw = dict.fromkeys(map(_field, KINDS), raw["all"]) if "all" in raw else {}
     changes.update({_field(kind): raw[kind] for kind in KINDS if kind in raw})
     if "words" in raw:
@@ -99,7 +99,7 @@ def _words(stated: Raw) -> Iterator[tuple[str | int, str]]:
 
 
 def build_framework(raw: Raw, name: str, home: str) -> Framework:
-    """Return the table that `raw` describes, called `name` where it does not say itself; what is not a formula is left out.
+    """The table that `raw` describes, called `name` where it does not say itself; what is not a formula is left out.
 
     `raw` is plain, and all names in it are known. `home` says where it is described: the source of each fact that cites none.
     """
@@ -143,7 +143,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
 
 
 def _in_eras(built: Framework, raw: Raw, name: str, home: str) -> Framework:
-    """Return `built` with its eras: those of `since` and `until`, or those of `before`, what it was before a version by version."""
+    """`built` with its eras: those of `since` and `until`, or those of `before`, what it was before a version by version."""
     if "before" not in raw:
         return in_eras(built)
     versions = sorted(raw["before"], key=lambda version: parse_version(version) or ())
@@ -157,7 +157,7 @@ def _hook(name: str | None) -> Any:
 
 
 def _key(text: str) -> KeyPath:
-    """Return the path that `text` writes with dots; a dot behind a backslash is part of a key."""
+    """The path that `text` writes with dots; a dot behind a backslash is part of a key."""
     return tuple(part.replace("\\.", ".") for part in re.split(r"(?<!\\)\.", text))
 
 

@@ -15,7 +15,7 @@ from pytest_gbs.model.framework import Framework
 
 @cache
 def description(name: str) -> Raw | None:
-    """Return what `name`.toml says, a shared part (`_trl`) too; None if there is no such file."""
+    """What `name`.toml says, a shared part (`_trl`) too; None if there is no such file."""
     import tomllib
 
     plain = name.replace("_", "").isalnum()
@@ -24,7 +24,7 @@ def description(name: str) -> Raw | None:
 
 
 def names() -> list[str]:
-    """Return the names of all files, those of shared parts, which start with an underscore, too."""
+    """The names of all files, those of shared parts, which start with an underscore, too."""
     return sorted(name.removesuffix(".toml") for name in listdir(Path(__file__).parent) if name.endswith(".toml"))
 
 

@@ -34,7 +34,7 @@ class Relation(NamedTuple):
 
 
 def formula(text: str) -> Formula | None:
-    """Return what a formula says, or None if it is none."""
+    """What a formula says, or None if it is none."""
     match = _formula().fullmatch(" ".join(text.split()))
     if match is None:
         return None
@@ -43,7 +43,7 @@ def formula(text: str) -> Formula | None:
 
 
 def relation(text: str) -> Relation | None:
-    """Return what a relation says, or None if it is none."""
+    """What a relation says, or None if it is none."""
     text = " ".join(text.split())
     match = _multiple().fullmatch(text)
     if match is not None:

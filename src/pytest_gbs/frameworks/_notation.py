@@ -56,7 +56,7 @@ class Plain(NamedTuple):
 
 
 def expand(raw: Raw, find: Find) -> tuple[Plain, ...]:
-    """Return the plain descriptions of `raw`: one, or one for each of its variants; `find` gives the description of a name.
+    """The plain descriptions of `raw`: one, or one for each of its variants; `find` gives the description of a name.
 
     A variant may inherit from the `parts` of its own file as well.
 
@@ -91,7 +91,7 @@ class _Family:
         self._asked: list[str] = []
 
     def over(self, base: Raw, raw: Raw) -> Raw:
-        """Return `raw` over all that it inherits, and that over `base`; of several parents the later is nearer.
+        """`raw` over all that it inherits, and that over `base`; of several parents the later is nearer.
 
         Raises:
             NotationError: as for `expand`.
@@ -104,7 +104,7 @@ class _Family:
         return merge(base, {key: value for key, value in raw.items() if key != "inherits"})
 
     def _whole(self, name: str) -> Raw:
-        """Return what others inherit from the description of that name."""
+        """What others inherit from the description of that name."""
         if name in self._known:
             return self._known[name]
         parent = self._find(name)
@@ -125,7 +125,7 @@ class _Family:
 
 
 def merge(base: Raw, own: Raw) -> Raw:
-    """Return `base` with `own` over it: tables are merged, own list entries go before inherited ones, all else is replaced.
+    """`base` with `own` over it: tables are merged, own list entries go before inherited ones, all else is replaced.
 
     `own["without"]` names what is left out of `base` first: paths such as `keys.max_steps`, the last part of which may have dots, and
     `keys.training.*` for all that start so. Entries of a list go by what they are for: `equations.world_size`,
@@ -163,13 +163,13 @@ def _others(key: str, inherited_entries: list[Any], own: list[Any]) -> Iterator[
 
 
 def _given_by(equation: str | Raw) -> tuple[str, str | None, str | None, str]:
-    """Return the size that an equation gives, the versions since and until which it does, and when."""
+    """The size that an equation gives, the versions since and until which it does, and when."""
     described: Raw = {"formula": equation} if isinstance(equation, str) else equation
     return described["formula"].partition("=")[0].strip(), described.get("since"), described.get("until"), str(described.get("when", ""))
 
 
 def _without(raw: Raw, path: str) -> Raw | None:
-    """Return `raw` without what is at `path`; None if nothing is there."""
+    """`raw` without what is at `path`; None if nothing is there."""
     first, _, rest = path.partition(".")
     inside = raw.get(first)
     if not rest:
@@ -191,14 +191,14 @@ def _less(raw: Raw, key: str, rest: Any) -> Raw | None:
 
 
 def _called(entry: Any) -> tuple[Any, ...]:
-    """Return what an entry of a list is for: an equation's size, a constraint's rule, a switch's condition, a key."""
+    """What an entry of a list is for: an equation's size, a constraint's rule, a switch's condition, a key."""
     described: Raw = entry if isinstance(entry, dict) else {"formula": str(entry)}
     size = described.get("formula", "").partition("=")[0].strip()
     return size, described.get("rule"), described.get("condition"), described.get("key")
 
 
 def words(stated: Any) -> tuple[str, ...]:
-    """Return the words of a text or of a list of texts: `marks = "packing max_length"` says what a list of the two says."""
+    """The words of a text or of a list of texts: `marks = "packing max_length"` says what a list of the two says."""
     return tuple(stated.split()) if isinstance(stated, str) else tuple(word for each in stated for word in each.split())
 
 
@@ -207,7 +207,7 @@ def _listed(stated: Any) -> list[Any]:
 
 
 def _plain(whole: Raw, putting: _Putting, variant: int | None) -> Plain:
-    """Return `whole` with its words put in, and each version of `before` as the whole description that it is."""
+    """`whole` with its words put in, and each version of `before` as the whole description that it is."""
     newest = {key: value for key, value in whole.items() if key != "before"}
     versions: Raw = whole.get("before", {})
     if len(versions) > MOST_VERSIONS:
@@ -228,7 +228,7 @@ def _era(newest: Raw, version: str, changes: Raw) -> Raw:
 
 
 def put_in(value: Any, words: Raw) -> Any:
-    """Return a part of a description with its words put in."""
+    """A part of a description with its words put in."""
     return _Putting().value(value, words)
 
 
@@ -240,7 +240,7 @@ class _Putting:
         self._values = MOST_DESCRIBED
 
     def settled(self, known: Raw) -> Raw:
-        """Return the words of a `let` with the words in them put in."""
+        """The words of a `let` with the words in them put in."""
         for _ in range(DEEPEST_WORDS):
             settled = {word: self._text(value, known) if isinstance(value, str) else value for word, value in known.items()}
             if settled == known:
@@ -249,11 +249,11 @@ class _Putting:
         return known
 
     def into(self, raw: Raw, known: Raw) -> Raw:
-        """Return `raw` without its `let`, each word of which is in braces elsewhere: `{section}.lr`."""
+        """`raw` without its `let`, each word of which is in braces elsewhere: `{section}.lr`."""
         return {self._key(key, known): self.value(value, known) for key, value in raw.items() if key != "let"}
 
     def value(self, value: Any, known: Raw) -> Any:
-        """Return `value` with the words in it put in."""
+        """`value` with the words in it put in."""
         self._values -= 1
         if self._values < 0:
             raise NotationError((), f"covers more than {MOST_DESCRIBED:,} values")

@@ -9,7 +9,7 @@ from pytest_gbs.frameworks._notation import Path, Plain, Raw, put_in
 
 
 def stated_at(raw: Raw, plain: Plain, path: Path) -> Path | None:
-    """Return the path at which `raw` says what `plain`, made of it, says at `path`; None where `raw` has inherited it."""
+    """The path at which `raw` says what `plain`, made of it, says at `path`; None where `raw` has inherited it."""
     meant: Any = plain.raw
     versions: tuple[str, ...] = ()
     if path[:1] == ("before",) and len(path) > 1:
@@ -33,7 +33,7 @@ def _homes(raw: Raw, variant: int | None, versions: tuple[str, ...]) -> Iterator
 
 
 def _follow(stated: Any, meant: Any, path: Path, words: Raw) -> Path | None:
-    """Return the path in `stated` that leads to what is at `path` in `meant`, where `words` are put in."""
+    """The path in `stated` that leads to what is at `path` in `meant`, where `words` are put in."""
     if not path:
         return ()
     here, *rest = path

@@ -16,7 +16,7 @@ Recognise: TypeAlias = Callable[[Document, Program], Framework | None]
 
 
 def recogniser(extra: tuple[Framework, ...]) -> Recognise:
-    """Return a function like `recognise` for which the tables `extra` come first."""
+    """A function like `recognise` for which the tables `extra` come first."""
     if not extra:
         return recognise
     fitting: dict[tuple[int, ...], Recogniser] = {}
@@ -33,12 +33,12 @@ def recogniser(extra: tuple[Framework, ...]) -> Recognise:
 
 
 def all_hints(extra: tuple[Framework, ...]) -> tuple[str, ...]:
-    """Return words of which at least one occurs in the text of every recipe, those of the tables `extra` too."""
+    """Words of which at least one occurs in the text of every recipe, those of the tables `extra` too."""
     return (*hints(), *build(("", number, table) for number, table in enumerate(extra)).hints) if extra else hints()
 
 
 def all_called(extra: tuple[Framework, ...]) -> tuple[str, ...]:
-    """Return words of which at least one occurs in every Python program with a recipe, those of the tables `extra` too."""
+    """Words of which at least one occurs in every Python program with a recipe, those of the tables `extra` too."""
     return (*called(), *build(("", number, table) for number, table in enumerate(extra)).called) if extra else called()
 
 

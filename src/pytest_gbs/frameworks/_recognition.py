@@ -43,7 +43,7 @@ class TableEntry(NamedTuple):
     when: tuple[Condition, ...]
 
     def admits(self, seen: int) -> bool:
-        """Return whether a document with the keys `seen` may belong to this table."""
+        """Whether a document with the keys `seen` may belong to this table."""
         # A loop rather than all(): this is asked of several tables for every recipe.
         for group in self.one_of:
             if not group & seen:
@@ -51,18 +51,18 @@ class TableEntry(NamedTuple):
         return not (seen & self.none_of or self.all_of & ~seen)
 
     def admits_alone(self, seen: int, program: Program) -> bool:
-        """Return whether the settings `seen` of a command line without a file may be those of a program of this table."""
+        """Whether the settings `seen` of a command line without a file may be those of a program of this table."""
         own = not (self.programs or self.uses) if not self.name else program.is_of(self.programs, self.uses)
         return own and not self.all_of & ~seen
 
     def suits(self, document: Document) -> bool:
-        """Return whether the syntax and the values of `document` are those that this table asks for, where it asks for any."""
+        """Whether the syntax and the values of `document` are those that this table asks for, where it asks for any."""
         if self.syntax and self.syntax != document.syntax:
             return False
         return not self.when or any(holds(condition, document, self.loader) for condition in self.when)
 
     def nearness(self, words: list[str]) -> tuple[int, int]:
-        """Return how near to the end of a path, read as `words`, one of this table's words stands, then its weight."""
+        """How near to the end of a path, read as `words`, one of this table's words stands, then its weight."""
         return max((number for number, word in enumerate(words) if word in self.paths), default=-1), self.weight
 
 
@@ -91,7 +91,7 @@ class Recogniser:
             self._doors |= entry.doors
 
     def recognise(self, document: Document, program: Program = NO_PROGRAM) -> Framework | None:
-        """Return the table that `document` is a recipe of, or None if it is not a recipe that any table knows.
+        """The table that `document` is a recipe of, or None if it is not a recipe that any table knows.
 
         The words of the `program` that reads it count as nearer than those of the document's own path; if it is alone, so does
         whose program it is, whatever keys tell the files of several tables from each other.
@@ -116,7 +116,7 @@ class Recogniser:
         return self._load(entries[0]) if entries else None
 
     def _of_program(self, document: Document) -> Framework | None:
-        """Return the table of what a Python program calls; a dictionary and a module must have the keys of the table too."""
+        """The table of what a Python program calls; a dictionary and a module must have the keys of the table too."""
         root, _, last = document.called.partition(".")
         name = f"{root}.{last.rpartition('.')[2]}" if last else root
         entries = [entry for entry in self._entries if name in entry.calls and (not entry.imports or entry.imports in document.imports)]
@@ -127,13 +127,13 @@ class Recogniser:
         return self._load(found) if found is not None else None
 
     def _alone(self, seen: int, doors: int, program: Program) -> list[TableEntry]:
-        """Return the entries whose program it is; the keys that tell files apart choose among several."""
+        """The entries whose program it is; the keys that tell files apart choose among several."""
         found = [entry for entry in self._entries if entry.doors & doors and entry.admits_alone(seen, program)]
         found = [entry for entry in found if not entry.yields] or found
         return [entry for entry in found if entry.admits(seen)] or [entry for entry in found if not seen & entry.none_of] or found
 
     def _admitted(self, seen: int, doors: int) -> tuple[TableEntry, ...]:
-        """Return the entries that a document with the keys `seen`, some of them `doors`, may belong to; recipes of one folder are alike."""
+        """The entries that a document with the keys `seen`, some of them `doors`, may belong to; recipes of one folder are alike."""
         found = self._alike.get(seen)
         if found is None:
             if len(self._alike) >= _MOST_ALIKE:
@@ -145,7 +145,7 @@ class Recogniser:
 
 
 def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
-    """Return the index of tables, each with the name of its file and its number there."""
+    """The index of tables, each with the name of its file and its number there."""
     bits: dict[KeyPath, int] = {}
     hints: set[str] = set()
     called: set[str] = set()
@@ -172,7 +172,7 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
 
 
 def _named_above(document: Document, entries: list[TableEntry]) -> list[str]:
-    """Return the words of the programs that the comments above the first key name, the one named first last; of tables that ask."""
+    """The words of the programs that the comments above the first key name, the one named first last; of tables that ask."""
     if not any(entry.header for entry in entries):
         return []
     text = " ".join(block.text for block in document.comments if block.placement == "header")
@@ -181,7 +181,7 @@ def _named_above(document: Document, entries: list[TableEntry]) -> list[str]:
 
 
 def _words(path: str) -> list[str]:
-    """Return the lower-case words of a path: `recipes/zephyr/dpo/config_full.yaml` has five and its extension."""
+    """The lower-case words of a path: `recipes/zephyr/dpo/config_full.yaml` has five and its extension."""
     for sign in "._-":
         path = path.replace(sign, "/")
     return path.lower().split("/")

@@ -25,12 +25,12 @@ _ANY: Final = f"^{NUMBER}$"
 
 
 def text(table: Framework) -> str:
-    """Return the text of the JSON Schema of the sizes in a recipe of `table`."""
+    """The text of the JSON Schema of the sizes in a recipe of `table`."""
     return json.dumps(schema(table), indent=1) + "\n"
 
 
 def schema(table: Framework) -> Schema:
-    """Return the JSON Schema of the sizes in a recipe of `table`."""
+    """The JSON Schema of the sizes in a recipe of `table`."""
     plain: Schema = {"type": "object", "properties": {}}
     conditional = []
     for row in table.rows:
@@ -56,7 +56,7 @@ def _place(schema: Schema, key: KeyPath, leaf: Schema) -> None:
 
 
 def _nested(key: KeyPath, leaf: Schema, required: bool) -> Schema:
-    """Return the schema of documents whose value at `key` is a `leaf`, and which have one if `required`."""
+    """The schema of documents whose value at `key` is a `leaf`, and which have one if `required`."""
     for part in reversed(key):
         leaf = {"properties": {str(part): leaf}}
         if required:
@@ -65,7 +65,7 @@ def _nested(key: KeyPath, leaf: Schema, required: bool) -> Schema:
 
 
 def _condition(condition: Condition) -> Schema:
-    """Return the schema of the documents of which `condition` is true."""
+    """The schema of the documents of which `condition` is true."""
     matches = [_nested(condition.key, each, required=True) for each in _alike(condition.values)]
     if condition.default in condition.values:
         matches.append({"not": _nested(condition.key, {}, required=True)})
@@ -153,6 +153,6 @@ def _texts(row: Row) -> Iterator[Schema]:
 
 
 def _spelling(word: int) -> str:
-    """Return the pattern of texts that Python reads as `word`: `-1`, ` -0_1`."""
+    """The pattern of texts that Python reads as `word`: `-1`, ` -0_1`."""
     sign = "-" if word < 0 else r"\+?"
     return rf"^\s*{sign}(?:0_?)*{'_?'.join(str(abs(word)))}\s*$"

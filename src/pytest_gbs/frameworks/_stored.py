@@ -33,7 +33,7 @@ _HOOK: Final = "hook"
 
 
 def stored(value: Any) -> Any:
-    """Return `value` as plain tuples, sets, texts and numbers; a named tuple and a function become lists that start with their names."""
+    """`value` as plain tuples, sets, texts and numbers; a named tuple and a function become lists that start with their names."""
     if callable(value):
         return [_HOOK, value.__name__]
     if not isinstance(value, tuple):
@@ -42,7 +42,7 @@ def stored(value: Any) -> Any:
 
 
 def restored(value: Any) -> Any:
-    """Return what `stored` made `value` of."""
+    """What `stored` made `value` of."""
     kind = type(value)
     if kind is tuple:
         return tuple(map(restored, value)) if value else value
@@ -53,12 +53,12 @@ def restored(value: Any) -> Any:
 
 
 def stored_index(index: Index) -> Any:
-    """Return how tables are recognised, as `stored` does it; what is plain already stays so, since every start restores all of it."""
+    """How tables are recognised, as `stored` does it; what is plain already stays so, since every start restores all of it."""
     return index.keys, tuple((*entry[:-1], stored(entry.when)) for entry in index.entries), index.hints, index.called
 
 
 def restored_index(value: Any) -> Index:
-    """Return what `stored_index` made `value` of."""
+    """What `stored_index` made `value` of."""
     keys, entries, hints, called = value
     return Index(keys, tuple(TableEntry._make((*plain, restored(when))) for *plain, when in entries), hints, called)
 

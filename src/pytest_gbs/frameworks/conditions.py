@@ -12,7 +12,7 @@ from pytest_gbs.readers.scalar import loader_of, resolve
 
 
 def holds(condition: Condition, document: Document, loader: str) -> bool:
-    """Return whether `condition` is true of `document`, its value resolved as the framework's loader does."""
+    """Whether `condition` is true of `document`, its value resolved as the framework's loader does."""
     if condition.said and any(condition.said in block.text for block in document.comments):
         return not condition.negated
     node = value_node(document, condition.key)
@@ -24,7 +24,7 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
 
 
 def applying(framework: Framework, document: Document, *, reported: bool = False) -> Framework:
-    """Return `framework` with the equations that hold for `document`; those without conditions give way to those whose conditions hold.
+    """`framework` with the equations that hold for `document`; those without conditions give way to those whose conditions hold.
 
     With `reported` they do not give way: the framework's own checks and log still go by them.
     """
@@ -42,6 +42,6 @@ def applying(framework: Framework, document: Document, *, reported: bool = False
 
 @lru_cache
 def _unconditional(framework: Framework) -> Framework:
-    """Return `framework` with the equations that hold for every document: itself if these are all."""
+    """`framework` with the equations that hold for every document: itself if these are all."""
     usual = tuple(equation for equation in framework.equations if not equation.when)
     return framework if len(usual) == len(framework.equations) else framework._replace(equations=usual)

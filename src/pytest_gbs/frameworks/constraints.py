@@ -44,7 +44,7 @@ def judge(run: Run, rule: str) -> Iterator[Outcome]:
 
 
 def _judge_stages(run: Run, constraint: Constraint, changes: Quantity) -> Outcome:
-    """Return the outcome of the first stage that violates `constraint`, or else of the last stage."""
+    """The outcome of the first stage that violates `constraint`, or else of the last stage."""
     outcome = _judge_one(run, constraint)
     for value in changes.stages:
         sizes = at_stage(run.geometry.stated, changes._replace(value=value, stages=()), run.framework.equations)
@@ -55,7 +55,7 @@ def _judge_stages(run: Run, constraint: Constraint, changes: Quantity) -> Outcom
 
 
 def applies(constraint: Constraint, run: Run) -> bool:
-    """Return whether the framework would look at `constraint` in this run."""
+    """Whether the framework would look at `constraint` in this run."""
     sizes = run.geometry.stated
     if constraint.either and not all(isinstance(sizes.get(name), Quantity) for name in (*constraint.dividend, *constraint.divisor)):
         return False
@@ -90,7 +90,7 @@ def _judge_one(run: Run, constraint: Constraint) -> Outcome:
 
 
 def _ranks_are_uneven(run: Run, names: tuple[str, ...]) -> bool:
-    """Return whether the GPUs do not divide among the parallel sizes: what divides by the data-parallel size has no cause of its own."""
+    """Whether the GPUs do not divide among the parallel sizes: what divides by the data-parallel size has no cause of its own."""
     size = run.geometry.get(Name.DATA_PARALLEL_SIZE)
     if Name.DATA_PARALLEL_SIZE not in names or not isinstance(size, Unknown) or size.reason != Reason.NOT_WHOLE:
         return False
@@ -100,13 +100,13 @@ def _ranks_are_uneven(run: Run, names: tuple[str, ...]) -> bool:
 
 
 def _divides(constraint: Constraint, sizes: Mapping[str, Size]) -> bool | None:
-    """Return whether the division leaves no remainder; None if a size is not known, or the divisor is zero."""
+    """Whether the division leaves no remainder; None if a size is not known, or the divisor is zero."""
     top, bottom = _known(constraint.dividend, sizes), _known(constraint.divisor, sizes)
     return top % bottom == 0 if top is not None and bottom else None
 
 
 def _known(names: tuple[str, ...], sizes: Mapping[str, Size]) -> int | None:
-    """Return the product of sizes `names`, None if one of them is not known."""
+    """The product of sizes `names`, None if one of them is not known."""
     found = 1
     for name in names:
         size = sizes.get(name)
@@ -117,13 +117,13 @@ def _known(names: tuple[str, ...], sizes: Mapping[str, Size]) -> int | None:
 
 
 def _decided(run: Run, constraint: Constraint, at: Location) -> Verified:
-    """Return the outcome of a division without remainder."""
+    """The outcome of a division without remainder."""
     decides = _rests_on_hardware(run, (*constraint.dividend, *constraint.divisor))
     return Verified(ITS_RULE, at, run.assumptions if decides else (), decides)
 
 
 def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, divisor: Monomial | None, at: Location) -> Outcome:
-    """Return the outcome of a size, or of a quotient of sizes, that must be at least so large."""
+    """The outcome of a size, or of a quotient of sizes, that must be at least so large."""
     least = constraint.at_least or 0
     names = (*constraint.dividend, *constraint.divisor)
     if dividend is None or divisor is None or dividend.free or divisor.free:
@@ -138,7 +138,7 @@ def _judge_least(run: Run, constraint: Constraint, dividend: Monomial | None, di
 
 
 def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
-    """Return the outcome of two sizes of which one must divide the other; both are known, or the constraint does not apply."""
+    """The outcome of two sizes of which one must divide the other; both are known, or the constraint does not apply."""
     assumptions = (*run.assumptions, Assumption(Assuming.ONE_PROCESS)) if constraint.local else run.assumptions
     one, other = (_known(names, run.geometry.stated) for names in (constraint.dividend, constraint.divisor))
     if one and other and 0 in (one % other, other % one):
@@ -162,7 +162,7 @@ def _either_way(run: Run, constraint: Constraint) -> str:
 
 
 def _quotient(run: Run, constraint: Constraint) -> str:
-    """Return the sizes of a least size for people: `micro_batch_size 1`, `model.batch_size 8 / accumulation 8 = 1`."""
+    """The sizes of a least size for people: `micro_batch_size 1`, `model.batch_size 8 / accumulation 8 = 1`."""
     text = f"{_stated(run, constraint.dividend)}{_over(_stated(run, constraint.divisor))}"
     dividend, divisor = _symbolic(constraint.dividend, run), _symbolic(constraint.divisor, run)
     if not constraint.divisor or dividend is None or divisor is None or dividend.free or divisor.free or not divisor.coefficient:
@@ -223,7 +223,7 @@ def _mends(run: Run, constraint: Constraint) -> str:
 
 
 def _is_uneven(run: Run, constraint: Constraint) -> bool:
-    """Return whether an operand has no value since a division leaves a remainder: what reports that division says how to fix it."""
+    """Whether an operand has no value since a division leaves a remainder: what reports that division says how to fix it."""
     sizes = (run.geometry.get(name) for name in (*constraint.dividend, *constraint.divisor))
     return any(isinstance(size, Unknown) and size.reason == Reason.NOT_WHOLE for size in sizes)
 
@@ -269,7 +269,7 @@ def _severity(constraint: Constraint) -> str:
 
 
 def _stated(run: Run, names: tuple[str, ...]) -> str:
-    """Return the sizes for people: with their numbers where known (`generation batch size 512`), else by name."""
+    """The sizes for people: with their numbers where known (`generation batch size 512`), else by name."""
     parts = []
     for name in names:
         size = run.geometry.stated.get(name)
@@ -285,7 +285,7 @@ def _stated(run: Run, names: tuple[str, ...]) -> str:
 
 
 def _ends_with_gpus(run: Run, names: tuple[str, ...]) -> bool:
-    """Return whether the sizes as stated for people end with several GPUs: `8 GPUs`."""
+    """Whether the sizes as stated for people end with several GPUs: `8 GPUs`."""
     known = [isinstance(run.geometry.stated.get(name), Quantity) for name in names]
     if names[-1] != Name.WORLD_SIZE or (len(names) > 1 and all(known)):
         return False
@@ -303,7 +303,7 @@ def _arithmetic(size: Size | None, run: Run) -> str:
 
 
 def _located(run: Run, names: tuple[str, ...]) -> list[Quantity]:
-    """Return the numbers the sizes rest on that stand in the recipe itself, each place once."""
+    """The numbers the sizes rest on that stand in the recipe itself, each place once."""
     found: dict[Location, Quantity] = {}
     for name in names:
         for leaf in leaves(run.geometry.get(name)):
@@ -313,7 +313,7 @@ def _located(run: Run, names: tuple[str, ...]) -> list[Quantity]:
 
 
 def _nearest(run: Run, names: tuple[str, ...]) -> Quantity | None:
-    """Return the last operand that has a number of its own in the recipe: the divisor's rather than the dividend's.
+    """The last operand that has a number of its own in the recipe: the divisor's rather than the dividend's.
 
     Of a launch it is one in the launching file, if there is any.
     """
@@ -323,7 +323,7 @@ def _nearest(run: Run, names: tuple[str, ...]) -> Quantity | None:
 
 
 def place(run: Run, names: tuple[str, ...]) -> Location:
-    """Return where to point: the divisor's own number in the recipe, else another operand, else the file's first character."""
+    """Where to point: the divisor's own number in the recipe, else another operand, else the file's first character."""
     nearest = _nearest(run, names)
     if nearest is not None and nearest.at:
         return nearest.at
@@ -339,7 +339,7 @@ def _rests_on_hardware(run: Run, names: tuple[str, ...]) -> bool:
 
 
 def describe(run: Run, constraint: Constraint | Equation) -> str:
-    """Return what `constraint` asks for, with the numbers that are known: `generation_batch_size 36 must be divisible by ...`."""
+    """What `constraint` asks for, with the numbers that are known: `generation_batch_size 36 must be divisible by ...`."""
     if isinstance(constraint, Equation):
         result = run.geometry.stated.get(constraint.result)
         parts = quotient([_stated(run, constraint.product)], [_stated(run, (name,)) for name in constraint.divisors])

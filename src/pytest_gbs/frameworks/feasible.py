@@ -37,7 +37,7 @@ def feasible_world_sizes(run: Run) -> dict[str, Any]:
 
 
 def runs_somewhere(run: Run) -> bool | None:
-    """Return whether some number of GPUs meets every relation between sizes that the framework enforces; None if that is unknown."""
+    """Whether some number of GPUs meets every relation between sizes that the framework enforces; None if that is unknown."""
     bounds, undecided, _ = _bounds(run)
     if next(iter(bounds.numbers()), None) is None:
         return False
@@ -45,7 +45,7 @@ def runs_somewhere(run: Run) -> bool | None:
 
 
 def _bounds(run: Run) -> tuple[Bounds, list[str], Monomial | None]:
-    """Return the numbers of GPUs that meet every relation, the names of sizes that would have to be known, and the batch."""
+    """The numbers of GPUs that meet every relation, the names of sizes that would have to be known, and the batch."""
     sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := on_any_hardware(name, size)) is not None}
     forms = {name: Monomial(Fraction(size.value)) for name, size in sizes.items()}
     forms[Name.WORLD_SIZE] = Monomial(Fraction(1), (Name.WORLD_SIZE,))
@@ -64,7 +64,7 @@ def _bounds(run: Run) -> tuple[Bounds, list[str], Monomial | None]:
 
 
 def _narrowed(bounds: Bounds, size: Monomial | None, constraint: Constraint) -> Bounds | None:
-    """Return the numbers of GPUs of `bounds` for which `size` is whole, or as large as `constraint` asks; None if that is unknown."""
+    """The numbers of GPUs of `bounds` for which `size` is whole, or as large as `constraint` asks; None if that is unknown."""
     least = constraint.at_least
     if least is None:
         return bounds.whole(size) if size else None
@@ -76,7 +76,7 @@ def _narrowed(bounds: Bounds, size: Monomial | None, constraint: Constraint) -> 
 
 
 def on_any_hardware(name: str, size: Size) -> Quantity | None:
-    """Return `size` where it is the same on any hardware, else None: what a file says of its own hardware may be changed with it."""
+    """`size` where it is the same on any hardware, else None: what a file says of its own hardware may be changed with it."""
     if isinstance(size, Conflict):
         size = size.values[0]
     if not isinstance(size, Quantity) or name in HARDWARE:
@@ -88,7 +88,7 @@ def on_any_hardware(name: str, size: Size) -> Quantity | None:
 
 
 def _product(names: Iterable[str], forms: dict[str, Monomial]) -> Monomial | None:
-    """Return the product of the sizes `names`, or None if one of them is not known even with the GPUs."""
+    """The product of the sizes `names`, or None if one of them is not known even with the GPUs."""
     product = Monomial(Fraction(1))
     for name in names:
         if name not in forms:
@@ -134,7 +134,7 @@ def _solve(equation: Equation, forms: dict[str, Monomial], missing: str, bounds:
 
 
 def _reaching(run: Run, batch: Monomial | None, bounds: Bounds) -> list[int] | None:
-    """Return the numbers of GPUs that give the global batch size claimed, or None if none is claimed or it is the same on all."""
+    """The numbers of GPUs that give the global batch size claimed, or None if none is claimed or it is the same on all."""
     claimed = next((claim.declaration for claim in run.claims if _claims_batch(claim.declaration)), None)
     if claimed is None or batch is None or len(batch.free) != 1 or batch.coefficient <= 0:
         return None
@@ -146,7 +146,7 @@ def _claims_batch(declaration: Declaration) -> bool:
 
 
 def _described(bounds: Bounds, undecided: list[str], reaching: list[int] | None) -> dict[str, Any]:
-    """Return `bounds` in the shape that the JSON has."""
+    """`bounds` in the shape that the JSON has."""
     numbers = []
     for number in bounds.numbers():
         numbers.append(number)

@@ -50,7 +50,7 @@ _ROLL_LIST: Final = r"(list\()?(?:range\((\d{1,5}(?:,\d{1,5}){0,2})\)|\[((?:\d{1
 
 
 def realise_rank_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the global batch that the ranks have together, where what each gets of the stated one was rounded down."""
+    """The global batch that the ranks have together, where what each gets of the stated one was rounded down."""
     stated, rank, ranks = (sizes.get(name) for name in (Name.GLOBAL_BATCH_SIZE, Name.RANK_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
     if not (isinstance(stated, Quantity) and isinstance(rank, Quantity) and isinstance(ranks, Quantity)):
         return {}
@@ -61,7 +61,7 @@ def realise_rank_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]
 
 
 def realise_running_batch(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the batch and the accumulation that really run where Megatron may decrease them to whole micro batches, else nothing."""
+    """The batch and the accumulation that really run where Megatron may decrease them to whole micro batches, else nothing."""
     stated, micro, ranks = (sizes.get(n) for n in (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
     if not (isinstance(stated, Quantity) and isinstance(micro, Quantity) and isinstance(ranks, Quantity)):
         return {}
@@ -76,7 +76,7 @@ def realise_running_batch(document: Document, sizes: dict[str, Size]) -> dict[st
 
 
 def realise_evaluation(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the evaluation batch that one forward pass really has: the accumulation divides it too, and evaluation never accumulates.
+    """The evaluation batch that one forward pass really has: the accumulation divides it too, and evaluation never accumulates.
 
     H launch.py:71; train/trainers.py:283-286. Nothing where the processes are not known.
     """
@@ -88,7 +88,7 @@ def realise_evaluation(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
 
 
 def realise_whole_micro_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the global batch that is left where the accumulation was rounded down, else nothing."""
+    """The global batch that is left where the accumulation was rounded down, else nothing."""
     factors = tuple(
         size
         for name in (Name.GRADIENT_ACCUMULATION_STEPS, Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE)
@@ -104,7 +104,7 @@ def realise_whole_micro_batches(_: Document, sizes: dict[str, Size]) -> dict[str
 
 
 def accumulate_where_both_are_given(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the default global batch, and one micro batch per step unless both sizes are given (LV trainer.py:919-935)."""
+    """The default global batch, and one micro batch per step unless both sizes are given (LV trainer.py:919-935)."""
     found: dict[str, Size] = {}
     if Name.GLOBAL_BATCH_SIZE not in sizes and _LEVANTER_BATCH not in document.keyed:
         found[Name.GLOBAL_BATCH_SIZE] = Quantity(Name.GLOBAL_BATCH_SIZE, 512, Origin.DEFAULT, "samples", key=".".join(_LEVANTER_BATCH))
@@ -116,7 +116,7 @@ def accumulate_where_both_are_given(document: Document, sizes: dict[str, Size]) 
 
 
 def accumulate_where_a_global_batch_is_given(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return one local batch per step where no global batch is given (TT train.py:196-200), else nothing."""
+    """One local batch per step where no global batch is given (TT train.py:196-200), else nothing."""
     given = sizes.get(Name.GLOBAL_BATCH_SIZE)
     if given is not None and not (isinstance(given, Quantity) and given.origin == Origin.DERIVED):
         return {}
@@ -126,7 +126,7 @@ def accumulate_where_a_global_batch_is_given(_: Document, sizes: dict[str, Size]
 
 
 def fill_accumulation(_document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the accumulation that ms-swift chooses where none is stated: enough micro batches of all ranks for 16 samples.
+    """The accumulation that ms-swift chooses where none is stated: enough micro batches of all ranks for 16 samples.
 
     It counts all ranks, those that share a sequence too (SW trainers/arguments.py:284), so that such a step has fewer.
     """
@@ -141,7 +141,7 @@ def fill_accumulation(_document: Document, sizes: dict[str, Size]) -> dict[str, 
 
 
 def run_alone(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return sizes of 1 for a single process, which LLaMA-Factory v1 runs without a look at its degrees.
+    """Sizes of 1 for a single process, which LLaMA-Factory v1 runs without a look at its degrees.
 
     LF accelerator/interface.py:72, 87; helper.py:77.
     """
@@ -153,7 +153,7 @@ def run_alone(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
 
 
 def reduce_micro_batch(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the batch of one device as the micro batch where that was larger (LF config_utils.py:450-455), else nothing."""
+    """The batch of one device as the micro batch where that was larger (LF config_utils.py:450-455), else nothing."""
     batch, micro, ranks = (sizes.get(name) for name in (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.DATA_PARALLEL_SIZE))
     if not (isinstance(batch, Quantity) and isinstance(micro, Quantity) and isinstance(ranks, Quantity)):
         return {}
@@ -165,7 +165,7 @@ def reduce_micro_batch(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
 
 
 def schedule_accumulation(document: Document, _: dict[str, Size]) -> dict[str, Size]:
-    """Return an accumulation that changes where a callback schedules it (PL callbacks/gradient_accumulation_scheduler.py), else nothing."""
+    """An accumulation that changes where a callback schedules it (PL callbacks/gradient_accumulation_scheduler.py), else nothing."""
     callbacks = document.get("trainer", "callbacks")
     for item in callbacks.items if isinstance(callbacks, Sequence) else ():
         for key, value in item.entries if isinstance(item, Mapping) else ():
@@ -176,12 +176,12 @@ def schedule_accumulation(document: Document, _: dict[str, Size]) -> dict[str, S
 
 
 def clamp_to_the_processes(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the parallel sizes as the processes allow them, and the global batch with the stages of its ramp-up."""
+    """The parallel sizes as the processes allow them, and the global batch with the stages of its ramp-up."""
     return {**_clamp_to_the_processes(sizes), **_ramp_up(document, sizes)}
 
 
 def _ramp_up(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the global batch with the stages on the way to it (MC num_microbatches_calculator.py:380-508)."""
+    """The global batch with the stages on the way to it (MC num_microbatches_calculator.py:380-508)."""
     end, node = sizes.get(Name.GLOBAL_BATCH_SIZE), document.get(*_NEMO_RAMP)
     if not isinstance(end, Quantity) or end.origin == Origin.DERIVED or not isinstance(node, Sequence):
         return {}
@@ -192,7 +192,7 @@ def _ramp_up(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
 
 
 def _clamp_to_the_processes(sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return each model-parallel size that is more than there are processes as so many, which NeMo does without a word.
+    """Each model-parallel size that is more than there are processes as so many, which NeMo does without a word.
 
     A node that can't hold the model by the product of these sizes is a placeholder: a launcher or a search for a good layout fills
     the number of nodes in (auto_configurator/base_configs of NeMo-Framework-Launcher).
@@ -215,7 +215,7 @@ def _clamp_to_the_processes(sizes: dict[str, Size]) -> dict[str, Size]:
 
 
 def leave_out_generation(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the nodes, or the GPUs of the one node, that train where others only generate; unknown if their number is."""
+    """The nodes, or the GPUs of the one node, that train where others only generate; unknown if their number is."""
     reserved: dict[str, Size] = {name: Unknown(name, Reason.RESERVED) for name in (Name.NUM_NODES, Name.WORLD_SIZE)}
     if holds(_NEMO_RL_REWARDS, document, Loader.OMEGACONF) or any(key in document.keyed for key in _NEMO_RL_TEACHERS):
         return reserved
@@ -234,7 +234,7 @@ def leave_out_generation(document: Document, sizes: dict[str, Size]) -> dict[str
 
 
 def _devices(text: str) -> tuple[int, ...]:
-    """Return the GPUs of a `device_mapping`, which ROLL evaluates: `list(range(0,8))`, `[0,1]`, or a sum of such; none of other text."""
+    """The GPUs of a `device_mapping`, which ROLL evaluates: `list(range(0,8))`, `[0,1]`, or a sum of such; none of other text."""
     found: list[int] = []
     if len(text) > _ROLL_LONGEST:
         return ()
@@ -251,14 +251,14 @@ def _devices(text: str) -> tuple[int, ...]:
 
 
 def _listed(document: Document, path: KeyPath) -> tuple[int, ...]:
-    """Return the GPUs that the text at `path` lists, none if that is not known."""
+    """The GPUs that the text at `path` lists, none if that is not known."""
     node = document.keyed[path][1]
     target = node.target if isinstance(node, Alias) else node
     return _devices(target.text) if isinstance(target, Scalar) else ()
 
 
 def count_the_devices(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the GPUs that train, as the `device_mapping` of the worker that does lists them, unless a command line says how many.
+    """The GPUs that train, as the `device_mapping` of the worker that does lists them, unless a command line says how many.
 
     A comment may count the GPUs of all workers. One that counts neither those nor the ones that train is about other hardware, and
     leaves the GPUs open.
@@ -285,7 +285,7 @@ def count_the_devices(document: Document, sizes: dict[str, Size]) -> dict[str, S
 
 
 def raise_to_whole_groups(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """Return the micro batch that unsloth makes of one that does not hold whole groups: `num_generations`.
+    """The micro batch that unsloth makes of one that does not hold whole groups: `num_generations`.
 
     Earlier versions ask that the micro batch is a multiple of the group (unsloth rl_replacements.py, grpo_trainer_fix_batch_size), later
     ones that it is one with the accumulation and the processes (models/rl.py, check_num_generations). Where they differ the size is

@@ -38,7 +38,7 @@ class Misread(NamedTuple):
 
 
 def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
-    """Return the sizes that `document` states and, for the others, the framework's defaults.
+    """The sizes that `document` states and, for the others, the framework's defaults.
 
     A key whose value is not a number gives `Unknown` with the reason and its place. A key that counts as not there gives way to the
     next row of its size, then to the default. Rows that the framework does not look at here give nothing.
@@ -63,7 +63,7 @@ def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
 
 
 def of_a_part(framework: Framework) -> Framework:
-    """Return a table for a document of which a part can't be seen: a key that is not there may be in that part, so nothing follows."""
+    """A table for a document of which a part can't be seen: a key that is not there may be in that part, so nothing follows."""
     rows = tuple(row._replace(default=None) for row in framework.rows)
     return framework._replace(rows=rows, requirements=(), switches=())
 
@@ -82,7 +82,7 @@ def misread(document: Document, framework: Framework) -> Iterator[Misread]:
 
 
 def treatment(row: Row, node: Node, framework: Framework, syntax: str) -> tuple[str, object]:
-    """Return the `Treatment` of the value `node` for `row`, and the value: a number where it is taken, else as the loader has it.
+    """The `Treatment` of the value `node` for `row`, and the value: a number where it is taken, else as the loader has it.
 
     The number between 0 and 1 that a ratio row takes stays a float.
     """
@@ -101,7 +101,7 @@ def treatment(row: Row, node: Node, framework: Framework, syntax: str) -> tuple[
 
 
 def _collection(row: Row, target: Node | None) -> str:
-    """Return the treatment of a list or mapping: a schedule is a list of stages, each a mapping, and of nothing else."""
+    """The treatment of a list or mapping: a schedule is a list of stages, each a mapping, and of nothing else."""
     found = row.reading.collection
     if found != Treatment.SCHEDULE:
         return found
@@ -110,7 +110,7 @@ def _collection(row: Row, target: Node | None) -> str:
 
 
 def treat(row: Row, value: object) -> tuple[str, object]:
-    """Return the `Treatment` of a value as loaded, and the number where it is taken."""
+    """The `Treatment` of a value as loaded, and the number where it is taken."""
     reading = row.reading
     if type(value) is int:
         return _number(row, value)
@@ -168,7 +168,7 @@ def _looked_at(row: Row, document: Document, framework: Framework) -> bool:
 
 
 def _size(row: Row, node: Node, document: Document, framework: Framework) -> Size | None:
-    """Return the size that `node` gives, or None where its value counts as not there."""
+    """The size that `node` gives, or None where its value counts as not there."""
     found, value = treatment(row, node, framework, document.syntax)
     if found == Treatment.UNSET:
         return None
@@ -179,7 +179,7 @@ def _size(row: Row, node: Node, document: Document, framework: Framework) -> Siz
 
 
 def _schedule(row: Row, node: Node, framework: Framework, document: Document, at: Location) -> Quantity | None:
-    """Return the size that a schedule ends with, and its stages; None where these can't be told."""
+    """The size that a schedule ends with, and its stages; None where these can't be told."""
     from pytest_gbs.arithmetic.schedules import read_stages
 
     def whole(scalar: Scalar) -> int | None:
@@ -225,5 +225,5 @@ def _take_default(row: Row, sizes: dict[str, Size]) -> bool:
 
 
 def key_text(row: Row) -> str:
-    """Return the key of `row` as people write it: `parallelism.dp`."""
+    """The key of `row` as people write it: `parallelism.dp`."""
     return row.key[0] if len(row.key) == 1 and type(row.key[0]) is str else ".".join(map(str, row.key))

@@ -51,7 +51,7 @@ class Repair(NamedTuple):
 
 
 def reaching(run: Run, size: Quantity, wanted: int) -> list[Repair]:
-    """Return the changes of one setting with which `size` would be `wanted`, best first; of two where no single one does.
+    """The changes of one setting with which `size` would be `wanted`, best first; of two where no single one does.
 
     Each of these settings is a factor of `size`, or `size` itself.
     """
@@ -77,13 +77,13 @@ def reaching(run: Run, size: Quantity, wanted: int) -> list[Repair]:
 
 
 def _asking(run: Run, size: Quantity, asked: Quantity, wanted: int) -> list[Repair]:
-    """Return the change of what is `asked` for with which `wanted` trains, where `size` is what is left of it in whole parts."""
+    """The change of what is `asked` for with which `wanted` trains, where `size` is what is left of it in whole parts."""
     part = prod(factor.value for factor in size.because if not any(leaf == asked for leaf in leaves(factor)))
     return [_repair(run, ((asked, wanted),))] if part > 0 and wanted % part == 0 and asked.key and 0 < wanted <= _LARGEST else []
 
 
 def _settings(size: Quantity) -> list[Quantity]:
-    """Return the settings that `size` is a product of, in order of preference, each once."""
+    """The settings that `size` is a product of, in order of preference, each once."""
     found = {leaf.name: leaf for leaf in reversed(leaves(size)) if leaf.name in ORDER and leaf.key and leaf.value > 0}
     if not size.because and size.origin in (Origin.FILE, Origin.LAUNCH) and size.key and size.name not in _OTHERS:
         found.setdefault(size.name, size)
@@ -100,17 +100,17 @@ def _repair(run: Run, changes: tuple[tuple[Quantity, int], ...]) -> Repair:
 
 
 def fixes(repairs: Iterable[Repair]) -> tuple[Fix, ...]:
-    """Return the fixes of those of `repairs` whose places are known."""
+    """The fixes of those of `repairs` whose places are known."""
     return tuple(repair.fix for repair in repairs if repair.fix is not None)
 
 
 def change(run: Run, leaf: Quantity, value: int) -> Fix | None:
-    """Return the fix that gives one setting another value, or None where its place is not known."""
+    """The fix that gives one setting another value, or None where its place is not known."""
     return _repair(run, ((leaf, value),)).fix if 0 < value <= _LARGEST else None
 
 
 def dividing(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity]) -> list[Repair]:
-    """Return the changes with which the product of `top` is divisible by that of `bottom`: the nearest value of one setting each."""
+    """The changes with which the product of `top` is divisible by that of `bottom`: the nearest value of one setting each."""
     top, bottom = _without_quotients(top, bottom)
     dividend, divisor = prod(size.value for size in top), prod(size.value for size in bottom)
     if dividend < 1 or divisor < 1:
@@ -145,7 +145,7 @@ def _without_quotients(top: Sequence[Quantity], bottom: Sequence[Quantity]) -> t
 
 
 def at_least(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity], least: int) -> list[Repair]:
-    """Return the changes with which the product of `top` is at least `least` times that of `bottom`: the smallest value of one setting."""
+    """The changes with which the product of `top` is at least `least` times that of `bottom`: the smallest value of one setting."""
     top, bottom = _without_quotients(top, bottom)
     dividend, divisor = prod(size.value for size in top), prod(size.value for size in bottom)
     lower = {leaf.name for size in bottom for leaf in _settings(size)}
@@ -159,12 +159,12 @@ def at_least(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity], leas
 
 
 def _rank(leaf: Quantity) -> int:
-    """Return the place of a setting among those that may be changed for a division: what is wanted in all comes first."""
+    """The place of a setting among those that may be changed for a division: what is wanted in all comes first."""
     return 0 if leaf.name in _TARGETS or leaf.name not in ORDER else 1 + ORDER.index(leaf.name)
 
 
 def _multiples(rest: int, divisor: int, value: int) -> list[int]:
-    """Return the numbers nearest to `value`, below and above, of which `rest` times each is a multiple of `divisor`."""
+    """The numbers nearest to `value`, below and above, of which `rest` times each is a multiple of `divisor`."""
     from math import gcd
 
     step = divisor // gcd(rest, divisor)
@@ -173,14 +173,14 @@ def _multiples(rest: int, divisor: int, value: int) -> list[int]:
 
 
 def divisors(number: int, value: int) -> list[int]:
-    """Return the divisors of `number` nearest to `value`, below and above."""
+    """The divisors of `number` nearest to `value`, below and above."""
     below = next((each for each in range(min(value, number, 100_000), 0, -1) if number % each == 0), 0)
     above = next((each for each in range(value, min(number, 4 * value) + 1) if number % each == 0), 0)
     return [each for each in dict.fromkeys((below, above)) if each]
 
 
 def edit(run: Run, leaf: Quantity, value: int) -> Edit | None:
-    """Return the edit that gives setting `leaf` another value, inserting its key where it has its default; None if none can be told."""
+    """The edit that gives setting `leaf` another value, inserting its key where it has its default; None if none can be told."""
     if leaf.at is None:
         return _insertion(run, leaf, value) if leaf.origin == Origin.DEFAULT else None
     written = _written(run, leaf.at, leaf.value)
@@ -188,7 +188,7 @@ def edit(run: Run, leaf: Quantity, value: int) -> Edit | None:
 
 
 def _written(run: Run, at: Location, value: int) -> str | None:
-    """Return the number at `at` as it stands there, quotes included; None if it stands there in another way."""
+    """The number at `at` as it stands there, quotes included; None if it stands there in another way."""
     plain = str(value)
     if at.source != run.path or run.places is not None:
         return plain if at.stop - at.start == len(plain) else None  # the editor compares
@@ -197,7 +197,7 @@ def _written(run: Run, at: Location, value: int) -> str | None:
 
 
 def _insertion(run: Run, leaf: Quantity, value: int) -> Edit | None:
-    """Return the edit that puts the key of `leaf` behind another size of the same mapping, in the style of that one."""
+    """The edit that puts the key of `leaf` behind another size of the same mapping, in the style of that one."""
     row = _row(run, leaf)
     if row is None or run.places is not None or run.launch is not None or row.key in run.document.keyed:
         return None
@@ -209,13 +209,13 @@ def _insertion(run: Run, leaf: Quantity, value: int) -> Edit | None:
 
 
 def _row(run: Run, leaf: Quantity) -> Row | None:
-    """Return the row whose default `leaf` is, or None if it has none of its own."""
+    """The row whose default `leaf` is, or None if it has none of its own."""
     rows = run.framework.rows if leaf.at is None and leaf.origin == Origin.DEFAULT else ()
     return next((row for row in rows if row.name == leaf.name and key_text(row) == leaf.key), None)
 
 
 def _is_misspelt(run: Run, key: KeyPath) -> bool:
-    """Return whether a key of the same mapping was probably meant to be `key`: then it is not a default that is missing."""
+    """Whether a key of the same mapping was probably meant to be `key`: then it is not a default that is missing."""
     from pytest_gbs.arithmetic.near_miss import nearest
 
     beside = (path[-1] for path in run.document.keyed if path[:-1] == key[:-1])
@@ -247,14 +247,14 @@ def _line_stop(text: str, offset: int) -> int:
 
 
 def spelt(written: str, value: int) -> str:
-    """Return `value` with the grouping of digits that `written` has."""
+    """`value` with the grouping of digits that `written` has."""
     if "," in written:
         return f"{value:,}"
     return f"{value:_}" if "_" in written else str(value)
 
 
 def in_comment(run: Run, changes: Iterable[tuple[Location, int]]) -> Fix:
-    """Return the fix that puts numbers in the place of others in the recipe's comments."""
+    """The fix that puts numbers in the place of others in the recipe's comments."""
     edits = tuple(_in_comment(run, dict(changes)))
     first, *others = edits
     more = "".join(f" and {each.expected} to {each.replacement}" for each in others)

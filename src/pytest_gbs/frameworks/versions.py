@@ -13,7 +13,7 @@ _BEHIND: Final = (0,)  # what makes a version the next one after itself
 
 
 def parse_version(text: str) -> Version | None:
-    """Return the numbers of a release (`4.57.1` is (4, 57, 1)) without zeros at the end, or None where `text` is none."""
+    """The numbers of a release (`4.57.1` is (4, 57, 1)) without zeros at the end, or None where `text` is none."""
     numbers = _numbers(text)
     if numbers is None:
         return None
@@ -23,13 +23,13 @@ def parse_version(text: str) -> Version | None:
 
 
 def _numbers(text: str) -> list[int] | None:
-    """Return the numbers of a release as written, None where `text` is none; `.post1` and `+cu118` behind them are not among them."""
+    """The numbers of a release as written, None where `text` is none; `.post1` and `+cu118` behind them are not among them."""
     match = _release().fullmatch(text.strip())
     return [int(part) for part in match[1].split(".")] if match is not None else None
 
 
 def read_specifiers(package: str, text: str) -> Pin | None:
-    """Return what version specifiers say (`==0.15.2`, `>=0.14,<0.15`, `~=0.14.0`, `0.15`), or None if they say nothing.
+    """What version specifiers say (`==0.15.2`, `>=0.14,<0.15`, `~=0.14.0`, `0.15`), or None if they say nothing.
 
     A version before a release (`5.0.0rc1`, `0.16.0.dev0`) and everything that is not understood says nothing.
     """
@@ -66,12 +66,12 @@ def _earlier(known: Version | None, other: Version) -> Version:
 
 
 def normalised(package: str) -> str:
-    """Return the name of a package as indexes compare it: `Hugging_Face.hub` is `hugging-face-hub`."""
+    """The name of a package as indexes compare it: `Hugging_Face.hub` is `hugging-face-hub`."""
     return re.sub(r"[-_.]+", "-", package).lower()
 
 
 def in_eras(framework: Framework) -> Framework:
-    """Return `framework`, whose rows, equations and constraints say in which versions they hold, as it is now and as it was before.
+    """`framework`, whose rows, equations and constraints say in which versions they hold, as it is now and as it was before.
 
     The newest version is the table itself, since that is what a recipe is for if it is not stated; older ones are its `eras`.
     """
@@ -84,7 +84,7 @@ def in_eras(framework: Framework) -> Framework:
 
 
 def _before(framework: Framework, bound: Version | None) -> Framework:
-    """Return `framework` with what holds right before version `bound`; None: in the newest version."""
+    """`framework` with what holds right before version `bound`; None: in the newest version."""
 
     def holds(since: str | None, until: str | None) -> bool:
         first, last = parse_version(since or ""), parse_version(until or "")
@@ -100,7 +100,7 @@ def _before(framework: Framework, bound: Version | None) -> Framework:
 
 
 def at_version(framework: Framework, pin: Pin | None) -> Framework:
-    """Return `framework` as it is at the newest version that `pin` allows; as it is now, if it is not stated."""
+    """`framework` as it is at the newest version that `pin` allows; as it is now, if it is not stated."""
     if pin is None or pin.high is None:
         return framework
     fitting = (era.table for era in framework.eras if pin.high <= (parse_version(era.until) or ()))

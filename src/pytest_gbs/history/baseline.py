@@ -24,7 +24,7 @@ class BaselineEntry(NamedTuple):
 
 
 def entries(report: Report) -> Counter[BaselineEntry]:
-    """Return how many findings of each kind `report` has."""
+    """How many findings of each kind `report` has."""
     return Counter(_entry(finding) for finding in dict.fromkeys(report.findings()))
 
 
@@ -33,7 +33,7 @@ def _entry(finding: Finding) -> BaselineEntry:
 
 
 def render(known: Mapping[BaselineEntry, int]) -> str:
-    """Return a baseline as text: JSON, sorted, a line for each entry, so that two branches merge."""
+    """A baseline as text: JSON, sorted, a line for each entry, so that two branches merge."""
     import json
 
     lines = [
@@ -46,7 +46,7 @@ def render(known: Mapping[BaselineEntry, int]) -> str:
 
 
 def parse(text: str, name: str) -> Counter[BaselineEntry]:
-    """Return the baseline that `text` of file `name` is.
+    """The baseline that `text` of file `name` is.
 
     Raises:
         UsageError: it is none.
@@ -76,7 +76,7 @@ def _read(item: Any, number: int, name: str) -> BaselineEntry:
 
 
 def without(report: Report, known: Mapping[BaselineEntry, int]) -> Report:
-    """Return `report` without the findings of `known`, which count as suppressed; of more than are known the last ones stay."""
+    """`report` without the findings of `known`, which count as suppressed; of more than are known the last ones stay."""
     left = Counter(known)
     gone: set[Finding] = set()
     for finding in dict.fromkeys(report.findings()):
@@ -97,7 +97,7 @@ def _without(file: FileReport, gone: set[Finding]) -> FileReport:
 
 
 def _verdict(file: FileReport, findings: Iterable[Finding]) -> str | None:
-    """Return the verdict that remains: a recipe whose findings are all put up with is unclaimed, never verified."""
+    """The verdict that remains: a recipe whose findings are all put up with is unclaimed, never verified."""
     if file.verdict not in (Verdict.VIOLATED, Verdict.WARNED):
         return file.verdict
     severities = {finding.severity for finding in findings}
@@ -109,7 +109,7 @@ def _verdict(file: FileReport, findings: Iterable[Finding]) -> str | None:
 
 
 def stale(report: Report, known: Mapping[BaselineEntry, int], targets: Iterable[str]) -> Counter[BaselineEntry]:
-    """Return the entries of `known` below `targets` that occur no longer, or less often, with how often less."""
+    """The entries of `known` below `targets` that occur no longer, or less often, with how often less."""
     now = entries(report)
     return Counter({entry: count - now[entry] for entry, count in known.items() if count > now[entry] and _below(entry.path, targets)})
 

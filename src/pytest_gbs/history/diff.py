@@ -64,7 +64,7 @@ class _Side(NamedTuple):
 
 
 def differences(base: BatchState, head: BatchState) -> Differences:
-    """Return what became of the batch of each recipe and launch from `base` to `head`."""
+    """What became of the batch of each recipe and launch from `base` to `head`."""
     new_names = dict(_renames(base, head))
     before = {_renamed(name, side.run, new_names): side for name, side in _sides(base)}
     after = dict(_sides(head))
@@ -92,7 +92,7 @@ def _sides(state: BatchState) -> Iterator[tuple[str, _Side]]:
 
 
 def _renamed(name: str, run: Run, new_names: Mapping[str, str]) -> str:
-    """Return the name of a run as it is after the renames of its recipe and its script."""
+    """The name of a run as it is after the renames of its recipe and its script."""
     rest = name[len(run.path) :]
     script = run.launch.at.source if run.launch is not None and run.launch.start is not None else ""
     if script in new_names and script != run.path:
@@ -114,7 +114,7 @@ def _renames(base: BatchState, head: BatchState) -> Iterator[tuple[str, str]]:
 
 
 def _texts(state: BatchState, paths: set[str]) -> dict[str, Counter[str]]:
-    """Return the lines of those of `paths` that are recipes or launch them."""
+    """The lines of those of `paths` that are recipes or launch them."""
     kept = {file.path for file in state.report.files if file.role in (Role.RECIPE, Role.LAUNCHER)}
     sources = (state.tree.read(path) for path in sorted(paths & kept))
     return {source.path: Counter(source.text.splitlines()) for source in sources if isinstance(source, Source)}
@@ -137,7 +137,7 @@ def _likeness(a: Counter[str], b: Counter[str]) -> float:
 
 
 def _change(before: _Side | None, after: _Side | None) -> Change | None:
-    """Return what became of one recipe or launch; None if nothing did."""
+    """What became of one recipe or launch; None if nothing did."""
     side = after or before
     assert side is not None
     path = side.run.path
@@ -158,7 +158,7 @@ def _change(before: _Side | None, after: _Side | None) -> Change | None:
 
 
 def _status(before: _Side, after: _Side) -> str:
-    """Return what became of the batch; "" if neither it nor an operand of it is another one."""
+    """What became of the batch; "" if neither it nor an operand of it is another one."""
     if before.record is None or after.record is None:
         return Status.UNKNOWN if (before.record is None) != (after.record is None) else ""
     same = same_batch(before.record, after.record)
@@ -174,7 +174,7 @@ def _shares_differ(a: Record, b: Record) -> bool:
 
 
 def _launch(side: _Side) -> str:
-    """Return where the launch stands: `scripts/run.sh:12`, `[name]` for one of the settings; "" for a recipe by itself."""
+    """Where the launch stands: `scripts/run.sh:12`, `[name]` for one of the settings; "" for a recipe by itself."""
     launch = side.run.launch
     if launch is None:
         return ""
@@ -230,7 +230,7 @@ def _settings(before: Run, after: Run) -> Iterator[Setting]:
 
 
 def _found(run: Run) -> dict[str, str]:
-    """Return the settings that go with the batch, by dotted key."""
+    """The settings that go with the batch, by dotted key."""
     found = {}
     for path in run.document.keyed:
         if path[-1] in _TOPICS:
@@ -261,7 +261,7 @@ def _notes(before: _Side, after: _Side, settings: tuple[Setting, ...]) -> Iterat
 
 
 def _same_rate(settings: tuple[Setting, ...]) -> Setting | None:
-    """Return the first learning rate, where all of them are what they were."""
+    """The first learning rate, where all of them are what they were."""
     rates = [each for each in settings if each.topic == Topic.LEARNING_RATE]
     return rates[0] if rates and all(each.same for each in rates) else None
 

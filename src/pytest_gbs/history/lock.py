@@ -32,7 +32,7 @@ class Holdings(NamedTuple):
     entries: Mapping[str, LockedBatch]
 
     def attach(self, runs: tuple[Run, ...], document: int) -> tuple[Run, ...]:
-        """Return the runs of one document, each with the entry that speaks of it."""
+        """The runs of one document, each with the entry that speaks of it."""
         held = dict(self._held(runs, document))
         return tuple(self._with(run, held[index]) if index in held else run for index, run in enumerate(runs))
 
@@ -75,7 +75,7 @@ def _numbered(name: str, number: int) -> str:
 
 
 def is_held(run: Run) -> bool:
-    """Return whether the batch of `run` is one that people mean: that of no test and of no template."""
+    """Whether the batch of `run` is one that people mean: that of no test and of no template."""
     return run.launch is None or run.launch.kind not in JUDGES_NOTHING
 
 
@@ -88,7 +88,7 @@ def entries(report: Report) -> Iterator[tuple[str, Run, FileReport]]:
 
 
 def records(report: Report) -> dict[str, tuple[Run, Record]]:
-    """Return each recipe and launch of `report`, which kept its runs, by name, as far as its batch is known."""
+    """Each recipe and launch of `report`, which kept its runs, by name, as far as its batch is known."""
     found: dict[str, tuple[Run, Record]] = {}
     for name, run, _ in entries(report):
         now = record(run)
@@ -108,7 +108,7 @@ def named(runs: Iterable[Run], document: int) -> Iterator[tuple[str, Run]]:
 
 
 def holdings(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> tuple[Holdings, ...]:
-    """Return what runs are held to by the lock file, if there is one, and by an earlier state, where one is given.
+    """What runs are held to by the lock file, if there is one, and by an earlier state, where one is given.
 
     `what_if` is true if the command line gives hardware.
 
@@ -127,7 +127,7 @@ def holdings(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> 
 
 
 def locked(lock: Source | Unreadable) -> dict[str, LockLine]:
-    """Return the entries of the lock file; none if there is no such file.
+    """The entries of the lock file; none if there is no such file.
 
     Raises:
         SettingsError: the lock file can't be read.

@@ -33,7 +33,7 @@ class LockLine(NamedTuple):
 
 
 def write_lock(records: Mapping[str, Record], rule: str) -> str:
-    """Return the text of the lock file, its entries in the order of their names; `rule` is the code of the rule that holds to it."""
+    """The text of the lock file, its entries in the order of their names; `rule` is the code of the rule that holds to it."""
     return _HEAD.format(rule=rule) + "".join(f"{_quoted(key)} = {{ {', '.join(_fields(records[key]))} }}\n" for key in sorted(records))
 
 
@@ -50,12 +50,12 @@ def _fields(record: Record) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return `text` as a basic string of TOML."""
+    """`text` as a basic string of TOML."""
     return '"' + "".join(_ESCAPED.get(sign) or (sign if sign.isprintable() else f"\\U{ord(sign):08x}") for sign in text) + '"'
 
 
 def read_lock(source: Source) -> dict[str, LockLine]:
-    """Return the entries of the lock file by name.
+    """The entries of the lock file by name.
 
     Raises:
         SettingsError: it holds the marks of a merge conflict, or what `gbs lock` does not write; the text names the line.

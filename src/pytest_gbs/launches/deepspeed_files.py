@@ -46,7 +46,7 @@ class Companions:
         return run._replace(companions=tuple(found)) if found else run
 
     def sizes(self, document: Document, framework: Framework) -> dict[str, Size]:
-        """Return the sizes that the framework takes from the DeepSpeed configuration that `document` names, rather than holds."""
+        """The sizes that the framework takes from the DeepSpeed configuration that `document` names, rather than holds."""
         found: dict[str, Size] = {}
         for key in framework.companions:
             rows = tuple(row._replace(key=row.key[len(key) :]) for row in framework.rows if row.key[: len(key)] == key and row.key != key)

@@ -72,7 +72,7 @@ class MissingFiles:
         return not (isinstance(found, Unreadable) and found.reason in NOT_THERE)
 
     def _names_in(self, folder: str) -> list[str]:
-        """Return the names of the files right in `folder`."""
+        """The names of the files right in `folder`."""
         if self._folders is None:
             self._folders = {}
             for path in self._paths:
@@ -81,12 +81,12 @@ class MissingFiles:
         return self._folders.get(folder, [])
 
     def _elsewhere(self, path: str) -> str:
-        """Return the one file of another folder whose path is a few letters apart from `path`, "" if there is none."""
+        """The one file of another folder whose path is a few letters apart from `path`, "" if there is none."""
         suffix = path[path.rindex(".") :]
         return nearest(path, tuple(each for each in self._paths if each.endswith(suffix))) or ""
 
     def _may_be_made(self, text: str, word: Word, script: Script) -> bool:
-        """Return whether a line of the script may make the file: it names it, or any variable if one gives it, where it writes."""
+        """Whether a line of the script may make the file: it names it, or any variable if one gives it, where it writes."""
         source = self._tree.read(script.path)
         name = text.rpartition("/")[2]
         lines = source.text.splitlines() if isinstance(source, Source) else ()
@@ -95,7 +95,7 @@ class MissingFiles:
         return any(name in line and _MAKES.search(line) is not None for line in lines)
 
     def _is_ignored(self, path: str) -> bool:
-        """Return whether a `.gitignore` leaves `path` out, so that it need not be in the repository."""
+        """Whether a `.gitignore` leaves `path` out, so that it need not be in the repository."""
         for folder in ("", *upwards(path.rpartition("/")[0])):
             source = self._tree.read(f"{folder}/.gitignore".lstrip("/"))
             ignored = IgnoreFile(source.text, len(folder) + bool(folder)) if isinstance(source, Source) else None
@@ -120,13 +120,13 @@ def _named(command: Command) -> Iterator[tuple[str, Word]]:
 
 
 def _is_another_program(command: Command, named: list[tuple[str, Word]]) -> bool:
-    """Return whether `command` runs a plain Python program whose name does not say that it trains."""
+    """Whether `command` runs a plain Python program whose name does not say that it trains."""
     program = next((text for text, _ in named if text.endswith(".py")), "")
     return command.words[0].starts_with.rpartition("/")[2].startswith("python") and _TRAINS.search(program) is None
 
 
 def _meant(name: str, names: list[str]) -> str:
-    """Return the one name that `name` was probably meant to be: a few letters apart, or a word or two; "" where none is."""
+    """The one name that `name` was probably meant to be: a few letters apart, or a word or two; "" where none is."""
     alike = nearest(name, tuple(names))
     if alike is not None:
         return alike
@@ -142,7 +142,7 @@ def _words(name: str) -> set[str]:
 
 
 def lost_flags(text: str, command: Command, behind: Iterable[Command]) -> LostFlags | None:
-    """Return the flags that the shell runs as commands of their own, since the line of `command` ends before them; None if none."""
+    """The flags that the shell runs as commands of their own, since the line of `command` ends before them; None if none."""
     lost: list[Command] = []
     for each in behind:
         if not each.words or not each.words[0].starts_with.startswith("--") or each.at.source != command.at.source:

@@ -452,7 +452,7 @@ def _is_told_by_keys(framework: Framework, document: Document) -> bool:
 
 
 def _as_program_has_it(framework: Framework, file: PythonFile) -> Framework | None:
-    """Return `framework` for a program that imports it: its own defaults are not the framework's, nor are checks of its own parser."""
+    """`framework` for a program that imports it: its own defaults are not the framework's, nor are checks of its own parser."""
     found = _bare(framework) if file.parses_itself else framework
     if found is None or found.arguments == Arguments.HYDRA:
         return found

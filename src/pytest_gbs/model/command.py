@@ -38,7 +38,7 @@ class Part(NamedTuple):
         return self.text is not None and self.at.stop - self.at.start == len(self.text)
 
     def cut(self, start: int, stop: int) -> Part:
-        """Return the characters `start` to `stop` of a part that is known."""
+        """The characters `start` to `stop` of a part that is known."""
         if self.text is None or (start <= 0 and stop >= len(self.text)):
             return self
         return self._replace(
@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
 
 def _cut(at: Location, length: int, start: int, stop: int) -> Location:
-    """Return the place of a run of characters, which is the whole place where it is not as long as they are."""
+    """The place of a run of characters, which is the whole place where it is not as long as they are."""
     return Location(at.source, at.start + start, at.start + stop) if at.stop - at.start == length else at
 
 
@@ -118,7 +118,7 @@ class Word(NamedTuple):
         return Folder(below(start, "".join(text or "" for text in rest).lstrip("/")), rooted=True)
 
     def after(self, count: int) -> Word:
-        """Return the word without its first `count` characters, which must be known."""
+        """The word without its first `count` characters, which must be known."""
         left, kept = count, list[Part]()
         for part in self.parts:
             length = len(part.text or "")
@@ -139,7 +139,7 @@ def upwards(folder: str) -> Iterator[str]:
 
 
 def below(folder: str, path: str) -> str | None:
-    """Return `path` as seen from the folder above `folder`, without `.` and `..`; None if it is not below it."""
+    """`path` as seen from the folder above `folder`, without `.` and `..`; None if it is not below it."""
     steps: list[str] = []
     for step in [*folder.split("/"), *path.split("/")]:
         if step == "..":
@@ -152,7 +152,7 @@ def below(folder: str, path: str) -> str | None:
 
 
 def hull(places: list[Location]) -> Location | None:
-    """Return the span from the first to the last of `places`, all in the file of the first; None if there are none."""
+    """The span from the first to the last of `places`, all in the file of the first; None if there are none."""
     if not places:
         return None
     if len(places) == 1 and places[0].path is None:
@@ -229,7 +229,7 @@ class Command(NamedTuple):
             before = word.text or ""
 
     def variable(self, name: str) -> Word | None:
-        """Return the value of `name` in the command's environment; None if the script does not set it."""
+        """The value of `name` in the command's environment; None if the script does not set it."""
         return next((entry.value for entry in reversed(self.environment) if entry.name == name), None)
 
 
@@ -294,7 +294,7 @@ NO_SWITCHES: Final[frozenset[str]] = frozenset()
 
 
 def name_of(word: Word) -> str:
-    """Return the program that a word names, without its folder; "" if unknown."""
+    """The program that a word names, without its folder; "" if unknown."""
     if word.text is not None:
         return word.text.rpartition("/")[2]
     last = word.parts[-1].text if word.parts else None
@@ -302,7 +302,7 @@ def name_of(word: Word) -> str:
 
 
 def spelled(name: str) -> str:
-    """Return an option's name as we compare it: without dashes in front, underscores for the others."""
+    """An option's name as we compare it: without dashes in front, underscores for the others."""
     return name.lstrip("-").replace("-", "_")
 
 

@@ -55,7 +55,7 @@ class StatedArithmetic(NamedTuple):
 
 
 def without_partners(stated: StatedArithmetic, values: Iterable[int]) -> tuple[list[Factor], list[int]]:
-    """Return the factors of `stated` and the positions in `values` that remain when equal numbers are paired off."""
+    """The factors of `stated` and the positions in `values` that remain when equal numbers are paired off."""
     factors = list(stated.factors)
     lonely: list[int] = []
     for position, value in enumerate(values):
@@ -94,12 +94,12 @@ class Declaration(NamedTuple):
     sum: StatedArithmetic | None = None
 
     def stated_conditions(self) -> tuple[Factor, ...]:
-        """Return the sizes that the same statement names, each where it stands (where the number stands, if nothing says)."""
+        """The sizes that the same statement names, each where it stands (where the number stands, if nothing says)."""
         places = self.condition_places or (self.at,) * len(self.conditions)
         return tuple(Factor(value, name, at) for (name, value), at in zip(self.conditions, places, strict=False))
 
     def admits(self, value: int) -> bool:
-        """Return whether the statement counts as true for `value`."""
+        """Whether the statement counts as true for `value`."""
         return any(value in interval for interval in self.holds)
 
 

@@ -8,10 +8,10 @@ _MOST: Final = 8  # digits: a hundred million GPUs, samples or steps are not a s
 
 
 def is_digits(text: str) -> bool:
-    """Return whether `text` is ASCII digits alone, one at least; to `str.isdigit` `²` is one too, at which `int` stops."""
+    """Whether `text` is ASCII digits alone, one at least; to `str.isdigit` `²` is one too, at which `int` stops."""
     return text.isascii() and text.isdigit()
 
 
 def whole_number(text: str, most: int = _MOST) -> int | None:
-    """Return the number that `text` is, None if it is anything but 1 to `most` ASCII digits: Python stops at 4,300 of them."""
+    """The number that `text` is, None if it is anything but 1 to `most` ASCII digits: Python stops at 4,300 of them."""
     return int(text) if len(text) <= most and is_digits(text) else None

@@ -95,7 +95,7 @@ class CommentBlock(NamedTuple):
         return place + len(self.text) - offset
 
     def locate(self, source: str, start: int, stop: int) -> Location:
-        """Return the place in file `source` of the characters `start` to `stop` of this block's text."""
+        """The place in file `source` of the characters `start` to `stop` of this block's text."""
         base, origin = self.pieces[max(0, bisect_right(self.pieces, start, key=itemgetter(0)) - 1)]
         return Location(source, start - base + origin, stop - base + origin, self.owner)
 
@@ -133,7 +133,7 @@ class Document(NamedTuple):
     part: str = ""
 
     def get(self, *path: str | int) -> Node | None:
-        """Return the value at key path `path`, aliases followed, or None if there is none."""
+        """The value at key path `path`, aliases followed, or None if there is none."""
         entry = self.keyed.get(path)
         if entry is None:
             return None
@@ -141,6 +141,6 @@ class Document(NamedTuple):
         return value.target if type(value) is Alias else value
 
     def locate(self, path: KeyPath) -> Location | None:
-        """Return the span of the value at `path` as written (an alias where there is an alias), or None."""
+        """The span of the value at `path` as written (an alias where there is an alias), or None."""
         entry = self.keyed.get(path)
         return None if entry is None else Location(self.source.path, entry[1].start, entry[1].stop, path)

@@ -54,7 +54,7 @@ class Equation(NamedTuple):
         return (self.result, *self.product, *self.divisors)
 
     def isolated(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the sizes whose product, divided by all of the others, is size `name`."""
+        """The sizes whose product, divided by all of the others, is size `name`."""
         if name == self.result:
             return self.product, self.divisors
         product = tuple(factor for factor in self.product if factor != name)
@@ -63,7 +63,7 @@ class Equation(NamedTuple):
 
 
 def world(source: str) -> Equation:
-    """Return the number of processes that train as nodes times GPUs of each."""
+    """The number of processes that train as nodes times GPUs of each."""
     return Equation(Name.WORLD_SIZE, (Name.NUM_NODES, Name.GPUS_PER_NODE), source=source)
 
 
@@ -75,11 +75,11 @@ class Monomial(NamedTuple):
     under: tuple[str, ...] = ()
 
     def times(self, other: Monomial) -> Monomial:
-        """Return the product."""
+        """The product."""
         return _cancelled(self.coefficient * other.coefficient, (*self.free, *other.free), (*self.under, *other.under))
 
     def over(self, other: Monomial) -> Monomial | None:
-        """Return the quotient, or None if the divisor is nothing."""
+        """The quotient, or None if the divisor is nothing."""
         if not other.coefficient:
             return None
         return _cancelled(self.coefficient / other.coefficient, (*self.free, *other.under), (*self.under, *other.free))

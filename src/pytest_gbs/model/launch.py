@@ -129,7 +129,7 @@ class Surroundings(NamedTuple):
     text: Callable[[Word, Command], str | None] | None = None
 
     def text_of(self, word: Word, command: Command) -> str | None:
-        """Return the text of the file at the path a word names; None if there is no such file, or the script writes it itself."""
+        """The text of the file at the path a word names; None if there is no such file, or the script writes it itself."""
         return self.text(word, command) if self.text is not None else None
 
 

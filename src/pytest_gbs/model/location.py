@@ -77,18 +77,18 @@ class Lines:
         self.starts.extend(match.end() for match in _line_break().finditer(text))
 
     def line_of(self, offset: int) -> int:
-        """Return the number of the line, from 1, that holds the code point at `offset`."""
+        """The number of the line, from 1, that holds the code point at `offset`."""
         return bisect_right(self.starts, offset)
 
     def line(self, number: int) -> str:
-        """Return the text of line `number` without its line break, or nothing if there is no such line."""
+        """The text of line `number` without its line break, or nothing if there is no such line."""
         if not 1 <= number <= len(self.starts):
             return ""
         stop = self.starts[number] if number < len(self.starts) else len(self.text)
         return self.text[self.starts[number - 1] : stop].rstrip("\r\n")
 
     def position(self, location: Location) -> Position:
-        """Return where `location` starts and ends, in lines and columns from 1."""
+        """Where `location` starts and ends, in lines and columns from 1."""
         start = min(location.start, len(self.text))
         stop = max(start, min(location.stop, len(self.text)))
         line, end_line = self.line_of(start), self.line_of(stop)

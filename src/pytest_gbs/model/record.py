@@ -18,7 +18,7 @@ else:
 
     @cache
     def _constructor(number):
-        """Return the code of a constructor of `number` fields."""
+        """The code of a constructor of `number` fields."""
         fields = ", ".join(f"field_{index}" for index in range(number))
         return eval(f"lambda cls, {fields}: new(cls, ({fields},))").__code__
 

@@ -109,17 +109,17 @@ class Report(NamedTuple):
     notices: tuple[str, ...] = ()
 
     def rule(self, name: str) -> Rule:
-        """Return the rule called `name`."""
+        """The rule called `name`."""
         return {rule.name: rule for rule in reversed(self.rules.values())}[name]
 
     def number(self, verdict: str) -> int:
-        """Return how many recipes have `verdict`."""
+        """How many recipes have `verdict`."""
         return sum(file.verdict == verdict for file in self.files)
 
     def recipes(self) -> tuple[FileReport, ...]:
-        """Return the recipes among the files; a script that is its own recipe is one where something says what its batch should be."""
+        """The recipes among the files; a script that is its own recipe is one where something says what its batch should be."""
         return tuple(file for file in self.files if file.role == Role.RECIPE or file.verdict is not None)
 
     def findings(self, severity: str | None = None) -> tuple[Finding, ...]:
-        """Return all findings, or those of one severity, in file order."""
+        """All findings, or those of one severity, in file order."""
         return tuple(f for file in self.files for f in file.findings if severity is None or f.severity == severity)

@@ -28,15 +28,15 @@ class Geometry(NamedTuple):
     realised: dict[str, Size]
 
     def get(self, name: str) -> Size:
-        """Return size `name` as training has it, `Unknown(missing)` if nothing gives it."""
+        """Size `name` as training has it, `Unknown(missing)` if nothing gives it."""
         return self.realised.get(name) or self.said(name)
 
     def said(self, name: str) -> Size:
-        """Return size `name` as stated, `Unknown(missing)` if nothing gives it."""
+        """Size `name` as stated, `Unknown(missing)` if nothing gives it."""
         return self.stated.get(name) or Unknown(name, Reason.MISSING)
 
     def value(self, name: str) -> int | None:
-        """Return the number of size `name` as training has it, or None if it is not known."""
+        """The number of size `name` as training has it, or None if it is not known."""
         size = self.get(name)
         return size.value if type(size) is Quantity else None
 
@@ -164,7 +164,7 @@ class Run(NamedTuple):
     documented: tuple[Claim, ...] = ()
 
     def real(self, at: Location) -> Location:
-        """Return the place in a real file of `at`, which may be a place in a document that is made up."""
+        """The place in a real file of `at`, which may be a place in a document that is made up."""
         if self.places is None or at.path is None or at.source != self.document.source.path:
             return at
         return self.places.get(at.path, at)
@@ -180,7 +180,7 @@ class Run(NamedTuple):
         return self.launch.at.source if self.launch is not None and self.document.syntax == PYTHON else self.path
 
     def at(self, name: str) -> Location | None:
-        """Return the place of size `name` in a file, or None where it stands nowhere."""
+        """The place of size `name` in a file, or None where it stands nowhere."""
         size = self.geometry.stated.get(name)
         return size.at if isinstance(size, (Quantity, Unknown)) else None
 

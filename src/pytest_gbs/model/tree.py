@@ -11,7 +11,7 @@ class Tree(Protocol):
     """A tree of files that can be listed and read, never written."""
 
     def paths(self) -> tuple[str, ...]:
-        """Return the paths of all files, relative and with `/`, sorted; ignored and hidden ones left out, links not followed."""
+        """The paths of all files, relative and with `/`, sorted; ignored and hidden ones left out, links not followed."""
 
     def read(self, path: str) -> Source | Unreadable:
-        """Return the text of the file at `path`, or why it can't be read. Never raises for what is in the tree."""
+        """The text of the file at `path`, or why it can't be read. Never raises for what is in the tree."""

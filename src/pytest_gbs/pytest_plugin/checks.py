@@ -48,7 +48,7 @@ class CheckedTree(NamedTuple):
     options: PluginOptions
 
     def inside(self, path: Path) -> str:
-        """Return `path` as the tree calls it: relative, with `/`, one more at the end of a folder, "" for the root."""
+        """`path` as the tree calls it: relative, with `/`, one more at the end of a folder, "" for the root."""
         inner = os.path.relpath(path, self.root).replace(os.sep, "/")
         return "" if inner == "." else f"{inner}/" if path.is_dir() else inner
 
@@ -74,7 +74,7 @@ class CheckedTree(NamedTuple):
             GitRepository(self.root).commit(self.options.changed_since)
 
     def check(self, targets: Sequence[str], *, keep_runs: bool = False) -> Report:
-        """Return the report on `targets`."""
+        """The report on `targets`."""
         with imports_from(self.options.import_path):
             return self._check(targets, keep_runs=keep_runs)
 
@@ -95,7 +95,7 @@ class CheckedTree(NamedTuple):
 
 
 def open_repository(start: Path, options: PluginOptions) -> CheckedTree:
-    """Return the repository that `start` lies in: where nothing marks one, the folder that pytest takes as its root.
+    """The repository that `start` lies in: where nothing marks one, the folder that pytest takes as its root.
 
     Raises:
         GbsError: its settings, or what the command line adds to them, are broken.
@@ -129,30 +129,30 @@ class View:
         self._places = Places(report, self._options)
 
     def path(self, path: str) -> str:
-        """Return a path of the tree relative to the folder that pytest was started in."""
+        """A path of the tree relative to the folder that pytest was started in."""
         return neutralize(escape(self._places.path(path)))
 
     def line(self, at: Location) -> int:
-        """Return the line of `at`, the first where the text was not kept."""
+        """The line of `at`, the first where the text was not kept."""
         position = self._places.position(at)
         return position.line if position else 1
 
     def title(self, code: str) -> str:
-        """Return a rule's code and name."""
+        """A rule's code and name."""
         rule = self.report.rules.get(code)
         return f"{code} {rule.name}" if rule else code
 
     def one_line(self, finding: Finding) -> str:
-        """Return a finding in one line, for short summaries, where pytest itself puts path and code in front and cuts the end."""
+        """A finding in one line, for short summaries, where pytest itself puts path and code in front and cuts the end."""
         return neutralize(f"{escape(finding.message)} ({self._places.where(finding.at)})")
 
     def finding(self, finding: Finding) -> str:
-        """Return the text of `gbs check` for one finding."""
+        """The text of `gbs check` for one finding."""
         with imports_from(self._import_path):
             return neutralize(render_finding(finding, self.report, self._options))
 
     def claim(self, outcome: Undetermined) -> str:
-        """Return the line of `gbs check` for a claim that can't be decided, with what would decide it."""
+        """The line of `gbs check` for a claim that can't be decided, with what would decide it."""
         return neutralize(f"undetermined: {self._places.where(outcome.at)}  {open_claim(outcome)}")
 
 
@@ -178,7 +178,7 @@ class Checks:
         self._found: dict[Path, dict[str, Checked] | None] = {}
 
     def of(self, path: Path, *, named: bool) -> Checked:
-        """Return what is true of a file below one of the roots; one that was `named` is checked even where its folder leaves it out."""
+        """What is true of a file below one of the roots; one that was `named` is checked even where its folder leaves it out."""
         root, real, repository = next(entry for entry in self._roots if path.is_relative_to(entry[0]))
         inner = repository.inside(real / path.relative_to(root))
         if repository.root not in self._found:
@@ -190,7 +190,7 @@ class Checks:
         return _check_one(repository, inner) if named and checked.silent else checked
 
     def _check_roots(self, repository: CheckedTree) -> dict[str, Checked] | None:
-        """Return what is true of each file of a repository, by path; None if a bug of ours ends the check."""
+        """What is true of each file of a repository, by path; None if a bug of ours ends the check."""
         targets = [repository.inside(real) for _, real, other in self._roots if other.root == repository.root]
         try:
             report = repository.check(targets)
@@ -208,7 +208,7 @@ _NOTHING = Report((), {}, {})
 
 
 def _check_one(repository: CheckedTree, path: str) -> Checked:
-    """Return what is true of one file by itself. Whatever happens is told by its item: it must not end a pytest session."""
+    """What is true of one file by itself. Whatever happens is told by its item: it must not end a pytest session."""
     try:
         report = repository.check([path])
     except GbsError as error:
@@ -220,7 +220,7 @@ def _check_one(repository: CheckedTree, path: str) -> Checked:
 
 
 def _by_path(report: Report, repository: CheckedTree) -> dict[str, Checked]:
-    """Return what is true of each file. A bug of ours that belongs to no single file fails the first."""
+    """What is true of each file. A bug of ours that belongs to no single file fails the first."""
     files: dict[str, list[FileReport]] = {}
     for file in report.files:
         files.setdefault(file.path, []).append(file)
@@ -233,7 +233,7 @@ def _by_path(report: Report, repository: CheckedTree) -> dict[str, Checked]:
 
 
 def _own(file: FileReport, told: set[Finding]) -> FileReport:
-    """Return what a launching file has to say beside what fails the recipes that it launches; items of those tell the rest."""
+    """What a launching file has to say beside what fails the recipes that it launches; items of those tell the rest."""
     if not file.launches:
         return file
     findings = tuple(finding for finding in file.findings if finding not in told)

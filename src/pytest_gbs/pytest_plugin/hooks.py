@@ -96,7 +96,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _path(config: pytest.Config, argument: str) -> Path:
-    """Return the absolute path of a path or a node id as given on the command line; links are not followed."""
+    """The absolute path of a path or a node id as given on the command line; links are not followed."""
     return Path(os.path.normpath(config.invocation_params.dir / argument.partition("::")[0]))
 
 
@@ -109,6 +109,6 @@ def _must_exist(roots: list[Path]) -> None:
 
 
 def _uncovered(roots: list[Path], paths: list[Path]) -> list[Path]:
-    """Return the roots that lie below none of `paths` and below no other root: pytest 8 takes overlapping arguments badly."""
+    """The roots that lie below none of `paths` and below no other root: pytest 8 takes overlapping arguments badly."""
     others = {*roots, *paths}
     return [root for root in dict.fromkeys(roots) if root not in paths and not any(path in others for path in root.parents)]

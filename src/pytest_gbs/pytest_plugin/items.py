@@ -105,7 +105,7 @@ class RecipeFile(pytest.File):
         self.add_marker(pytest.mark.gbs)
 
     def collect(self) -> list[RecipeItem]:
-        """Return an item for each rule that applies. Whatever is wrong with the file is an item that fails, never an error here."""
+        """An item for each rule that applies. Whatever is wrong with the file is an item that fails, never an error here."""
         self.checked = checked = self.checks.of(self.path, named=self.session.isinitpath(self.path))
         self.items = [RecipeItem.from_parent(self, name=each.code, result=each, checked=checked) for each in rule_results(checked)]
         self.collected.append(self)
@@ -137,7 +137,7 @@ class RecipeItem(pytest.Item):
             raise Violated(self.name)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the very text of `gbs check` for what is violated."""
+        """The very text of `gbs check` for what is violated."""
         return self.text() if isinstance(excinfo.value, Violated) else super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -148,15 +148,15 @@ class RecipeItem(pytest.Item):
         return self.parent.shown, line - 1, f"{self.checked.view.title(self.name)}: {self.checked.view.path(self.checked.path)}"
 
     def text(self) -> str:
-        """Return what was found, as `gbs check` prints it; for a bug of ours, what happened."""
+        """What was found, as `gbs check` prints it; for a bug of ours, what happened."""
         return "\n\n".join([*map(_bug, self.result.bugs), *map(self.checked.view.finding, self.result.findings)])
 
     def claims(self) -> list[str]:
-        """Return a line for each claim that could not be decided."""
+        """A line for each claim that could not be decided."""
         return [self.checked.view.claim(outcome) for outcome in self.result.open_claims]
 
     def _crash(self) -> Crash:
-        """Return where the worst is, with the one line that short summaries print."""
+        """Where the worst is, with the one line that short summaries print."""
         view = self.checked.view
         if self.result.bugs:
             return Crash(view.path(self.checked.path), 1, _bug(self.result.bugs[0]))

@@ -15,7 +15,7 @@ _KNOWN = pytest.StashKey[dict[str, dict[str, Recipe]]]()
 
 
 def recipes_matching(config: pytest.Config, marker: pytest.Mark) -> dict[str, Recipe]:
-    """Return the recipes that match the globs of a marker `gbs_recipes`, by their paths relative to pytest's root folder.
+    """The recipes that match the globs of a marker `gbs_recipes`, by their paths relative to pytest's root folder.
 
     Raises:
         pytest.fail.Exception: the marker has no glob, or the settings are broken.
@@ -35,7 +35,7 @@ def recipes_matching(config: pytest.Config, marker: pytest.Mark) -> dict[str, Re
 
 
 def _read(config: pytest.Config, glob: str) -> dict[str, Recipe]:
-    """Return the recipes that match one glob, and the files that match, look like one, and can't be read."""
+    """The recipes that match one glob, and the files that match, look like one, and can't be read."""
     try:
         repository = open_repository(config.rootpath, read_options(config))
     except GbsError as error:
@@ -55,7 +55,7 @@ def _read(config: pytest.Config, glob: str) -> dict[str, Recipe]:
 
 
 def _fixed_part(pattern: str) -> str:
-    """Return the path in front of the first part of `pattern` that has a wildcard."""
+    """The path in front of the first part of `pattern` that has a wildcard."""
     parts = pattern.split("/")
     wild = next((number for number, part in enumerate(parts) if any(sign in part for sign in "*?[{")), len(parts))
     return "/".join(parts[:wild])

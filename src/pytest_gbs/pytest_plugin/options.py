@@ -11,7 +11,7 @@ from pytest_gbs.pytest_plugin.imports import import_path
 
 
 def read_options(config: pytest.Config) -> PluginOptions:
-    """Return what the command line says about a check.
+    """What the command line says about a check.
 
     Raises:
         pytest.UsageError: a number makes no sense, or they contradict each other.

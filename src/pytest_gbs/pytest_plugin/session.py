@@ -34,7 +34,7 @@ class RecipeSession:
         self.summary: Summary | None = None
 
     def pytest_report_header(self) -> str:
-        """Return the line that says where recipes come from."""
+        """The line that says where recipes come from."""
         folder = self.config.invocation_params.dir
         return f"gbs: recipes from {', '.join(_shown(root, folder) for root in self.roots)}"
 
@@ -83,7 +83,7 @@ class RecipeSession:
             session.exitstatus = pytest.ExitCode.OK
 
     def _nothing_to_do(self, summary: Summary) -> bool:
-        """Return whether there are no items since nothing is claimed, or nothing changed."""
+        """Whether there are no items since nothing is claimed, or nothing changed."""
         return bool((summary["recipes"] or self.config.getoption("gbs_changed_since")) and not summary["items"])
 
     @pytest.hookimpl(optionalhook=True)
@@ -98,6 +98,6 @@ class RecipeSession:
 
 
 def _shown(path: Path, folder: Path) -> str:
-    """Return `path` relative to `folder` where it lies inside, a folder with a slash at its end."""
+    """`path` relative to `folder` where it lies inside, a folder with a slash at its end."""
     text = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix()
     return neutralize(escape(f"{text}/" if path.is_dir() else text))

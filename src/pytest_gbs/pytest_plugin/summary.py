@@ -33,7 +33,7 @@ class Summary(TypedDict):
 
 
 def summarise(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Summary:
-    """Return the sum of what was found in `files`, as far as their items were `selected`; a file without items always counts."""
+    """The sum of what was found in `files`, as far as their items were `selected`; a file without items always counts."""
     collected = {file.path: file for file in files}
     ordered = sorted(selected, key=lambda item: (item.path, item.name))
     claims = [claim for item in ordered for claim in item.claims()]

@@ -17,7 +17,7 @@ _DEEPSPEED: Final = ("zero_optimization", "train_micro_batch_size_per_gpu", "tra
 
 
 def read(source: Source) -> tuple[Document | Unreadable, ...]:
-    """Return the documents of `source` in order, and last, where reading failed, why.
+    """The documents of `source` in order, and last, where reading failed, why.
 
     The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is not JSON), `.toml` TOML, `.py` and `.ipynb`
     a program, everything else YAML.
@@ -49,5 +49,5 @@ def read(source: Source) -> tuple[Document | Unreadable, ...]:
 
 
 def _lines(text: str) -> int:
-    """Return how many lines `text` has."""
+    """How many lines `text` has."""
     return text.count("\n") + text.count("\r") - text.count("\r\n") + 1

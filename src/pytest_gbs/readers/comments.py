@@ -16,7 +16,7 @@ _TOKEN_ENDS: Final = "\"'[]{},:?"
 
 
 def read_comments(flat: str, region: Span, opaque: list[Span], keys: Keys) -> tuple[CommentBlock, ...]:
-    """Return the comments in `region`, the part of a text that holds the document of `keys`.
+    """The comments in `region`, the part of a text that holds the document of `keys`.
 
     `opaque` are the spans of quoted and block scalars, ascending: no comment starts within one.
     """
@@ -29,7 +29,7 @@ def read_comments(flat: str, region: Span, opaque: list[Span], keys: Keys) -> tu
 
 
 def _read_lines(flat: str, region: Span, opaque: list[Span], root: Node | None) -> list[Block]:
-    """Return the comments in `region` as blocks of lines.
+    """The comments in `region` as blocks of lines.
 
     Comments on lines of their own that follow each other make one block. A comment behind something starts a block that
     goes on in the lines below it while they have their sign in the same column.
@@ -78,7 +78,7 @@ def _read_lines(flat: str, region: Span, opaque: list[Span], root: Node | None) 
 
 
 def _plain_spans(root: Node | None) -> list[Span]:
-    """Return the spans of all plain scalars under `root`, ascending."""
+    """The spans of all plain scalars under `root`, ascending."""
     found: list[Span] = []
     pending = [root]
     while pending:
@@ -99,7 +99,7 @@ def _within(spans: list[Span], place: int) -> bool:
 
 
 def stray_tab(flat: str, region: Span, opaque: list[Span], comments: tuple[CommentBlock, ...]) -> int | None:
-    """Return the first tab in `region` that stands neither in a quoted or block scalar nor in a comment, or None.
+    """The first tab in `region` that stands neither in a quoted or block scalar nor in a comment, or None.
 
     libyaml takes a tab after `key:` and within a plain scalar. `yaml.safe_load`, which the frameworks call, is PyYAML's own
     scanner, and that stops at each: "found character '\\t' that cannot start any token" (PyYAML 6.0.3, yaml/scanner.py).

@@ -18,18 +18,18 @@ _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 
 
 def text_of_key(key: Node) -> str | None:
-    """Return the text of a scalar key, an alias followed; None for any other key."""
+    """The text of a scalar key, an alias followed; None for any other key."""
     node = key.target if type(key) is Alias else key
     return node.text if type(node) is Scalar else None
 
 
 def is_merge(key: Node) -> bool:
-    """Return whether `key` is the merge key `<<` of YAML 1.1."""
+    """Whether `key` is the merge key `<<` of YAML 1.1."""
     return type(key) is Scalar and key.text == "<<" and key.plain and key.tag in (None, _MERGE_TAG)
 
 
 def duplicates(file: str, root: Node | None) -> tuple[Duplicate, ...]:
-    """Return the keys that one mapping under `root`, a node of `file`, holds twice, in order."""
+    """The keys that one mapping under `root`, a node of `file`, holds twice, in order."""
     found: list[Duplicate] = []
     _find_duplicates(file, root, (), found)
     return tuple(found)
@@ -55,7 +55,7 @@ def _find_duplicates(file: str, node: Node | None, path: KeyPath, found: list[Du
 
 
 def _same(first: Node, second: Node) -> bool:
-    """Return whether two keys of one text are one key to the loader: `8` and `"8"` are not."""
+    """Whether two keys of one text are one key to the loader: `8` and `"8"` are not."""
     one, two = (key.target if type(key) is Alias else key for key in (first, second))
     if type(one) is not Scalar or type(two) is not Scalar:
         return False
@@ -64,7 +64,7 @@ def _same(first: Node, second: Node) -> bool:
 
 
 def follow(root: Node | None, most: int) -> Index:
-    """Return the entries of `root` by path, those reached through aliases and merge keys included, at most `most` of them.
+    """The entries of `root` by path, those reached through aliases and merge keys included, at most `most` of them.
 
     Raises: Refused: a merge key has a value that cannot be merged, or merging goes too far.
     """
@@ -93,7 +93,7 @@ class _Merger:
         self.merged = 0
 
     def flatten(self, mapping: Mapping, depth: int) -> dict[str, Entry]:
-        """Return the entries of `mapping` by key text: its own before merged ones, an earlier parent of a list before a later."""
+        """The entries of `mapping` by key text: its own before merged ones, an earlier parent of a list before a later."""
         known = self.flat.get(id(mapping))
         if known is not None:
             return known
@@ -117,7 +117,7 @@ class _Merger:
 
 
 def _parents(value: Node) -> tuple[Mapping, ...]:
-    """Return the mappings that a merge key with `value` takes in; one that contains itself adds nothing."""
+    """The mappings that a merge key with `value` takes in; one that contains itself adds nothing."""
     node = value.target if type(value) is Alias else value
     found = []
     for each in node.items if type(node) is Sequence else (node,):

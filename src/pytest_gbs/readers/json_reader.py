@@ -20,7 +20,7 @@ _AT_ONCE: Final = 1_000
 
 
 def read_json(source: Source, *, tolerant: bool = False, without: tuple[str, ...] = ()) -> tuple[Document | Unreadable, ...]:
-    """Return the one document of `source`, or where and why Python's json stops.
+    """The one document of `source`, or where and why Python's json stops.
 
     Every scalar that is not a string is plain. `tolerant` reads what DeepSpeed's hjson reads: comments (`//`, `#`, `/* */`),
     trailing commas, a line break instead of a comma, keys and words without quotes. Such a word stands for text that a script
@@ -55,7 +55,7 @@ class _Reader:
         self.written = 0
 
     def document(self) -> Node:
-        """Return the one value of the text."""
+        """The one value of the text."""
         self.skip()
         root = self.value((), self.keyed, 0)
         self.skip()
@@ -79,7 +79,7 @@ class _Reader:
             before = self.place
 
     def value(self, path: KeyPath, into: Index, depth: int) -> Node:
-        """Return the value that starts here and stop behind it; `into` takes the entries of an object."""
+        """The value that starts here and stop behind it; `into` takes the entries of an object."""
         self.count()
         start = self.place
         first = self.text[start : start + 1]
@@ -102,7 +102,7 @@ class _Reader:
         return Scalar(start, self.place, match.group(), False, UNQUOTED)
 
     def string(self) -> Scalar:
-        """Return the string that starts here, its escapes decoded by Python's own scanner."""
+        """The string that starts here, its escapes decoded by Python's own scanner."""
         start = self.place
         try:
             text, self.place = scanstring(self.text, start + 1, True)
@@ -111,7 +111,7 @@ class _Reader:
         return Scalar(start, self.place, text, False)
 
     def object(self, start: int, path: KeyPath, into: Index, depth: int) -> Mapping:
-        """Return the object that was opened at `start`."""
+        """The object that was opened at `start`."""
         entries: list[Entry] = []
         begun = False
         while not self.closes("}", begun):
@@ -143,7 +143,7 @@ class _Reader:
             raise RefusedDocument(self.place, TOO_DEEP) from error
 
     def key(self) -> Scalar:
-        """Return the property name that starts here."""
+        """The property name that starts here."""
         start = self.place
         if self.text[start : start + 1] == '"':
             return self.string()
@@ -154,14 +154,14 @@ class _Reader:
         return Scalar(start, self.place, match.group(), False)
 
     def array(self, start: int, path: KeyPath, depth: int) -> Sequence:
-        """Return the array that was opened at `start`."""
+        """The array that was opened at `start`."""
         items: list[Node] = []
         while not self.closes("]", bool(items)):
             items.append(self.value((*path, len(items)), self.inner, depth))
         return Sequence(start, self.place, tuple(items))
 
     def closes(self, bracket: str, begun: bool) -> bool:
-        """Return whether `bracket` ends the collection here, else stop at its next member, past the comma before it."""
+        """Whether `bracket` ends the collection here, else stop at its next member, past the comma before it."""
         before = self.place
         if begun:
             self.skip()

@@ -8,7 +8,7 @@ from pytest_gbs.model.location import KeyPath
 
 
 def value_node(document: Document, key: KeyPath) -> Node | None:
-    """Return the value at `key`, also within a text that is a JSON object, whose place it then has; None if there is none."""
+    """The value at `key`, also within a text that is a JSON object, whose place it then has; None if there is none."""
     entry = document.keyed.get(key)
     if entry is not None or len(key) < 2:
         return None if entry is None else entry[1]
@@ -23,7 +23,7 @@ def value_node(document: Document, key: KeyPath) -> Node | None:
 
 
 def _within(text: Scalar, key: KeyPath) -> Scalar | None:
-    """Return the value at `key` of the JSON object that `text` is, None if it is not one or has no such value that is not a collection."""
+    """The value at `key` of the JSON object that `text` is, None if it is not one or has no such value that is not a collection."""
     if not text.text.lstrip().startswith("{") or len(text.text) > LONGEST_JSON_TEXT:
         return None
     import json  # hardly any recipe has such a text

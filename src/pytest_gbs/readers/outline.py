@@ -12,7 +12,7 @@ from pytest_gbs.model.location import KeyPath, Source
 
 
 def outline(source: Source) -> Document:
-    """Return a document of the keys that the lines of `source` show, each with the rest of its line as its value."""
+    """A document of the keys that the lines of `source` show, each with the rest of its line as its value."""
     keyed: dict[KeyPath, tuple[Node, Node]] = {}
     above: list[tuple[int, KeyPath]] = []
     table: KeyPath = ()

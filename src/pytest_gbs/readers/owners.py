@@ -43,13 +43,13 @@ class Ordered(NamedTuple):
 
 
 def ordered(index: Index) -> Ordered:
-    """Return the entries of `index`, which holds them in the order of the text."""
+    """The entries of `index`, which holds them in the order of the text."""
     entries = list(index.values())
     return Ordered([entry[0].start for entry in entries], list(index), entries)
 
 
 def owners(blocks: Iterable[Block], keys: Keys) -> list[Owner]:
-    """Return the owner and placement of each block.
+    """The owner and placement of each block.
 
     A comment behind something belongs to the last key before it. One on lines of its own belongs to the next key below it,
     but to the key of the value around it where no other key follows in there: between the plain items of a sequence.
@@ -73,7 +73,7 @@ def owners(blocks: Iterable[Block], keys: Keys) -> list[Owner]:
 
 
 def _owner_before_keys(place: int, alone: bool, outer: Ordered, inner: Ordered, root: Node | None) -> Owner:
-    """Return the owner and placement of a block with no key reached through mappings before it."""
+    """The owner and placement of a block with no key reached through mappings before it."""
     if root is None or place < root.start:
         return None, HEADER
     if not alone:
@@ -82,13 +82,13 @@ def _owner_before_keys(place: int, alone: bool, outer: Ordered, inner: Ordered, 
 
 
 def _last_key(place: int, start: int, inner: Ordered) -> KeyPath | None:
-    """Return the last key of `inner` that starts between `start` and `place`, if there is one."""
+    """The last key of `inner` that starts between `start` and `place`, if there is one."""
     number = bisect_right(inner.starts, place)
     return inner.paths[number - 1] if number and inner.starts[number - 1] > start else None
 
 
 def _next_key(place: int, stop: int, choices: tuple[Ordered, ...]) -> KeyPath | None:
-    """Return the first key of the first of `choices` that has one between `place` and `stop`."""
+    """The first key of the first of `choices` that has one between `place` and `stop`."""
     for ordered in choices:
         number = bisect_right(ordered.starts, place)
         if number < len(ordered.starts) and ordered.starts[number] < stop:
@@ -97,7 +97,7 @@ def _next_key(place: int, stop: int, choices: tuple[Ordered, ...]) -> KeyPath | 
 
 
 def _written(root: Node | None) -> Ordered:
-    """Return every entry under `root` in the order of the text, repeated keys included."""
+    """Every entry under `root` in the order of the text, repeated keys included."""
     found: list[tuple[KeyPath, Entry]] = []
     _collect(root, (), found)
     return Ordered([entry[0].start for _, entry in found], [path for path, _ in found], [entry for _, entry in found])

@@ -36,7 +36,7 @@ def unreadable(source: Source, offset: int, reason: str) -> Unreadable:
 
 
 def is_template(text: str) -> bool:
-    """Return whether something fills in the text before anything reads it: `{{ x }}` or `{% if x %}` stands outside of quotes."""
+    """Whether something fills in the text before anything reads it: `{{ x }}` or `{% if x %}` stands outside of quotes."""
     return ("{{" in text or "{%" in text) and _fills_in().search(text) is not None
 
 
@@ -46,7 +46,7 @@ def _fills_in() -> re.Pattern[str]:
 
 
 def is_helm(text: str) -> bool:
-    """Return whether Helm fills in the text outside of comments (`{{ .Values.nodes }}`, `{{- range`), rather than a chat template."""
+    """Whether Helm fills in the text outside of comments (`{{ .Values.nodes }}`, `{{- range`), rather than a chat template."""
     return "{{" in text and _of_helm().search(_comment().sub("", text)) is not None
 
 

@@ -44,7 +44,7 @@ def loader_of(syntax: str, usual: str) -> str:
 
 
 def resolve(scalar: Scalar, loader: str) -> Value:
-    """Return the value of `scalar` as `loader` reads it (a `Loader`, `JSON` or `TOML`).
+    """The value of `scalar` as `loader` reads it (a `Loader`, `JSON` or `TOML`).
 
     Text of more than 32 characters stays text, and so do dates, base64 and everything with a tag of the framework's own.
     """
@@ -61,7 +61,7 @@ def resolve(scalar: Scalar, loader: str) -> Value:
 
 
 def _resolve_pyyaml(text: str) -> Value:
-    """Return the value of plain `text` as PyYAML 6.0.3 has it (yaml/resolver.py and SafeConstructor in yaml/constructor.py)."""
+    """The value of plain `text` as PyYAML 6.0.3 has it (yaml/resolver.py and SafeConstructor in yaml/constructor.py)."""
     if text in _YAML11_WORDS:
         return _YAML11_WORDS[text]
     if text[0] not in "+-.0123456789":
@@ -72,13 +72,13 @@ def _resolve_pyyaml(text: str) -> Value:
 
 
 def _resolve_omegaconf(text: str) -> Value:
-    """Return the value of plain `text` as OmegaConf 2.3 has it: PyYAML, and `1e-5` is a float (get_yaml_loader, omegaconf/_utils.py)."""
+    """The value of plain `text` as OmegaConf 2.3 has it: PyYAML, and `1e-5` is a float (get_yaml_loader, omegaconf/_utils.py)."""
     value = _resolve_pyyaml(text)
     return _float(text) if value == text and _omegaconf_float().match(text) else value
 
 
 def _resolve_core(text: str) -> Value:
-    """Return the value of plain `text` in the core schema of YAML 1.2.2, section 10.3.2."""
+    """The value of plain `text` in the core schema of YAML 1.2.2, section 10.3.2."""
     if text in _CORE_WORDS:
         return _CORE_WORDS[text]
     if text[0] not in "+-.0123456789":
@@ -89,14 +89,14 @@ def _resolve_core(text: str) -> Value:
 
 
 def _resolve_json(text: str) -> Value:
-    """Return the value of the JSON word or number `text` as Python's json has it; it reads NaN and Infinity too."""
+    """The value of the JSON word or number `text` as Python's json has it; it reads NaN and Infinity too."""
     if text in _JSON_WORDS:
         return _JSON_WORDS[text]
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _resolve_toml(text: str) -> Value:
-    """Return the value of the TOML word or number `text` as tomllib has it; dates and times stay text."""
+    """The value of the TOML word or number `text` as tomllib has it; dates and times stay text."""
     if text in _TOML_WORDS:
         return _TOML_WORDS[text]
     plain = text.replace("_", "")
@@ -122,7 +122,7 @@ _RESOLVERS: Final[dict[str, Callable[[str], Value]]] = {
 
 
 def _resolve_tag(text: str, tag: str) -> Value:
-    """Return `text` under an explicit tag of YAML itself; text where the loader would refuse it and under any other tag."""
+    """`text` under an explicit tag of YAML itself; text where the loader would refuse it and under any other tag."""
     kind = tag.removeprefix(_TAG)
     try:
         if kind == "int":
@@ -137,7 +137,7 @@ def _resolve_tag(text: str, tag: str) -> Value:
 
 
 def _integer(text: str) -> Value:
-    """Return the whole number `text` of YAML 1.1: binary, octal, hexadecimal, and base 60 with colons."""
+    """The whole number `text` of YAML 1.1: binary, octal, hexadecimal, and base 60 with colons."""
     digits = text.replace("_", "").lstrip("+-")
     sign = -1 if text[0] == "-" else 1
     if digits == "0":
@@ -154,7 +154,7 @@ def _integer(text: str) -> Value:
 
 
 def _float(text: str) -> Value:
-    """Return the float `text` of YAML: `.inf`, `.nan`, and base 60 with colons."""
+    """The float `text` of YAML: `.inf`, `.nan`, and base 60 with colons."""
     digits = text.replace("_", "").lower().lstrip("+-")
     sign = -1 if text[0] == "-" else 1
     if digits in (".inf", ".nan"):
@@ -198,12 +198,12 @@ def _core_float() -> re.Pattern[str]:
 
 
 def value_at(document: Document, key: KeyPath, loader: str) -> Value:
-    """Return the value of the scalar at `key` as `loader` has it; None if there is none."""
+    """The value of the scalar at `key` as `loader` has it; None if there is none."""
     node = document.get(*key)
     return resolve(node, loader_of(document.syntax, loader)) if isinstance(node, Scalar) else None
 
 
 def is_set(document: Document, key: KeyPath, loader: str) -> bool:
-    """Return whether `key` stands in `document` with a value that is not null."""
+    """Whether `key` stands in `document` with a value that is not null."""
     node = document.get(*key)
     return node is not None and (not isinstance(node, Scalar) or resolve(node, loader_of(document.syntax, loader)) is not None)

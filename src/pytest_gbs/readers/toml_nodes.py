@@ -58,7 +58,7 @@ class Statements:
         self.chain: list[_Table | _List] = [self.top]
 
     def root(self) -> Mapping:
-        """Return the whole text as one mapping."""
+        """The whole text as one mapping."""
         if self.text.count("\\") > MOST_NODES:  # each escape takes tomllib as long as a value
             raise RefusedDocument(0, TOO_MANY)
         self.skip()
@@ -99,7 +99,7 @@ class Statements:
         self.reach(self.chain)
 
     def keys(self) -> list[Scalar]:
-        """Return the parts of the key that starts here, and stop behind it and the blanks after it."""
+        """The parts of the key that starts here, and stop behind it and the blanks after it."""
         found: list[Scalar] = []
         while not found or self.text.startswith(".", self.place):
             if len(found) == DEEPEST_DOCUMENT:
@@ -129,7 +129,7 @@ class Statements:
             raise RefusedDocument(self.place, TOO_MANY)
 
     def walk(self, table: _Table, keys: list[Scalar], chain: list[_Table | _List]) -> _Table:
-        """Return the table that `keys` lead to from `table`, new ones made on the way; all of them are added to `chain`."""
+        """The table that `keys` lead to from `table`, new ones made on the way; all of them are added to `chain`."""
         for number, key in enumerate(keys):
             following = keys[number + 1].start if number + 1 < len(keys) else key.stop
             table = self.enter(table, key, following, chain)
@@ -137,7 +137,7 @@ class Statements:
         return table
 
     def enter(self, table: _Table, key: Scalar, start: int, chain: list[_Table | _List]) -> _Table:
-        """Return the table called `key` in `table`, made at `start` where it is new; of an array of tables the last."""
+        """The table called `key` in `table`, made at `start` where it is new; of an array of tables the last."""
         known = table.entries.get(key.text)
         if known is None:
             made = _Table(start, self.register(table, key), table.index)
@@ -152,7 +152,7 @@ class Statements:
         return found
 
     def append(self, table: _Table, key: Scalar) -> _Table:
-        """Return a new table at the end of the array of tables called `key` in `table`."""
+        """A new table at the end of the array of tables called `key` in `table`."""
         path = (*table.path, key.text)
         known = table.entries.get(key.text)
         if known is None:
@@ -167,7 +167,7 @@ class Statements:
         return made
 
     def register(self, table: _Table, key: Scalar) -> KeyPath:
-        """Return the path of `key` in `table`, which keeps its rank in the index from here on."""
+        """The path of `key` in `table`, which keeps its rank in the index from here on."""
         path = (*table.path, key.text)
         if len(path) > DEEPEST_DOCUMENT:
             raise RefusedDocument(key.start, TOO_DEEP)
@@ -193,7 +193,7 @@ class Statements:
         self.reach(around)
 
     def value(self, path: KeyPath, index: Index) -> _Value:
-        """Return the value that starts here and stop behind it; `index` takes the entries of a table."""
+        """The value that starts here and stop behind it; `index` takes the entries of a table."""
         self.count()
         first = self.text[self.place : self.place + 1]
         if first in ("'", '"'):
@@ -213,14 +213,14 @@ class Statements:
         return Scalar(start, self.place, match.group(), True)
 
     def string(self) -> Scalar:
-        """Return the string that starts here, its escapes decoded."""
+        """The string that starts here, its escapes decoded."""
         start = self.place
         self.place, text = string_at(self.text, start)
         self.opaque.append((start, self.place))
         return Scalar(start, self.place, text, False)
 
     def array(self, path: KeyPath) -> _List:
-        """Return the array that starts here."""
+        """The array that starts here."""
         found = _List(self.place)
         self.place += 1
         while not self.closes("]"):
@@ -229,7 +229,7 @@ class Statements:
         return found
 
     def inline(self, path: KeyPath, index: Index) -> _Table:
-        """Return the table in braces that starts here."""
+        """The table in braces that starts here."""
         found = _Table(self.place, path, index)
         self.place += 1
         while not self.closes("}"):
@@ -238,7 +238,7 @@ class Statements:
         return found
 
     def closes(self, bracket: str) -> bool:
-        """Return whether `bracket` ends the collection here, else stop at its next member, past the comma before it."""
+        """Whether `bracket` ends the collection here, else stop at its next member, past the comma before it."""
         self.skip()
         if self.text.startswith(",", self.place):
             self.place += 1
@@ -249,7 +249,7 @@ class Statements:
 
 
 def _freeze(value: _Value) -> Node:
-    """Return `value` as it is now, and put the entries of its tables into their index."""
+    """`value` as it is now, and put the entries of its tables into their index."""
     if isinstance(value, Scalar):
         return value
     if isinstance(value, _List):
@@ -277,5 +277,5 @@ def _bare() -> re.Pattern[str]:
 
 @cache
 def _plain() -> re.Pattern[str]:
-    """Return the pattern of values without quotes: numbers, words, and dates, which may hold one blank."""
+    """The pattern of values without quotes: numbers, words, and dates, which may hold one blank."""
     return re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9][^\s,\]}#]*|[^\s,\]}#=]+")

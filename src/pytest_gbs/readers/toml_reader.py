@@ -22,7 +22,7 @@ _TEMPLATE: Final = ("{{", "{%")
 
 
 def read_toml(source: Source) -> tuple[Document | Unreadable, ...]:
-    """Return the one document of `source`, or where and why Python's tomllib stops."""
+    """The one document of `source`, or where and why Python's tomllib stops."""
     refusal: RefusedDocument | None = None
     statements = Statements(source.text)
     try:
@@ -43,7 +43,7 @@ def read_toml(source: Source) -> tuple[Document | Unreadable, ...]:
 
 
 def _refused(text: str) -> RefusedDocument | None:
-    """Return why tomllib does not take `text`, or None if it does."""
+    """Why tomllib does not take `text`, or None if it does."""
     import tomllib  # only TOML files need it
 
     try:
@@ -56,7 +56,7 @@ def _refused(text: str) -> RefusedDocument | None:
 
 
 def _placed(text: str, message: str) -> RefusedDocument:
-    """Return the message of tomllib without the place at its end, which becomes an offset."""
+    """The message of tomllib without the place at its end, which becomes an offset."""
     match = _place().search(message)
     reason = message[: match.start()] if match else message
     reason = reason[:1].lower() + reason[1:].rstrip(" (")
@@ -69,7 +69,7 @@ def _placed(text: str, message: str) -> RefusedDocument:
 
 
 def _is_others(source: Source) -> bool:
-    """Return whether the file belongs to another tool by its name, or is a template that something fills in first."""
+    """Whether the file belongs to another tool by its name, or is a template that something fills in first."""
     name = source.path.rpartition("/")[2].lower()
     return name in _OTHERS or any(mark in source.text for mark in _TEMPLATE)
 

@@ -15,7 +15,7 @@ _AT_ONCE: Final = 1_000
 
 
 def string_at(text: str, start: int) -> tuple[int, str]:
-    """Return where the string that starts at `start` ends, and its content with escapes decoded.
+    """Where the string that starts at `start` ends, and its content with escapes decoded.
 
     Raises: Refused: the string does not end.
     """
@@ -46,7 +46,7 @@ def _decoded(match: re.Match[str]) -> str:
 
 
 def _end(text: str, place: int, marks: str) -> int:
-    """Return where the content ends that starts at `place`, at the first `marks` behind it or at what can't stand in it."""
+    """Where the content ends that starts at `place`, at the first `marks` behind it or at what can't stand in it."""
     stop = place
     while match := _content(marks).match(text, place):
         stop = match.end()
@@ -58,7 +58,7 @@ def _end(text: str, place: int, marks: str) -> int:
 
 @cache
 def _content(marks: str) -> re.Pattern[str]:
-    """Return the pattern of what stands between `marks`, up to so many escapes and quotes."""
+    """The pattern of what stands between `marks`, up to so many escapes and quotes."""
     times = f"{{0,{_AT_ONCE}}}"
     return re.compile(
         {

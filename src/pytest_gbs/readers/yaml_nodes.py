@@ -54,11 +54,11 @@ class Composer:
         self.indirect = False
 
     def root(self) -> Node:
-        """Return the root of the document whose first event is next, and fill the index."""
+        """The root of the document whose first event is next, and fill the index."""
         return self._node(self.next_event(), 0)
 
     def key(self, event: Any, depth: int) -> Node:
-        """Return a key that is not a scalar; what it holds is not indexed."""
+        """A key that is not a scalar; what it holds is not indexed."""
         index = self.keyed, self.inner, self.written
         self.keyed, self.inner = {}, {}
         node = self._node(event, depth)
@@ -75,7 +75,7 @@ class Composer:
         return _collection(self, event, depth)
 
     def scalar(self, event: Any, start: int, stop: int, text: str) -> Scalar:
-        """Return the scalar of `event` where it is quoted, a block, over several lines, or has an anchor or a tag."""
+        """The scalar of `event` where it is quoted, a block, over several lines, or has an anchor or a tag."""
         style = event.style
         if event.anchor or event.tag:
             start = self.content(start, stop)
@@ -91,7 +91,7 @@ class Composer:
         return node
 
     def header_end(self, start: int, stop: int) -> int:
-        """Return where the first line of a block scalar ends: a comment may stand in it."""
+        """Where the first line of a block scalar ends: a comment may stand in it."""
         end = self.flat.find("\n", start, stop)
         end = stop if end < 0 else end
         sign = self.flat.find("#", start, end)
@@ -100,7 +100,7 @@ class Composer:
         return end
 
     def alias(self, event: Any) -> Alias:
-        """Return the alias of `event`; without target where it stands within the node that it names."""
+        """The alias of `event`; without target where it stands within the node that it names."""
         start, name = event.start_mark.index, event.anchor
         if name not in self.anchors:
             raise RefusedDocument(start, f"found undefined alias '{name}'")
@@ -116,7 +116,7 @@ class Composer:
         self.anchors[event.anchor] = None
 
     def content(self, start: int, stop: int) -> int:
-        """Return where the content of a node begins whose event, with anchor and tag, spans `start` to `stop`."""
+        """Where the content of a node begins whose event, with anchor and tag, spans `start` to `stop`."""
         while match := _properties().match(self.flat, start, stop):
             before, start = start, match.end()
             if start - before < _AT_ONCE:
@@ -125,7 +125,7 @@ class Composer:
 
 
 def _collection(composer: Composer, opening: Any, depth: int) -> Node:  # noqa: PLR0912, PLR0915
-    """Return the collection that `opening` starts, and index its entries.
+    """The collection that `opening` starts, and index its entries.
 
     This is the loop that nearly all time is spent in: it keeps its own stack, and is written out for the common case, a plain
     scalar as the value of a plain scalar. A scalar whose span is as long as its text has neither quotes nor anchor nor tag.
@@ -206,7 +206,7 @@ def _collection(composer: Composer, opening: Any, depth: int) -> Node:  # noqa: 
 
 
 def _stop(opening: Any, event: Any, entries: list[Any], in_mapping: bool) -> int:
-    """Return where a collection ends: at its bracket, else with its last node, not where the next one starts."""
+    """Where a collection ends: at its bracket, else with its last node, not where the next one starts."""
     if opening.flow_style or not entries:
         return int(event.end_mark.index)
     last = entries[-1][1] if in_mapping else entries[-1]
@@ -218,7 +218,7 @@ _PENDING: Final = (Scalar(0, 0, "", True), Scalar(0, 0, "", True))
 
 
 def _open(composer: Composer, event: Any, depth: int) -> int:
-    """Return where the collection that `event` starts begins, its anchor noted."""
+    """Where the collection that `event` starts begins, its anchor noted."""
     start: int = event.start_mark.index
     if depth >= DEEPEST_DOCUMENT:
         raise RefusedDocument(start, TOO_DEEP)
@@ -228,7 +228,7 @@ def _open(composer: Composer, event: Any, depth: int) -> int:
 
 
 def _counted(next_event: Callable[[], Any]) -> Callable[[], Any]:
-    """Return `next_event` with an end: it refuses the text after too many events."""
+    """`next_event` with an end: it refuses the text after too many events."""
     left = MOST_NODES
 
     def count() -> Any:
@@ -243,7 +243,7 @@ def _counted(next_event: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _flatten(text: str) -> str:
-    """Return `text` at the same offsets with every line break of YAML 1.1 as a line feed: a comment ends at each of them."""
+    """`text` at the same offsets with every line break of YAML 1.1 as a line feed: a comment ends at each of them."""
     if "\r" in text:
         text = text.replace("\r\n", " \n").replace("\r", "\n")
     if not text.isascii():
@@ -254,5 +254,5 @@ def _flatten(text: str) -> str:
 
 @cache
 def _properties() -> re.Pattern[str]:
-    """Return the pattern of anchors and tags, and of the comments and line breaks between them and the content."""
+    """The pattern of anchors and tags, and of the comments and line breaks between them and the content."""
     return re.compile(rf"(?:[&!]\S*|\s|#[^\n]*){{0,{_AT_ONCE}}}")

@@ -17,7 +17,7 @@ from pytest_gbs.readers.yaml_nodes import Composer
 
 
 def read_yaml(source: Source) -> tuple[Document | Unreadable, ...]:
-    """Return each document of `source`; where one cannot be read, those before it and then the reason."""
+    """Each document of `source`; where one cannot be read, those before it and then the reason."""
     found: list[Document | Unreadable] = []
     try:
         _read_documents(source, found)
@@ -34,7 +34,7 @@ def read_yaml(source: Source) -> tuple[Document | Unreadable, ...]:
 
 
 def _is_template(text: str, offset: int) -> bool:
-    """Return whether the line at `offset` has a placeholder that no YAML is (`{$results_dir}/run`): something fills it in first."""
+    """Whether the line at `offset` has a placeholder that no YAML is (`{$results_dir}/run`): something fills it in first."""
     start = text.rfind("\n", 0, offset) + 1
     return "{$" in text[start:offset]
 

@@ -21,25 +21,25 @@ class RuleEntry(NamedTuple):
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Return every rule, by code, without manual and examples; its module is loaded when it is first asked to check something."""
+    """Every rule, by code, without manual and examples; its module is loaded when it is first asked to check something."""
     written = prebuilt("rules", __path__)
     return tuple(map(_light, entries() if written is None else map(RuleEntry._make, written)))
 
 
 def named(name: str) -> Rule:
-    """Return the rule called `name`, without manual and examples; a rule has its number here and nowhere else."""
+    """The rule called `name`, without manual and examples; a rule has its number here and nowhere else."""
     return {rule.name: rule for rule in rules()}[name]
 
 
 @cache
 def manuals() -> tuple[Rule, ...]:
-    """Return every rule, by code, whole: its manual is its module's docstring."""
+    """Every rule, by code, whole: its manual is its module's docstring."""
     found = [each.RULE._replace(manual=each.__doc__ or "") for each in modules(__name__, __path__)]
     return tuple(sorted(found, key=lambda rule: rule.code))
 
 
 def entries() -> tuple[RuleEntry, ...]:
-    """Return what is reported of every rule, read from the rules themselves; what a rule leaves as it usually is stays out."""
+    """What is reported of every rule, read from the rules themselves; what a rule leaves as it usually is stays out."""
     found = [RuleEntry(each.__name__.rpartition(".")[2], dict(_facts(each.RULE))) for each in modules(__name__, __path__)]
     return tuple(sorted(found, key=lambda entry: str(entry.facts["code"])))
 

@@ -32,7 +32,7 @@ def check(problem: Unreadable) -> Iterator[Outcome]:
 
 
 def _place(problem: Unreadable) -> Location:
-    """Return the character where reading failed, or the start of the file where it failed as a whole."""
+    """The character where reading failed, or the start of the file where it failed as a whole."""
     if problem.offset is None:
         return Location(problem.path, 0, 0)
     end = problem.offset + 1 if problem.source is None else min(problem.offset + 1, len(problem.source.text))

@@ -44,7 +44,7 @@ def check(file: FileView) -> Iterator[Outcome]:
 
 
 def _keys(file: FileView) -> set[KeyPath]:
-    """Return the key paths that hold sizes in this kind of file."""
+    """The key paths that hold sizes in this kind of file."""
     keys = {row.key for row in file.framework.rows if row.name not in INTERVALS} if file.framework else set()
     if file.launcher:
         keys.update(leaf.at.path for size in file.launcher.quantities for leaf in leaves(size) if leaf.at and leaf.at.path)
@@ -74,12 +74,12 @@ def _consequence(file: FileView) -> str:
 
 
 def _stops(file: FileView) -> bool:
-    """Return whether the loader of this file refuses a key that is set twice."""
+    """Whether the loader of this file refuses a key that is set twice."""
     return file.document.syntax == "yaml" and file.framework is not None and file.framework.loader != Loader.PYYAML
 
 
 def _value(document: Document, duplicate: Duplicate, place: Location) -> Node | None:
-    """Return the value of that entry of the duplicated key which stands at `place`."""
+    """The value of that entry of the duplicated key which stands at `place`."""
     mapping = _mapping(document, duplicate.path[:-1])
     for key, value in mapping.entries if mapping else ():
         if isinstance(key, Scalar) and key.text == duplicate.path[-1] and key.start <= place.start <= value.stop:
@@ -103,7 +103,7 @@ def _text(document: Document, node: Node | None) -> str:
 
 
 def _place(document: Document, node: Node | None, fallback: Location) -> Location:
-    """Return the span of a short value, which is what is dropped or kept; else that of its key."""
+    """The span of a short value, which is what is dropped or kept; else that of its key."""
     if not isinstance(node, Scalar) or node.start == node.stop:
         return fallback
     return Location(document.source.path, node.start, node.stop, fallback.path)

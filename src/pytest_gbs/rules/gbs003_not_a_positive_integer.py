@@ -60,7 +60,7 @@ def check(file: FileView) -> Iterator[Outcome]:
 
 
 def _is_ordinary(row: Row, node: Node) -> bool:
-    """Return whether `node` is a positive whole number to every loader, as nearly all are."""
+    """Whether `node` is a positive whole number to every loader, as nearly all are."""
     if not isinstance(node, Scalar) or not node.plain or node.tag is not None or row.minimum > 1:
         return False
     return is_digits(node.text) and node.text[0] != "0" and len(node.text) < _LONGEST
@@ -71,7 +71,7 @@ def _target(node: Node) -> Node | None:
 
 
 def _is_template(document: Document, node: Node) -> bool:
-    """Return whether something else replaces `node` before the framework reads it: `{{ x }}` is a mapping to YAML, `!env X` a tag."""
+    """Whether something else replaces `node` before the framework reads it: `{{ x }}` is a mapping to YAML, `!env X` a tag."""
     target = _target(node)
     tag = getattr(target, "tag", None) or ""
     custom = tag not in ("", "!") and not tag.startswith(("!!", "tag:yaml.org,2002:"))
@@ -86,7 +86,7 @@ def _stumbles(document: Document, framework: Framework, found: Misread, node: No
 
 
 def _described(document: Document, found: Misread, node: Node) -> str:
-    """Return what is wrong with the value: `"8" is text, not a whole number`, `0 is less than 1`."""
+    """What is wrong with the value: `"8" is text, not a whole number`, `0 is less than 1`."""
     target, value = _target(node), found.value
     if not isinstance(target, Scalar):
         return f"is a {'mapping' if isinstance(target, Mapping) else 'list'}, not a whole number"
@@ -103,7 +103,7 @@ def _described(document: Document, found: Misread, node: Node) -> str:
 
 
 def _trap(row: Row, node: Scalar, file: FileView) -> str:
-    """Return why a value that the framework takes reads as another number to people, or "" if it does not."""
+    """Why a value that the framework takes reads as another number to people, or "" if it does not."""
     assert file.framework is not None
     taken, value = treatment(row, node, file.framework, file.document.syntax)
     if taken != Treatment.ACCEPTS or not isinstance(value, int):

@@ -62,7 +62,7 @@ def _finding(document: Document, text: Text, node: Scalar, number: Match[str]) -
 
 
 def _plain(number: Match[str]) -> str:
-    """Return the number as every loader reads it: `2e-5` as `2.0e-5`."""
+    """The number as every loader reads it: `2e-5` as `2.0e-5`."""
     sign = "-" if number["sign"] == "-" else ""
     whole, fraction, exponent = number["whole"] or "0", number["fraction"], number["exponent"]
     if exponent is None:

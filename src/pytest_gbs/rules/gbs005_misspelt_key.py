@@ -54,24 +54,24 @@ def check(file: FileView) -> Iterator[Outcome]:
 
 @lru_cache
 def _known(framework: Framework) -> frozenset[KeyPath]:
-    """Return the keys of a table."""
+    """The keys of a table."""
     return frozenset(row.key for row in framework.rows)
 
 
 @lru_cache
 def _factors(framework: Framework) -> tuple[Row, ...]:
-    """Return the rows of a table whose sizes are factors of a batch."""
+    """The rows of a table whose sizes are factors of a batch."""
     return tuple(row for row in framework.rows if row.name not in _NO_FACTORS)
 
 
 @cache
 def _lengths(name: str) -> frozenset[int]:
-    """Return how long a slip of key `name` may be."""
+    """How long a slip of key `name` may be."""
     return frozenset(range(len(name) - slips(name), len(name) + slips(name) + 1))
 
 
 def _missing(document: Document, framework: Framework) -> dict[KeyPath, dict[str, Row]]:
-    """Return the rows of factors that `document` gives by none of their keys, by last key, for each mapping they belong to."""
+    """The rows of factors that `document` gives by none of their keys, by last key, for each mapping they belong to."""
     keyed = document.keyed
     given = {row.name for row in _factors(framework) if row.key in keyed}
     found: dict[KeyPath, dict[str, Row]] = {}
@@ -83,7 +83,7 @@ def _missing(document: Document, framework: Framework) -> dict[KeyPath, dict[str
 
 
 def _keys(document: Document, parent: KeyPath, lengths: Set[int]) -> list[Scalar]:
-    """Return the keys of one of `lengths` that the mapping at `parent` holds itself."""
+    """The keys of one of `lengths` that the mapping at `parent` holds itself."""
     node = document.get(*parent) if parent else document.root
     entries = node.entries if isinstance(node, Mapping) else ()
     return [key for key, _ in entries if type(key) is Scalar and len(key.text) in lengths]

@@ -45,7 +45,7 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
 
 
 def _place(recipe: Run, places: tuple[Location, ...]) -> Location:
-    """Return where a name stands: the file itself for its own name, before any run's."""
+    """Where a name stands: the file itself for its own name, before any run's."""
     return next((Location(recipe.path, 0, 0) for at in places if at.path is None), places[0])
 
 
@@ -55,7 +55,7 @@ def _says(each: Named) -> str:
 
 
 def _finding(recipe: Run, wrong: list[Named]) -> Finding:
-    """Return the one finding about all that the names of a recipe have wrong."""
+    """The one finding about all that the names of a recipe have wrong."""
     message = "; ".join(f"the name says {_says(each)}, but {each.has}" for each in wrong)
     fits = listing(dict.fromkeys(each.fits for each in wrong), last="and")
     at = _place(recipe, tuple(place for each in wrong for place in each.places))

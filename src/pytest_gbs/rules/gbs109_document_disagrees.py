@@ -39,7 +39,7 @@ def check(runs: Sequence[Run]) -> Iterator[Outcome]:
 
 
 def _gives(run: Run, claim: Claim) -> bool:
-    """Return whether a launch gives the number, or may: its batch is not known."""
+    """Whether a launch gives the number, or may: its batch is not known."""
     names = {reading.size.name for reading in claim.judgement.readings if reading.size is not None}
     values = [run.geometry.value(name) for name in names]
     return any(value is None or claim.declaration.admits(value) for value in values)

@@ -69,7 +69,7 @@ def _hardware(world: Quantity) -> str:
 
 
 def _stated(run: Run, degrees: list[Quantity]) -> int:
-    """Return the product of the sizes as the recipe states them, which more GPUs would not change any more."""
+    """The product of the sizes as the recipe states them, which more GPUs would not change any more."""
     stated = read_sizes(run.document, run.framework)
     own = (stated.get(size.name) if size.origin == Origin.DERIVED else size for size in degrees)
     return prod(size.value if isinstance(size, Quantity) else 1 for size in own)

@@ -87,14 +87,14 @@ def _fixes(run: Run, stated: Quantity, computed: Quantity) -> Iterator[Fix]:
 
 
 def _severity(run: Run, name: str) -> str:
-    """Return an error where the framework stops at the contradiction, or where nothing says that it goes on."""
+    """An error where the framework stops at the contradiction, or where nothing says that it goes on."""
     does = [equation.mismatch for equation in run.framework.equations if equation.result == name]
     goes_on = bool(does) and all(mismatch in (Enforcement.CORRECTS, Enforcement.IGNORES) for mismatch in does)
     return Severity.WARNING if goes_on else Severity.ERROR
 
 
 def _place(run: Run, places: list[Quantity]) -> Location:
-    """Return the first of `places` that lies in the recipe, or the recipe's first character."""
+    """The first of `places` that lies in the recipe, or the recipe's first character."""
     return next((leaf.at for leaf in places if leaf.at and leaf.at.source == run.path), Location(run.path, 0, 0))
 
 

@@ -50,7 +50,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _core(run: Run, constraints: list[Constraint]) -> list[_Check]:
-    """Return what no number of GPUs passes together, none of it needless: checks in preference, the first ones before the last.
+    """What no number of GPUs passes together, none of it needless: checks in preference, the first ones before the last.
 
     The equations have a part in it where the checks alone leave a number, and so have the parallel sizes, of whose product the GPUs
     are a multiple.
@@ -70,7 +70,7 @@ def _core(run: Run, constraints: list[Constraint]) -> list[_Check]:
 
 
 def _fits_nowhere(run: Run, checks: list[_Check]) -> bool:
-    """Return whether no number of GPUs passes `checks` alone; the equations that are none of them still say what follows from what."""
+    """Whether no number of GPUs passes `checks` alone; the equations that are none of them still say what follows from what."""
     from pytest_gbs.frameworks.feasible import runs_somewhere
 
     equations = (e if e in checks else e._replace(mismatch=Enforcement.IGNORES) for e in run.framework.equations)
@@ -80,12 +80,12 @@ def _fits_nowhere(run: Run, checks: list[_Check]) -> bool:
 
 
 def _with_one(run: Run, name: str) -> Run:
-    """Return `run` with a size of one in the place of size `name`."""
+    """`run` with a size of one in the place of size `name`."""
     return run._replace(geometry=run.geometry._replace(stated={**run.geometry.stated, name: Quantity(name, 1, Origin.FILE)}))
 
 
 def _finding(run: Run, core: list[_Check]) -> Finding:
-    """Return the finding: the `core` that excludes each other, and what stops the run on the hardware at hand."""
+    """The finding: the `core` that excludes each other, and what stops the run on the hardware at hand."""
     anywhere = _without_hardware(run)
     said = [describe(anywhere, each) for each in core]
     alone = len(said) == 1
@@ -116,7 +116,7 @@ def _fixes(run: Run, anywhere: Run, core: list[_Check]) -> Iterator[Fix]:
 
 
 def _without_hardware(run: Run) -> Run:
-    """Return `run` without the sizes that the number of GPUs at hand has a part in: none of them is to blame."""
+    """`run` without the sizes that the number of GPUs at hand has a part in: none of them is to blame."""
     from pytest_gbs.frameworks.feasible import on_any_hardware
 
     sizes = run.geometry.stated.items()
@@ -125,7 +125,7 @@ def _without_hardware(run: Run) -> Run:
 
 
 def _stops(run: Run) -> list[str]:
-    """Return what stops the run on the number of GPUs at hand: the findings for which this one stands."""
+    """What stops the run on the number of GPUs at hand: the findings for which this one stands."""
     world = run.geometry.value(Name.WORLD_SIZE)
     if world is None:
         return []
@@ -133,7 +133,7 @@ def _stops(run: Run) -> list[str]:
 
 
 def _failing(run: Run) -> list[Finding]:
-    """Return what the checks find on the number of GPUs at hand."""
+    """What the checks find on the number of GPUs at hand."""
     outcomes = (outcome for rule in _STANDS_FOR for outcome in judge(run, rule))
     return [outcome for outcome in outcomes if isinstance(outcome, Finding)]
 

@@ -40,7 +40,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _is_open(run: Run, requirement: Requirement) -> bool:
-    """Return whether others may give what is missing: the programs that compose a file, the reader of a document."""
+    """Whether others may give what is missing: the programs that compose a file, the reader of a document."""
     if run.launch is None:
         return run.framework.arguments == Arguments.HYDRA and not requirement.whole
     return run.launch.kind != Kind.SCRIPT

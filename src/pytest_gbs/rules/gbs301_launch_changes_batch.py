@@ -89,7 +89,7 @@ def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, 
 
 
 def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:
-    """Return what to point at: a setting of the batch on the command line, else the processes it starts, else the command."""
+    """What to point at: a setting of the batch on the command line, else the processes it starts, else the command."""
     given = [leaf for leaf in leaves(size or run.geometry.get(Name.WORLD_SIZE)) if leaf.at and leaf.at.source == launch.at.source]
     settings = [leaf.at for leaf in given if leaf.name not in HARDWARE]
     hardware = [leaf.at for leaf in given if leaf.name in HARDWARE]

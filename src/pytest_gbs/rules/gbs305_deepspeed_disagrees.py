@@ -68,12 +68,12 @@ class _Pair(NamedTuple):
         return bool(self.run.framework.companions)
 
     def size(self, name: str) -> Quantity | None:
-        """Return size `name` of the run, or None if it is not known."""
+        """Size `name` of the run, or None if it is not known."""
         found = self.run.geometry.stated.get(name)
         return found if isinstance(found, Quantity) else None
 
     def value(self, key: str) -> object:
-        """Return the value at `key` as loaded; None if there is none or a script puts it there."""
+        """The value at `key` as loaded; None if there is none or a script puts it there."""
         node = self.document.get(key)
         if not isinstance(node, Scalar):
             return node
@@ -82,11 +82,11 @@ class _Pair(NamedTuple):
         return resolve(node, loader_of(self.document.syntax, self.run.framework.loader))
 
     def at(self, key: str) -> Location:
-        """Return the place of the value at `key`, or of what names the configuration."""
+        """The place of the value at `key`, or of what names the configuration."""
         return self.document.locate((key,)) or self.companion.named
 
     def related(self, at: Location, *sizes: Quantity) -> tuple[Related, ...]:
-        """Return the places in the recipe that a finding at `at` is about."""
+        """The places in the recipe that a finding at `at` is about."""
         places = [Related(size.at, short(size.name)) for size in sizes if size.at is not None]
         return tuple(related for related in (*places, Related(self.companion.named, "named here")) if related.at != at)
 
@@ -168,14 +168,14 @@ def _severity(*, stops: bool) -> str:
 
 
 def _ours(size: Quantity, key: str = "") -> str:
-    """Return the recipe's side: `per_device_train_batch_size is 4 in the recipe`, the key left out where it is the same."""
+    """The recipe's side: `per_device_train_batch_size is 4 in the recipe`, the key left out where it is the same."""
     named = size.key or short(size.name)
     where = "on the command line" if size.origin == Origin.LAUNCH else "in the recipe"
     return f"{size.value:,} {where}" if named == key else f"{named} is {size.value:,} {where}"
 
 
 def _written(value: object) -> str:
-    """Return a value of the configuration as people write it, short."""
+    """A value of the configuration as people write it, short."""
     if type(value) in (int, float):
         return f"{value:,}" if type(value) is int else f"{value:g}"
     if isinstance(value, bool):

@@ -52,7 +52,7 @@ def _accumulation(sizes: tuple[object, ...]) -> Quantity | None:
 
 
 def _of_recipe(run: Run) -> Quantity | None:
-    """Return the accumulation that recipe and command line state, with its place where the run knows it."""
+    """The accumulation that recipe and command line state, with its place where the run knows it."""
     own = read_sizes(run.document, run.framework).get(Name.GRADIENT_ACCUMULATION_STEPS)
     if not isinstance(own, Quantity):
         return None

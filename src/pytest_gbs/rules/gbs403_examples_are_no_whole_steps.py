@@ -71,14 +71,14 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _plan(run: Run, examples: int, batch: int, accumulation: int) -> _Plan:
-    """Return the steps of a run whose loader stops at the first micro batch of all processes that reaches `examples`."""
+    """The steps of a run whose loader stops at the first micro batch of all processes that reaches `examples`."""
     part = batch // accumulation
     steps, dropped = divmod(-(-examples // part), accumulation)
     return _Plan(examples, batch, steps, examples // batch * _epochs(run), dropped)
 
 
 def _epochs(run: Run) -> int:
-    """Return the epochs by which the plan of steps is multiplied; 1 if it is not stated the loader."""
+    """The epochs by which the plan of steps is multiplied; 1 if it is not stated the loader."""
     known = isinstance(run.document.get("loss"), Scalar) or isinstance(run.document.get("loss", "dataloader"), Scalar)
     if not known or any(holds(each, run.document, run.framework.loader) for each in _SFT):
         return 1
@@ -86,7 +86,7 @@ def _epochs(run: Run) -> int:
 
 
 def _judged(run: Run, plan: _Plan) -> tuple[str, str, tuple[str, ...]] | None:
-    """Return how bad it is, the message and what it means; None where training takes the steps that are planned."""
+    """How bad it is, the message and what it means; None where training takes the steps that are planned."""
     asked = f"n_examples {plan.examples:,}"
     steps = f"{plan.steps:,} step{'s' * (plan.steps != 1)}"
     trained = f"{steps} of {plan.batch:,} {'is' if plan.steps == 1 else 'are'} {plan.steps * plan.batch:,} examples"

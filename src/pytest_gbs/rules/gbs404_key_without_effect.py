@@ -79,7 +79,7 @@ def _override(run: Run, key: KeyPath) -> Location | None:
 
 
 def _value(run: Run, key: KeyPath) -> Value:
-    """Return the value of a scalar at `key` as OmegaConf reads it, None if there is none."""
+    """The value of a scalar at `key` as OmegaConf reads it, None if there is none."""
     return value_at(run.document, key, run.framework.loader)
 
 

@@ -55,7 +55,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _ramp(run: Run) -> _Ramp | None:
-    """Return the three whole numbers of the ramp-up, or None if there are none."""
+    """The three whole numbers of the ramp-up, or None if there are none."""
     node = run.document.get(*_KEY)
     if not isinstance(node, Sequence):
         return None
@@ -71,7 +71,7 @@ def _whole(node: Node, run: Run) -> int | None:
 
 
 def _shape(ramp: _Ramp, end: Quantity | None) -> str:
-    """Return what is wrong with the numbers themselves, or ""."""
+    """What is wrong with the numbers themselves, or ""."""
     if ramp.start < 1 or ramp.increment < 1 or ramp.samples < 0:
         return "start and increment of a ramp-up must be positive, its samples not negative; the framework stops at start"
     if end is None:
@@ -88,7 +88,7 @@ def _shape(ramp: _Ramp, end: Quantity | None) -> str:
 
 
 def _stage(ramp: _Ramp, end: Quantity | None, micro: Quantity | None, ranks: Quantity | None) -> str:
-    """Return the first batch on the way that holds no whole micro batches, or "" where each does, as far as is known."""
+    """The first batch on the way that holds no whole micro batches, or "" where each does, as far as is known."""
     if micro is None or end is None or micro.value < 1:
         return ""
     each = micro.value * (ranks.value if ranks else 1)

@@ -45,7 +45,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _problem(heads: int, shared: int | None, ranks: int) -> str:
-    """Return which of nanotron's checks fails (config/config.py:536-547 at 2411b022), or ""."""
+    """Which of nanotron's checks fails (config/config.py:536-547 at 2411b022), or ""."""
     if heads % ranks:
         return f"{heads:,} attention heads are not a multiple of {ranks:,} tensor-parallel ranks"
     if shared is None or shared < 1:

@@ -53,7 +53,7 @@ def _once(related: tuple[Related, ...]) -> tuple[Related, ...]:
 
 
 def _fixes(run: Run, stated: Quantity, real: Quantity) -> tuple[Fix, ...]:
-    """Return the fix that states the batch that the recipe trains with."""
+    """The fix that states the batch that the recipe trains with."""
     from pytest_gbs.frameworks.repairs import change
 
     fix = change(run, stated, real.value)

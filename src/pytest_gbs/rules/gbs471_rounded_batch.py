@@ -69,7 +69,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _fixes(run: Run, divided: str, by: str) -> tuple[Fix, ...]:
-    """Return the nearest numbers of one setting with which size `divided` leaves no remainder."""
+    """The nearest numbers of one setting with which size `divided` leaves no remainder."""
     from pytest_gbs.frameworks.repairs import dividing, fixes
 
     top, bottom = run.geometry.said(divided), run.geometry.said(by)
@@ -77,7 +77,7 @@ def _fixes(run: Run, divided: str, by: str) -> tuple[Fix, ...]:
 
 
 def _splits(run: Run) -> bool:
-    """Return whether a rollout is split into whatever is left, rather than checked to hold whole mini batches."""
+    """Whether a rollout is split into whatever is left, rather than checked to hold whole mini batches."""
     return not any(Name.RANK_BATCH_SIZE in constraint.divisor for constraint in run.framework.constraints)
 
 

@@ -49,7 +49,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _wanted(policy: Policy) -> tuple[Interval, ...]:
-    """Return the whole numbers that `policy` allows."""
+    """The whole numbers that `policy` allows."""
     low = 1 if policy.low is None else policy.low
     high = _OPEN if policy.high is None else policy.high
     if policy.values:
@@ -58,7 +58,7 @@ def _wanted(policy: Policy) -> tuple[Interval, ...]:
 
 
 def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantity) -> Outcome:
-    """Return the outcome for a size that is known."""
+    """The outcome for a size that is known."""
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     at = _place(run, operands)
     if any(size.value in interval for interval in wanted):
@@ -73,7 +73,7 @@ def _judge(run: Run, policy: Policy, wanted: tuple[Interval, ...], size: Quantit
 
 
 def _judge_symbolic(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> Outcome:
-    """Return the outcome for a size of which only the symbolic value is known: violated if no admissible value fits."""
+    """The outcome for a size of which only the symbolic value is known: violated if no admissible value fits."""
     found = symbolic(policy.name, run.geometry.stated, run.framework.equations)
     values = reaching(found, wanted) if found else None
     at = _place(run, _operands(run))
@@ -92,7 +92,7 @@ def _judge_symbolic(run: Run, policy: Policy, wanted: tuple[Interval, ...]) -> O
 
 
 def _always(found: Monomial, wanted: tuple[Interval, ...]) -> bool:
-    """Return whether every value of the free size fits, as for an expectation that is open to above."""
+    """Whether every value of the free size fits, as for an expectation that is open to above."""
     return any(interval.low <= found.coefficient and interval.high == _OPEN for interval in wanted)
 
 
@@ -119,7 +119,7 @@ def _operands(run: Run) -> list[Quantity]:
 
 
 def _place(run: Run, operands: list[Quantity]) -> Location:
-    """Return where to point: the operand in the recipe that is most easily changed, else the recipe's first character."""
+    """Where to point: the operand in the recipe that is most easily changed, else the recipe's first character."""
     here = [leaf for leaf in operands if leaf.at and leaf.at.source == run.path]
     here.sort(key=lambda leaf: _MENDED.index(leaf.name) if leaf.name in _MENDED else len(_MENDED))
     return here[0].at if here and here[0].at else _start(run)

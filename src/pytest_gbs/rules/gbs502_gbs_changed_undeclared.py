@@ -47,7 +47,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _declared(run: Run, now: Record) -> bool:
-    """Return whether a comment claims the new batch, or the lock file has it."""
+    """Whether a comment claims the new batch, or the lock file has it."""
     if run.locked is not None:
         locked = run.locked.record
         if (locked.global_batch_size, locked.share) == (now.global_batch_size, now.share):
@@ -56,7 +56,7 @@ def _declared(run: Run, now: Record) -> bool:
 
 
 def _said(messages: str, now: Record) -> bool:
-    """Return whether the messages of the commits name the new batch."""
+    """Whether the messages of the commits name the new batch."""
     number = str(now.global_batch_size) if now.global_batch_size is not None else now.share
     plain = messages.replace(",", "")
     named = re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]*\d)", plain) is not None

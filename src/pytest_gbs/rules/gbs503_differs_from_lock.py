@@ -50,7 +50,7 @@ def check(run: Run) -> Iterator[Outcome]:
 
 
 def _open(run: Run, held: LockedBatch, found: Comparison) -> Undetermined:
-    """Return the outcome for a batch that is unknown."""
+    """The outcome for a batch that is unknown."""
     from pytest_gbs.claims.locked import words
 
     said = f"{held.where} has {words(held.record)}"
@@ -62,7 +62,7 @@ def _open(run: Run, held: LockedBatch, found: Comparison) -> Undetermined:
 
 
 def _finding(run: Run, held: LockedBatch, found: Comparison) -> Finding:
-    """Return the finding for a batch that moved, at the operand that moved it."""
+    """The finding for a batch that moved, at the operand that moved it."""
     from pytest_gbs.claims.locked import moved, words
 
     now = found.now
@@ -95,7 +95,7 @@ def _start(run: Run) -> Location:
 
 
 def _places(run: Run, changed: tuple[Moved, ...]) -> list[tuple[Location, str]]:
-    """Return where the operands stand that moved, or the batch itself where the recipe states it; the settings first."""
+    """Where the operands stand that moved, or the batch itself where the recipe states it; the settings first."""
     names = [each.name for each in changed] or [Name.GLOBAL_BATCH_SIZE]
     names.sort(key=lambda name: name not in _MENDED)
     sizes = (run.geometry.get(name) for name in names)
@@ -104,7 +104,7 @@ def _places(run: Run, changed: tuple[Moved, ...]) -> list[tuple[Location, str]]:
 
 
 def _ways_out(run: Run, changed: tuple[Moved, ...]) -> tuple[str, tuple[Fix, ...]]:
-    """Return the change that takes the one operand back that moved, in words and as a fix; nothing if several did."""
+    """The change that takes the one operand back that moved, in words and as a fix; nothing if several did."""
     only = changed[0] if len(changed) == 1 else None
     size = run.geometry.get(only.name) if only is not None else None
     if only is None or only.before is None or not isinstance(size, Quantity) or size.at is None or not size.key:

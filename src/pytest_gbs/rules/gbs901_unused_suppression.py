@@ -46,7 +46,7 @@ def _message(suppression: Suppression) -> str:
 
 
 def _fixes(suppression: Suppression) -> tuple[Fix, ...]:
-    """Return the fix that takes the comment away; one that only lacks its brackets or its reason is left to its author."""
+    """The fix that takes the comment away; one that only lacks its brackets or its reason is left to its author."""
     if suppression.misspelt:
         edit = Edit(suppression.at, suppression.misspelt, suppression.meant)
         return (Fix(f"write gbs: {suppression.meant}", Applicability.DISPLAY, (edit,)),)

@@ -28,7 +28,7 @@ class Brought(NamedTuple):
 
 
 def is_too_deep(raw: Any) -> bool:
-    """Return whether tables and lists nest deeper than any settings do, and than functions may call each other."""
+    """Whether tables and lists nest deeper than any settings do, and than functions may call each other."""
     level = [raw]
     for _ in range(DEEPEST_SETTINGS):
         level = [each for one in level if isinstance(one, (dict, list)) for each in (one.values() if isinstance(one, dict) else one)]

@@ -23,7 +23,7 @@ _PLURAL: Final = {"string": "texts", "integer": "whole numbers", "object": "tabl
 
 
 def problems(raw: Raw, name: str = "settings", part: str = "") -> list[SettingsProblem]:
-    """Return what the schema of that name refuses in `raw`: everything, or the first hundred where there is more.
+    """What the schema of that name refuses in `raw`: everything, or the first hundred where there is more.
 
     `part` is the name of one in its `$defs` that is asked in place of the whole schema.
     """
@@ -45,7 +45,7 @@ def _once(found: Iterable[SettingsProblem]) -> Iterator[SettingsProblem]:
 
 
 def without(raw: Raw, wrong: Iterable[SettingsProblem]) -> Raw:
-    """Return `raw` without what `wrong` is about, so that the rest can be looked at."""
+    """`raw` without what `wrong` is about, so that the rest can be looked at."""
     pruned: Raw = _copy(raw)
     for problem in sorted(wrong, key=lambda problem: [str(part).zfill(9) for part in problem.path], reverse=True):
         home: Any = pruned
@@ -59,7 +59,7 @@ def without(raw: Raw, wrong: Iterable[SettingsProblem]) -> Raw:
 
 
 def show(value: Any) -> str:
-    """Return `value` as TOML writes it, cut short."""
+    """`value` as TOML writes it, cut short."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):
@@ -74,7 +74,7 @@ def show(value: Any) -> str:
 
 
 def sentences(wrong: Iterable[SettingsProblem], file: str, text: str, table: KeyPath) -> list[str]:
-    """Return a line for each problem, with its place in `text`, in the order of the file."""
+    """A line for each problem, with its place in `text`, in the order of the file."""
     lines = key_lines(text)
     placed = [(_line(problem, text, lines, table), problem) for problem in islice(wrong, MOST_PROBLEMS)]
     placed.sort(key=lambda pair: pair[0])
@@ -83,7 +83,7 @@ def sentences(wrong: Iterable[SettingsProblem], file: str, text: str, table: Key
 
 
 def _on_one_line(text: str) -> str:
-    """Return `text` with what would break the line, or do something to a terminal, written as an escape."""
+    """`text` with what would break the line, or do something to a terminal, written as an escape."""
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
@@ -95,7 +95,7 @@ def _line(problem: SettingsProblem, text: str, lines: dict[KeyPath, int], table:
 
 
 def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
-    """Return the header of the table that a key stands in, and the key: `[[tool.gbs.hardware]]`, `num-nodes`."""
+    """The header of the table that a key stands in, and the key: `[[tool.gbs.hardware]]`, `num-nodes`."""
     entry = path[0] in _ENTRIES and isinstance(path[1], int) if len(path) > 1 else False
     inner = len(path) > 1 and path[0] == _DESCRIBED and isinstance(path[1], str)
     depth = 2 if entry or inner else int(len(path) > 1 and path[0] in (*_TABLES, _DESCRIBED))
@@ -133,14 +133,14 @@ def _problems(error: Any, schema: Any) -> Iterator[SettingsProblem]:
 
 
 def _property(part: Any, key: str, schema: Any) -> Any:
-    """Return the schema of a key of a table, which a part of the schema or what that refers to describes."""
+    """The schema of a key of a table, which a part of the schema or what that refers to describes."""
     while key not in part.get("properties", ()) or part["properties"][key].keys() <= {"anyOf", "additionalProperties"}:
         part = _referred(part, schema)
     return part["properties"][key]
 
 
 def _meant_branch(error: Any) -> list[Any]:
-    """Return what is wrong with the one alternative that has the right type, so that its inside is told of; nothing if none has."""
+    """What is wrong with the one alternative that has the right type, so that its inside is told of; nothing if none has."""
     branches: dict[Any, list[Any]] = {}
     for each in error.context:
         branches.setdefault(each.schema_path[0], []).append(each)
@@ -149,7 +149,7 @@ def _meant_branch(error: Any) -> list[Any]:
 
 
 def _is_of_another_kind(error: Any) -> bool:
-    """Return whether the value as a whole is not what an alternative is about, rather than something in it being wrong."""
+    """Whether the value as a whole is not what an alternative is about, rather than something in it being wrong."""
     if error.path:
         return False
     asked = error.validator_value
@@ -157,7 +157,7 @@ def _is_of_another_kind(error: Any) -> bool:
 
 
 def _close(value: Any, part: Any, schema: Any) -> str:
-    """Return the word that was meant by `value`, where one of many is wanted."""
+    """The word that was meant by `value`, where one of many is wanted."""
     words = [word for each in part.get("oneOf", [part]) for word in _resolved(each, schema).get("enum", ())]
     close = get_close_matches(value[:100], words, 1) if isinstance(value, str) and len(words) > _MANY else []
     return f"; did you mean {close[0]}?" if close else ""
@@ -189,7 +189,7 @@ def _is_name(error: Any) -> bool:
 
 
 def wanted(part: Any, schema: Any, kind: str = "") -> str:
-    """Return what a part of the schema accepts, for people."""
+    """What a part of the schema accepts, for people."""
     if "title" in part:
         return str(part["title"])
     if "$ref" in part:
@@ -214,7 +214,7 @@ def wanted(part: Any, schema: Any, kind: str = "") -> str:
 
 
 def _tame(value: Any) -> Any:
-    """Return `value` with numbers that are too long to print cut to size: jsonschema prints what it refuses."""
+    """`value` with numbers that are too long to print cut to size: jsonschema prints what it refuses."""
     if isinstance(value, dict):
         return {key: _tame(each) for key, each in value.items()}
     if isinstance(value, list):

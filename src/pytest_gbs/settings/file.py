@@ -26,7 +26,7 @@ class SettingsFile(NamedTuple):
 
 
 def parse(name: str, data: bytes | str, table: tuple[str, ...]) -> SettingsFile:
-    """Return the file with what stands in its table; None there where it has no such table.
+    """The file with what stands in its table; None there where it has no such table.
 
     Raises:
         SettingsError: there are no bytes but a reason for it, or they are not TOML.
@@ -54,7 +54,7 @@ def parse(name: str, data: bytes | str, table: tuple[str, ...]) -> SettingsFile:
 
 
 def _syntax_error(name: str, message: str, text: str) -> str:
-    """Return the sentence of tomllib with the place in front."""
+    """The sentence of tomllib with the place in front."""
     words, _, place = message.removesuffix(")").rpartition(" (at ")
     line, _, column = place.removeprefix("line ").partition(", ")
     if not line.isdigit():  # "at end of document"

@@ -53,7 +53,7 @@ def missing_sizes(raw: Raw, built: Framework) -> Iterator[SettingsProblem]:
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """Return the advice which of the `known` words may have been meant by `word`, "" if none is near."""
+    """The advice which of the `known` words may have been meant by `word`, "" if none is near."""
     from difflib import get_close_matches
 
     close = get_close_matches(word[:100], islice(known, _MOST), 1)
@@ -121,7 +121,7 @@ def _unknown_readings(raw: Raw) -> Iterator[SettingsProblem]:
 
 
 def _is_like_itself(name: str, readings: Raw) -> bool:
-    """Return whether the reading `name` is like another, which is like another, without end."""
+    """Whether the reading `name` is like another, which is like another, without end."""
     for _ in range(MOST_ALIKE):
         if name not in readings:
             return False
@@ -142,7 +142,7 @@ def _wrong_notation(raw: Raw) -> Iterator[SettingsProblem]:
 
 
 def _sizes_in(text: str, part: str) -> tuple[str, ...] | None:
-    """Return the sizes that a formula or a relation speaks of, None if the text is none."""
+    """The sizes that a formula or a relation speaks of, None if the text is none."""
     if part == "formula":
         says = formula(text)
         return None if says is None else (says.result, *says.product, *says.divisors)

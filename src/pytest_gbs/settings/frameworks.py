@@ -36,7 +36,7 @@ class _Stated(NamedTuple):
 
 
 def describe(stated: Any, root: str, file: str) -> Described:
-    """Return the tables of `stated`: a list of files, or tables (or files) by name; `file` is the settings file.
+    """The tables of `stated`: a list of files, or tables (or files) by name; `file` is the settings file.
 
     One whose name starts with an underscore is a part for others to inherit, and no table.
     """
@@ -57,7 +57,7 @@ def describe(stated: Any, root: str, file: str) -> Described:
 
 
 def _found(stated: Any, root: str, file: str) -> tuple[list[_Stated], list[SettingsProblem], list[str]]:
-    """Return each description, what is wrong with the settings that name them, and what with files that can't be read, a line each."""
+    """Each description, what is wrong with the settings that name them, and what with files that can't be read, a line each."""
     found: list[_Stated] = []
     wrong: list[SettingsProblem] = []
     lines: list[str] = []
@@ -85,13 +85,13 @@ def _each(stated: Any) -> Iterator[tuple[Path, str, Any]]:
 
 
 def _leaves(path: str, root: str) -> bool:
-    """Return whether `path` is not a plain path below the root; settings may come from a stranger."""
+    """Whether `path` is not a plain path below the root; settings may come from a stranger."""
     plain = path.replace("\\", "/")
     return plain.startswith("/") or ":" in plain or ".." in plain.split("/") or leads_outside(f"{root}/{plain}", root)
 
 
 def _of_file(stated_at: Path, path: str, root: str) -> _Stated:
-    """Return what the file at `path` describes.
+    """What the file at `path` describes.
 
     Raises:
         SettingsError: it can't be read, or is not TOML.
@@ -120,7 +120,7 @@ class _Description:
         self._known = known
 
     def tables(self) -> list[Framework]:
-        """Return the tables, one for each variant; none where anything is wrong."""
+        """The tables, one for each variant; none where anything is wrong."""
         found = [self._table(plain) for plain in self._plain()]
         self.wrong = list(dict.fromkeys(self.wrong))[:MOST_PROBLEMS]
         return [] if self.wrong else [table for table in found if table is not None]
@@ -139,7 +139,7 @@ class _Description:
         return ()
 
     def _find(self, name: str) -> Raw | None:
-        """Return the description of that name: another of the settings, or a built-in one.
+        """The description of that name: another of the settings, or a built-in one.
 
         Raises:
             NotationError: there is none, or it has the wrong shape, which is told where it stands.
@@ -158,7 +158,7 @@ class _Description:
         return built_in
 
     def _table(self, plain: Plain) -> Framework | None:
-        """Return the table of a plain description, None if it has mistakes."""
+        """The table of a plain description, None if it has mistakes."""
         name, home = self._stated.name, self._stated.home
         if not fits(plain.raw, "framework", "whole"):
             self._refuse(plain, _misshapen(plain.raw, "whole"))
@@ -194,7 +194,7 @@ def _misshapen(raw: Raw, part: str) -> list[SettingsProblem]:
 
 
 def _kindly(wrong: list[SettingsProblem], raw: Raw) -> list[SettingsProblem]:
-    """Return the problems, with a word about keys that lack their quotes: TOML reads `train.batch = ...` as a table in a table."""
+    """The problems, with a word about keys that lack their quotes: TOML reads `train.batch = ...` as a table in a table."""
     nested = {problem.path[:2] for problem in wrong if _lacks_quotes(problem.path, raw)}
     hint = 'has no size; a key with dots is written in quotes, such as "train.batch" = "micro_batch_size"'
     kept = (SettingsProblem(problem.path[:2], hint) if problem.path[:2] in nested else problem for problem in wrong)
@@ -202,7 +202,7 @@ def _kindly(wrong: list[SettingsProblem], raw: Raw) -> list[SettingsProblem]:
 
 
 def _lacks_quotes(path: Path, raw: Raw) -> bool:
-    """Return whether what is wrong at `path` is a size, or a table of one, within the table of a key."""
+    """Whether what is wrong at `path` is a size, or a table of one, within the table of a key."""
     if len(path) < 3 or path[0] != "keys":
         return False
     row: Any = raw["keys"][path[1]]

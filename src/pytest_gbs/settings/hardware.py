@@ -12,7 +12,7 @@ KEYS: Final = {"num_nodes": "num-nodes", "gpus_per_node": "gpus-per-node", "worl
 
 
 def hardware_for(settings: Settings, path: str) -> Hardware | None:
-    """Return the hardware that `settings` state for the recipe at `path`, or None if they state none.
+    """The hardware that `settings` state for the recipe at `path`, or None if they state none.
 
     Of several entries that match, the last one that has a field gives it. A field that an earlier entry gave is dropped where it
     contradicts what a later one says: 4 nodes of 8 GPUs make an earlier world size of 64 untrue. `origin` names what was used.
@@ -32,13 +32,13 @@ def hardware_for(settings: Settings, path: str) -> Hardware | None:
 
 
 def origin_of(names: Sequence[str], home: str) -> str:
-    """Return where fields stand, for people: `num-nodes and gpus-per-node in [tool.gbs] of pyproject.toml`."""
+    """Where fields stand, for people: `num-nodes and gpus-per-node in [tool.gbs] of pyproject.toml`."""
     keys = [KEYS[name] for name in names]
     return f"{' and '.join([', '.join(keys[:-1]), keys[-1]] if len(keys) > 1 else keys)} in {home}"
 
 
 def contradiction(values: dict[str, int]) -> str:
-    """Return what is wrong with the world size beside the other fields ("64 is not ..."), or nothing."""
+    """What is wrong with the world size beside the other fields ("64 is not ..."), or nothing."""
     world = values.get("world_size")
     nodes, gpus = values.get("num_nodes"), values.get("gpus_per_node")
     if world is None:
@@ -52,7 +52,7 @@ def contradiction(values: dict[str, int]) -> str:
 
 
 def _agreeing(stated: dict[str, int], earlier: dict[str, int]) -> dict[str, int]:
-    """Return `stated` with as much of `earlier` as does not contradict it; GPUs per node, being a fact of a cluster, go last."""
+    """`stated` with as much of `earlier` as does not contradict it; GPUs per node, being a fact of a cluster, go last."""
     kept = {**earlier, **stated}
     for name in ("world_size", "num_nodes", "gpus_per_node"):
         if not contradiction(kept):

@@ -28,7 +28,7 @@ class Overrides(NamedTuple):
 def load_settings(
     root: StrPath, config: StrPath | None = None, overrides: Overrides | None = None, *, rules: Mapping[str, str]
 ) -> Settings:
-    """Return the settings of the repository at `root`, those of the command line in front.
+    """The settings of the repository at `root`, those of the command line in front.
 
     They stand in file `config`, or else in `gbs.toml`, or else in `[tool.gbs]` of pyproject.toml. `rules` are the names of all rules
     by code.
@@ -51,7 +51,7 @@ def load_settings(
 
 
 def _found(root: str, rules: Mapping[str, str]) -> Settings:
-    """Return the settings of the repository at `root`, the defaults where it has none."""
+    """The settings of the repository at `root`, the defaults where it has none."""
     own = read_bytes(f"{root}/gbs.toml", MOST_SETTINGS_BYTES)
     shared = read_bytes(f"{root}/pyproject.toml", MOST_SETTINGS_BYTES) if own == MISSING else ""
     if shared == too_large(MOST_SETTINGS_BYTES) and may_hold(f"{root}/pyproject.toml", ("gbs",)):
@@ -68,7 +68,7 @@ def _found(root: str, rules: Mapping[str, str]) -> Settings:
 
 
 def _named(root: str, config: str, rules: Mapping[str, str]) -> Settings:
-    """Return the settings of the file that the user named: what is in its `[tool.gbs]`, or else all of it."""
+    """The settings of the file that the user named: what is in its `[tool.gbs]`, or else all of it."""
     from pytest_gbs.settings.file import TABLE, parse
     from pytest_gbs.settings.reading import interpret
 

@@ -27,7 +27,7 @@ class SettingsProblem(NamedTuple):
 
 
 def build(raw: Raw, file: str, table: str, rules: Mapping[str, str]) -> tuple[Settings, list[SettingsProblem]]:
-    """Return the settings that `raw`, of the right shape, states, and what is wrong with them (the first hundred things).
+    """The settings that `raw`, of the right shape, states, and what is wrong with them (the first hundred things).
 
     `file` is the name of the file, `table` the name of its table ("tool.gbs", or nothing for a whole file), `rules` the names of
     all rules by code.
@@ -61,7 +61,7 @@ def _codes(texts: Iterable[str], rules: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _severity(stated: dict[str, str], rules: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the severity of each code; what names fewer rules wins over a prefix that covers them."""
+    """The severity of each code; what names fewer rules wins over a prefix that covers them."""
     found: dict[str, str] = {}
     for text in sorted(stated, key=lambda text: -len(resolve(text, rules))):
         found.update(dict.fromkeys(resolve(text, rules), stated[text]))
@@ -69,14 +69,14 @@ def _severity(stated: dict[str, str], rules: Mapping[str, str]) -> tuple[tuple[s
 
 
 def _home(file: str, table: str, part: str = "") -> str:
-    """Return where an entry stands, for people: `[[tool.gbs.hardware]] of pyproject.toml`."""
+    """Where an entry stands, for people: `[[tool.gbs.hardware]] of pyproject.toml`."""
     if part:
         return f"[[{table}.{part}]] of {file}" if table else f"[[{part}]] of {file}"
     return f"[{table}] of {file}" if table else file
 
 
 def _fields(entry: Raw) -> dict[str, int]:
-    """Return the hardware of one table, by the names of our fields."""
+    """The hardware of one table, by the names of our fields."""
     renamed = {**entry, "num-nodes": entry.get("num-nodes", entry.get("nodes"))}
     return {name: int(value) for name, key in KEYS.items() if (value := renamed.get(key)) is not None}
 
@@ -106,7 +106,7 @@ def _expectations(entry: Raw, home: str) -> Iterator[Expectation]:
 
 
 def _wanted(value: Any) -> tuple[tuple[int, ...], int | None, int | None, str]:
-    """Return the values, the bounds and the text of one expectation."""
+    """The values, the bounds and the text of one expectation."""
     if not isinstance(value, dict):
         return (int(value),), None, None, str(int(value))
     if "in" in value:

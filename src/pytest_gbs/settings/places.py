@@ -15,7 +15,7 @@ _LINE: Final = rf"[ \t]*(?:(?P<open>\[\[?)[ \t]*(?P<table>{_KEY})[ \t]*\]|(?P<ke
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
-    """Return the line, from 1, on which each table and key of a TOML text first stands, by its full path."""
+    """The line, from 1, on which each table and key of a TOML text first stands, by its full path."""
     found: dict[KeyPath, int] = {}
     for number, path in _keys(text):
         for length in range(1, min(len(path), _DEEPEST) + 1):
@@ -24,12 +24,12 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int:
-    """Return the line of the key at `path`, or of the nearest thing above it; 1 if there is nothing of it."""
+    """The line of the key at `path`, or of the nearest thing above it; 1 if there is nothing of it."""
     return next((lines[path[:length]] for length in range(len(path), 0, -1) if path[:length] in lines), 1)
 
 
 def line_holding(text: str, value: str, start: int) -> int:
-    """Return the first line from `start` on that holds `value` in quotes, or `start`: lists stand on several lines."""
+    """The first line from `start` on that holds `value` in quotes, or `start`: lists stand on several lines."""
     quoted = (f'"{value}"', f"'{value}'")
     return next((n for n, line in enumerate(text.split("\n")[start - 1 :], start) if any(q in line for q in quoted)), start)
 

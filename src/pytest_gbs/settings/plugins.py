@@ -28,7 +28,7 @@ GROUP: Final = "pytest_gbs"
 
 
 def installed(names: Sequence[str], rules: Mapping[str, str]) -> Brought:
-    """Return what the installed plug-ins called `names` bring, and what is wrong with them; `rules` are those that are there."""
+    """What the installed plug-ins called `names` bring, and what is wrong with them; `rules` are those that are there."""
     from importlib.metadata import entry_points
 
     offered = {found.name: found for found in entry_points(group=GROUP)}
@@ -44,7 +44,7 @@ def installed(names: Sequence[str], rules: Mapping[str, str]) -> Brought:
 
 
 def with_local_rules(settings: Settings, paths: Iterable[str], rules: Mapping[str, str]) -> Settings:
-    """Return `settings` with the rules and tables of Python files: they run as they are, which is why only the command line names them.
+    """`settings` with the rules and tables of Python files: they run as they are, which is why only the command line names them.
 
     Raises:
         UsageError: a path is neither a Python file nor a folder of some, or a file holds none of them.
@@ -74,7 +74,7 @@ def _python_files(path: str) -> list[str]:
 
 
 def _run(file: str) -> Any:
-    """Return the module that a Python file is.
+    """The module that a Python file is.
 
     Raises:
         UsageError: it can't be imported.
@@ -113,7 +113,7 @@ def _load(point: EntryPoint | None, there: tuple[str, ...], taken: set[str]) -> 
 
 
 def _of_module(module: Any, taken: set[str]) -> _Offer:
-    """Return the rules and the tables of a module; `taken` are the codes that are there already."""
+    """The rules and the tables of a module; `taken` are the codes that are there already."""
     offered = [*getattr(module, "RULES", ()), *_single(module, "RULE")]
     tables = [*getattr(module, "FRAMEWORKS", ()), *_single(module, "FRAMEWORK")]
     rules = [each for each in offered if isinstance(each, Rule)]

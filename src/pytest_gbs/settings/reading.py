@@ -19,7 +19,7 @@ _ROUNDS: Final = 5
 
 
 def interpret(file: SettingsFile, rules: Mapping[str, str], root: str) -> Settings:
-    """Return what `file` says, with `rules` the names of all rules by code; other files that it names lie below `root`.
+    """What `file` says, with `rules` the names of all rules by code; other files that it names lie below `root`.
 
     Raises:
         SettingsError: it holds mistakes; all of them are told, a line each.
@@ -44,7 +44,7 @@ def interpret(file: SettingsFile, rules: Mapping[str, str], root: str) -> Settin
 
 
 def _own_frameworks(file: SettingsFile, root: str) -> Described:
-    """Return the tables that the settings describe; none if that part has the wrong shape, which is told elsewhere."""
+    """The tables that the settings describe; none if that part has the wrong shape, which is told elsewhere."""
     stated = file.raw.get("frameworks") if isinstance(file.raw, dict) else None
     if not stated or is_too_deep(file.raw) or not fits({"frameworks": stated}):
         return Described()
@@ -54,7 +54,7 @@ def _own_frameworks(file: SettingsFile, root: str) -> Described:
 
 
 def _brought(file: SettingsFile, rules: Mapping[str, str]) -> Brought:
-    """Return what the plug-ins that the settings name bring."""
+    """What the plug-ins that the settings name bring."""
     named = file.raw.get("plugins") if isinstance(file.raw, dict) else None
     if not named or not fits({"plugins": named}):
         return Brought()
@@ -64,7 +64,7 @@ def _brought(file: SettingsFile, rules: Mapping[str, str]) -> Brought:
 
 
 def _all_problems(file: SettingsFile, table: str, rules: Mapping[str, str]) -> list[SettingsProblem]:
-    """Return what is wrong with the shape, and then with the meaning of all that has the right shape."""
+    """What is wrong with the shape, and then with the meaning of all that has the right shape."""
     from pytest_gbs.settings.explain import problems, without
 
     if is_too_deep(file.raw):

@@ -17,7 +17,7 @@ LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
 
 
 def asks_for_versions(name: str) -> bool:
-    """Return whether a file of this name may say which versions a repository is for."""
+    """Whether a file of this name may say which versions a repository is for."""
     return name in (*LOCKS, "pyproject.toml") or (name.startswith("requirements") and name.endswith(".txt"))
 
 
@@ -39,17 +39,17 @@ def read_pins(source: Source, package: str) -> Iterator[Pin]:
 
 @cache
 def _locked() -> re.Pattern[str]:
-    """Return a pattern for `name = "trl"` with `version = "0.15.2"` on the line below, as lock files write it."""
+    """A pattern for `name = "trl"` with `version = "0.15.2"` on the line below, as lock files write it."""
     return re.compile(r'(?m)^name = "(?P<name>[\w.-]{1,100})"\r?\nversion = "(?P<version>[^"\n]{1,60})"')
 
 
 @cache
 def _quoted() -> re.Pattern[str]:
-    """Return a pattern for a requirement in quotes: `"trl[vllm]==0.15.2; python_version > '3.9'"`."""
+    """A pattern for a requirement in quotes: `"trl[vllm]==0.15.2; python_version > '3.9'"`."""
     return re.compile(r"""["'](?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\n"']{0,200}\])?[ \t]*(?P<version>[<>=!~][^"';\n]{1,200})["';]""")
 
 
 @cache
 def _line() -> re.Pattern[str]:
-    """Return a pattern for a line of a requirements file."""
+    """A pattern for a line of a requirements file."""
     return re.compile(r"(?m)^[ \t]*(?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\n]{0,200}\])?[ \t]*(?P<version>[<>=!~][^;#\n\\]{1,200})")

@@ -20,7 +20,7 @@ def merge(
     exclude: Sequence[str] | None = None,
     max_file_size: int | None = None,
 ) -> Settings:
-    """Return `settings` with what the command line says in front; None and empty lists say nothing.
+    """`settings` with what the command line says in front; None and empty lists say nothing.
 
     Rules asked for there run whatever the file says. Each text may hold several, separated by commas. `exclude` adds to the file's.
     `rules` are the names of all rules by code.
@@ -46,7 +46,7 @@ def merge(
 
 
 def resolve(text: str, rules: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the codes of the rules that `text` names (a code, the start of codes, a name, ALL), or nothing."""
+    """The codes of the rules that `text` names (a code, the start of codes, a name, ALL), or nothing."""
     wanted = text.strip()
     upper, name = wanted.upper(), wanted.lower().replace("_", "-")
     if not wanted:
@@ -60,7 +60,7 @@ def resolve(text: str, rules: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def advice(text: str, rules: Mapping[str, str]) -> str:
-    """Return what to do about a text that names no rule: `did you mean stale-factor? gbs rules lists them`."""
+    """What to do about a text that names no rule: `did you mean stale-factor? gbs rules lists them`."""
     from difflib import get_close_matches
 
     spelt = {word.lower(): word for word in (*rules, *rules.values())}

@@ -16,14 +16,14 @@ from pytest_gbs.files.shipped import read_schema
 
 
 def fits(raw: Any, name: str = "settings", part: str = "") -> bool:
-    """Return whether the schema of that name, or the part called so in its `$defs`, accepts `raw`."""
+    """Whether the schema of that name, or the part called so in its `$defs`, accepts `raw`."""
     schema = schema_of(name)
     return _Schema(schema).accepts(raw, schema["$defs"][part] if part else schema)
 
 
 @cache
 def schema_of(name: str) -> Any:
-    """Return the schema of that name: `settings`, `framework`."""
+    """The schema of that name: `settings`, `framework`."""
     return json.loads(read_schema(name))
 
 
@@ -34,7 +34,7 @@ class _Schema:
         self._root = root
 
     def accepts(self, value: Any, schema: Any) -> bool:
-        """Return whether `schema`, a part of the whole one, accepts `value`."""
+        """Whether `schema`, a part of the whole one, accepts `value`."""
         if schema is False:
             return False
         for keyword, asked in schema.items():
@@ -86,7 +86,7 @@ _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
 
 
 def _is_one(value: Any, allowed: list[Any]) -> bool:
-    """Return whether `value` is one of `allowed`, none of which is a list or a table: true is not 1, and 1.0 is."""
+    """Whether `value` is one of `allowed`, none of which is a list or a table: true is not 1, and 1.0 is."""
     return any(value == each and (type(value) is bool) == (type(each) is bool) for each in allowed)
 
 

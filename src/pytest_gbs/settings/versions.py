@@ -28,7 +28,7 @@ class Versions:
         self._pins: dict[tuple[str, str], Pin | None] = {}
 
     def fitted(self, framework: Framework, document: Document) -> Framework:
-        """Return `framework` as it is at the versions that the recipe `document` is for, removed keys with what rejects them."""
+        """`framework` as it is at the versions that the recipe `document` is for, removed keys with what rejects them."""
         path = document.source.path
         pin = self.pin(framework.package, path) if framework.package else None
         found = at_version(framework, pin)
@@ -40,7 +40,7 @@ class Versions:
         return found._replace(removals=tuple(removals))
 
     def pin(self, package: str, path: str) -> Pin | None:
-        """Return the versions of `package` that the recipe at `path` is for; None if unknown, or files contradict each other."""
+        """The versions of `package` that the recipe at `path` is for; None if unknown, or files contradict each other."""
         stated = self._stated.get(normalised(package))
         if stated is not None:
             pin = read_specifiers(package, stated)
@@ -60,7 +60,7 @@ class Versions:
             folder = folder.rpartition("/")[0]
 
     def _of_folder(self, package: str, folder: str) -> list[Pin]:
-        """Return what the files of a folder say of `package`, or what those in its folder `requirements` do."""
+        """What the files of a folder say of `package`, or what those in its folder `requirements` do."""
         from pytest_gbs.settings.requirements import asks_for_versions, read_pins
 
         if self._files is None:
@@ -76,7 +76,7 @@ class Versions:
 
 
 def _agreed(found: list[Pin]) -> Pin | None:
-    """Return the one version that is resolved or pinned, else the one range; None if there are several of them."""
+    """The one version that is resolved or pinned, else the one range; None if there are several of them."""
     exact = [pin for pin in found if pin.exact]
     if len({pin.low for pin in exact}) == 1:
         return exact[0]

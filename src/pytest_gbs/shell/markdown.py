@@ -96,7 +96,7 @@ def _language(info: str) -> str:
 
 
 def _indent(line: str, margin: str) -> int:
-    """Return how much of `line` is the margin of its block."""
+    """How much of `line` is the margin of its block."""
     count = 0
     while count < len(line) and count < len(margin) and (line[count] in " \t" or line[count] == margin[count]):
         count += 1

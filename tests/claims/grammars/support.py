@@ -12,7 +12,7 @@ BATCHES = ("global_batch_size", "tokens_per_step", "prompts_per_step")
 
 
 def block(text: str, owner: KeyPath | None = None, placement: str = "", start: int = 0) -> CommentBlock:
-    """Return a comment block of `text`, each line of which stands four characters ("  # ") deep in its file from `start` on."""
+    """A comment block of `text`, each line of which stands four characters ("  # ") deep in its file from `start` on."""
     pieces: list[tuple[int, int]] = []
     offset, place = 0, start
     for line in text.split("\n"):
@@ -23,26 +23,26 @@ def block(text: str, owner: KeyPath | None = None, placement: str = "", start: i
 
 
 def declared(text: str, owner: KeyPath | None = None, placement: str = "") -> tuple[Declaration, ...]:
-    """Return all declarations of one comment."""
+    """All declarations of one comment."""
     return read_declarations((block(text, owner, placement),), SOURCE)
 
 
 def behind(key: str, text: str) -> tuple[Declaration, ...]:
-    """Return all declarations of a comment that stands behind `key`."""
+    """All declarations of a comment that stands behind `key`."""
     return declared(text, (key,))
 
 
 def batches(text: str, owner: KeyPath | None = None) -> list[tuple[str, int]]:
-    """Return the batches that a comment states: name and number."""
+    """The batches that a comment states: name and number."""
     return [(d.name, d.value) for d in declared(text, owner) if d.name in BATCHES and d.force == Force.STATES]
 
 
 def batch(text: str, owner: KeyPath | None = None) -> Declaration:
-    """Return the one batch that a comment declares, of whatever force."""
+    """The one batch that a comment declares, of whatever force."""
     (found,) = [d for d in declared(text, owner) if d.name in BATCHES]
     return found
 
 
 def hardware(text: str, force: str = Force.STATES) -> dict[str, int]:
-    """Return the hardware that a comment declares with this force."""
+    """The hardware that a comment declares with this force."""
     return {d.name: d.value for d in declared(text) if d.name not in BATCHES and d.force == force}

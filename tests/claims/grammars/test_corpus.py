@@ -65,7 +65,7 @@ HARDWARE = [
 
 
 def stated(path: Path, root: Path) -> tuple[Declaration, ...]:
-    """Return what the comments of a YAML file declare, in all its documents; nothing where it can't be read."""
+    """What the comments of a YAML file declare, in all its documents; nothing where it can't be read."""
     source = decode(str(path.relative_to(root)), path.read_bytes())
     if isinstance(source, Unreadable):
         return ()
@@ -74,7 +74,7 @@ def stated(path: Path, root: Path) -> tuple[Declaration, ...]:
 
 
 def recipe(path: str) -> tuple[Declaration, ...]:
-    """Return what a recipe of the corpus declares, or skip where this corpus does not have it."""
+    """What a recipe of the corpus declares, or skip where this corpus does not have it."""
     root = corpus()
     file = root / "files" / path
     if not file.exists():

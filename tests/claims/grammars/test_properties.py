@@ -25,7 +25,7 @@ SIZES = st.integers(1, 4096)
 
 
 def places(declaration: Declaration) -> list[Location]:
-    """Return every place that a declaration points at."""
+    """Every place that a declaration points at."""
     stated = declaration.sum
     factors = [factor.at for factor in (*stated.factors, *stated.divisors)] if stated else []
     return [declaration.at, *declaration.condition_places, *factors]

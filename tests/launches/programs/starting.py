@@ -27,38 +27,38 @@ def starts(text: str, files: Files | None = None, path: str = "run.sh") -> Itera
 
 
 def start_of(text: str, files: Files | None = None) -> Start:
-    """Return what the one launch of a script starts."""
+    """What the one launch of a script starts."""
     ((_, start),) = starts(text, files)
     return start
 
 
 def sizes(start: Start) -> dict[str, int | str]:
-    """Return the sizes of a start, the reason in place of one that is not known."""
+    """The sizes of a start, the reason in place of one that is not known."""
     return {size.name: size.value if isinstance(size, Quantity) else size.reason for size in start.sizes}
 
 
 def world(start: Start) -> int | str:
-    """Return the world, or why it is not known."""
+    """The world, or why it is not known."""
     return sizes(start)[Name.WORLD_SIZE]
 
 
 def size_of(start: Start, name: str = Name.WORLD_SIZE) -> Quantity | Unknown:
-    """Return size `name` of a start."""
+    """Size `name` of a start."""
     return next(size for size in start.sizes if size.name == name)
 
 
 def program(start: Start) -> list[str | None]:
-    """Return the program and its arguments."""
+    """The program and its arguments."""
     return [word.text for word in start.program]
 
 
 def problems(start: Start) -> list[tuple[str, bool]]:
-    """Return what a start says is wrong, and whether it stops."""
+    """What a start says is wrong, and whether it stops."""
     return [(problem.message, problem.stops) for problem in start.problems]
 
 
 def written(text: str, start: Start, name: str = Name.WORLD_SIZE) -> str:
-    """Return the characters of the script at the place of size `name`."""
+    """The characters of the script at the place of size `name`."""
     at = size_of(start, name).at
     assert at is not None
     return text[at.start : at.stop]
@@ -102,7 +102,7 @@ def _held(held: dict[str, Source], word: Word, command: Command) -> Source | Non
 
 
 def _written(script: Script, word: Word) -> Source | None:
-    """Return a file that the script writes itself, a variable in place of what nobody can know."""
+    """A file that the script writes itself, a variable in place of what nobody can know."""
     for each in script.written:
         if each.path.text == word.text:
             return Source("written.yaml", "".join(part.text if part.text is not None else f"$({part.name})" for part in each.text.parts))

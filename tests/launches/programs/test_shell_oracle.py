@@ -21,14 +21,14 @@ def cases() -> list[dict[str, Any]]:
 
 
 def launches(case: dict[str, Any]) -> list[Start]:
-    """Return the training launches that we find in a case."""
+    """The training launches that we find in a case."""
     path, targets = case["launch"]["command"], case["launch"].get("targets")
     found = starts(case["files"][path], case["files"], path)
     return [start for command, start in found if not targets or command.context in targets]
 
 
 def wanted(case: dict[str, Any]) -> list[int | None]:
-    """Return the world of each launch, None where nobody can know it."""
+    """The world of each launch, None where nobody can know it."""
     expect = case["expect"]
     times = _SPLIT.get(case["id"], 1)
     sizes = [each.get("data_parallel_size") for each in expect.get("launches", [expect])]

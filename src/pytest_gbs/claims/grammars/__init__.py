@@ -23,7 +23,7 @@ _LONG: Final = 2_000
 
 @cache
 def grammars() -> tuple[Grammar, ...]:
-    """Return every grammar, by name."""
+    """Every grammar, by name."""
     found = [module.GRAMMAR for module in modules(__name__, __path__) if hasattr(module, "GRAMMAR")]
     return tuple(sorted(found, key=lambda grammar: grammar.name))
 
@@ -39,12 +39,12 @@ class StatedByComments(NamedTuple):
 
 
 def read_declarations(blocks: tuple[CommentBlock, ...], source: str) -> tuple[Declaration, ...]:
-    """Return what the comments of one file state, in the order of the file; each number once."""
+    """What the comments of one file state, in the order of the file; each number once."""
     return read_stated(blocks, source).declarations
 
 
 def read_stated(blocks: tuple[CommentBlock, ...], source: str) -> StatedByComments:
-    """Return what the comments of one file state, and where reading them ended."""
+    """What the comments of one file state, and where reading them ended."""
     has_digit = digit().search
     found: list[tuple[CommentBlock, tuple[Declaration, ...]]] = []
     statements, characters, ended = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS, None
@@ -71,12 +71,12 @@ def read_stated(blocks: tuple[CommentBlock, ...], source: str) -> StatedByCommen
 
 
 def readable(block: CommentBlock) -> int:
-    """Return how many characters of a comment are read: none of one without a number."""
+    """How many characters of a comment are read: none of one without a number."""
     return min(len(block.text), LONGEST_COMMENT) if digit().search(block.text) else 0
 
 
 def _read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
-    """Return what the grammars find in one block."""
+    """What the grammars find in one block."""
     if len(block.text) > _LONG:
         return _found(block, source)
     return tuple(_moved(each, block, source) for each in _stated(block.text, block.owner, block.placement))
@@ -84,7 +84,7 @@ def _read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
 
 @lru_cache(maxsize=_MOST)
 def _stated(text: str, owner: KeyPath | None, placement: str) -> tuple[Declaration, ...]:
-    """Return what a comment of this text states, at its places in the text: recipes of one folder repeat each other's comments."""
+    """What a comment of this text states, at its places in the text: recipes of one folder repeat each other's comments."""
     return _found(CommentBlock(text, ((0, 0),), owner, placement), "")
 
 
@@ -93,7 +93,7 @@ def _found(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
 
 
 def _moved(declaration: Declaration, block: CommentBlock, source: str) -> Declaration:
-    """Return what the text of `block` states at its places in file `source`."""
+    """What the text of `block` states at its places in file `source`."""
 
     def there(at: Location) -> Location:
         start, stop = block.locate(source, at.start, at.start), block.locate(source, max(at.start, at.stop - 1), at.stop)
@@ -108,7 +108,7 @@ def _moved(declaration: Declaration, block: CommentBlock, source: str) -> Declar
 
 
 def _hinted(text: str) -> tuple[Grammar, ...]:
-    """Return the grammars that wait for a word of `text`."""
+    """The grammars that wait for a word of `text`."""
     lower = text.lower()
     wanted = 0
     for hint, bits in _by_hint():
@@ -119,7 +119,7 @@ def _hinted(text: str) -> tuple[Grammar, ...]:
 
 @cache
 def _by_hint() -> tuple[tuple[str, int], ...]:
-    """Return each word that a grammar waits for, with the grammars that wait for it, as bits."""
+    """Each word that a grammar waits for, with the grammars that wait for it, as bits."""
     bits: dict[str, int] = {}
     for i, grammar in enumerate(grammars()):
         for hint in grammar.hint:

@@ -62,7 +62,7 @@ class _Part(NamedTuple):
 
 
 def products(tokens: Sequence[WordToken], taken: Collection[int] = ()) -> tuple[Product, ...]:
-    """Return the products of at least two operands that the tokens write out, in order, the longest from each place on.
+    """The products of at least two operands that the tokens write out, in order, the longest from each place on.
 
     None starts at a token that is `taken`: a word of the batch's own name.
     """
@@ -113,7 +113,7 @@ def _combined(left: _Part, right: _Part, sign: str) -> _Part:
 
 
 def _reduced(numerator: int, denominator: int) -> _Ratio | None:
-    """Return the ratio in lowest terms; None if it is beyond what any batch is."""
+    """The ratio in lowest terms; None if it is beyond what any batch is."""
     if max(numerator, denominator) > LARGEST_PRODUCT:
         return None
     common = gcd(numerator, denominator) or 1
@@ -121,7 +121,7 @@ def _reduced(numerator: int, denominator: int) -> _Ratio | None:
 
 
 def _operand(tokens: Sequence[WordToken], i: int, depth: int, binds: bool) -> _Part | None:
-    """Return one operand: a number with or without a name before or behind it, a name alone, or a product in brackets."""
+    """One operand: a number with or without a name before or behind it, a name alone, or a product in brackets."""
     if i >= len(tokens):
         return None
     if tokens[i].text == "(":
@@ -140,7 +140,7 @@ def _counted(tokens: Sequence[WordToken], i: int) -> _Part | None:
 
 
 def _past_remark(tokens: Sequence[WordToken], i: int) -> int:
-    """Return where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`."""
+    """Where a bracketed remark of words alone ends that starts at token `i`: `32 (prompts)`, `1 (sft_batch_size)`."""
     if text_at(tokens, i) != "(":
         return i
     for j in range(i + 1, min(i + _REMARK, len(tokens))):
@@ -152,7 +152,7 @@ def _past_remark(tokens: Sequence[WordToken], i: int) -> int:
 
 
 def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
-    """Return the name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is not a name of ours."""
+    """The name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is not a name of ours."""
     bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
     name, stop = ("", i) if text_at(tokens, i) in UNITS else _name(tokens, i + bracket)
     if name == Name.WORLD_SIZE and text_at(tokens, stop) == "/" and text_at(tokens, stop + 1) in NODES:
@@ -163,7 +163,7 @@ def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
 
 
 def _name(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
-    """Return the size that the words from token `i` on name in a formula, and where they end; "" if they name none."""
+    """The size that the words from token `i` on name in a formula, and where they end; "" if they name none."""
     named = name_at(tokens, i)
     if named is not None:
         return named.name, named.stop
@@ -173,7 +173,7 @@ def _name(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
 
 
 def _named(tokens: Sequence[WordToken], i: int, binds: bool) -> _Part | None:
-    """Return a name with its number (`grad_accum=4`, `dp_size(64)`, `dp8`), or alone."""
+    """A name with its number (`grad_accum=4`, `dp_size(64)`, `dp8`), or alone."""
     name, stop = _name(tokens, i)
     if not name:
         return None

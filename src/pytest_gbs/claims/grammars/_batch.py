@@ -28,7 +28,7 @@ class Label(NamedTuple):
 
 
 def labels(text: str, tokens: Sequence[WordToken]) -> tuple[Label, ...]:
-    """Return the names of the global batch in a statement of the block text `text`, in order."""
+    """The names of the global batch in a statement of the block text `text`, in order."""
     found: list[Label] = []
     i = 0
     while i < len(tokens):
@@ -55,7 +55,7 @@ def _label(text: str, tokens: Sequence[WordToken], i: int) -> Label | None:
 
 
 def _per_step(tokens: Sequence[WordToken], i: int) -> int:
-    """Return where "per step", "per optimizer step" or the like ends that starts at token `i`; 0 if there is none."""
+    """Where "per step", "per optimizer step" or the like ends that starts at token `i`; 0 if there is none."""
     if text_at(tokens, i) != "per":
         return 0
     i += 1
@@ -65,7 +65,7 @@ def _per_step(tokens: Sequence[WordToken], i: int) -> int:
 
 
 def _named_batch(tokens: Sequence[WordToken], i: int) -> Label | None:
-    """Return the label of words such as `global train batch size` and `full, fixed batch size` from token `i` on."""
+    """The label of words such as `global train batch size` and `full, fixed batch size` from token `i` on."""
     j, whole = i, False
     while (text := text_at(tokens, j)) in _WHOLE or text in _BETWEEN or (text == "," and whole and text_at(tokens, j + 1) in _BETWEEN):
         whole = whole or text in _WHOLE
@@ -79,7 +79,7 @@ def _named_batch(tokens: Sequence[WordToken], i: int) -> Label | None:
 
 
 def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
-    """Return whether words close by make it a batch of evaluation, of one device, of another part of the program."""
+    """Whether words close by make it a batch of evaluation, of one device, of another part of the program."""
     for j in range(label.first - 1, max(-1, label.first - 1 - _PHRASE), -1):
         text = tokens[j].text
         if tokens[j].kind == SIGN and text in ",;.)(=":
@@ -90,7 +90,7 @@ def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
 
 
 def per_device(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether "per GPU", "/device", "for evaluation" or the like stands at token `i`."""
+    """Whether "per GPU", "/device", "for evaluation" or the like stands at token `i`."""
     text, behind = text_at(tokens, i), text_at(tokens, i + 1)
     each = behind in ("each", "every")
     if text in ("per", "/", "a", "on") and text_at(tokens, i + 1 + each) in DEVICE_UNITS:
@@ -104,14 +104,14 @@ def per_device(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def unit_at(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
-    """Return the unit behind a number and where it ends: `samples`, `tokens`, ...; "" if none is said."""
+    """The unit behind a number and where it ends: `samples`, `tokens`, ...; "" if none is said."""
     j = i + (text_at(tokens, i) in ("unique", "packed", "training", "preference"))
     unit = UNITS.get(text_at(tokens, j), "")
     return (unit, j + 1) if unit else ("", i)
 
 
 def is_bare(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether a number that ends before token `i` counts samples: nothing behind it makes it steps, GPUs, a ratio, a range."""
+    """Whether a number that ends before token `i` counts samples: nothing behind it makes it steps, GPUs, a ratio, a range."""
     if i >= len(tokens):
         return True
     token = tokens[i]
@@ -121,7 +121,7 @@ def is_bare(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def is_list(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether the number at token `i` is one of several: `16, 32, 64`, `64 or 128`; not `128, 8 nodes`."""
+    """Whether the number at token `i` is one of several: `16, 32, 64`, `64 or 128`; not `128, 8 nodes`."""
     if text_at(tokens, i + 1) not in (",", "or", "and", "/", "to", "-", "|") or count_at(tokens, i + 2) is None:
         return False
     behind = tokens[i + 3] if i + 3 < len(tokens) else None

@@ -12,7 +12,7 @@ _SIGNS: Final = ("*", "×", " x ", "÷", "✕", "⨯", "∗", "⋅", "✖", "／
 
 @cache
 def digit() -> re.Pattern[str]:
-    """Return the pattern that finds a digit."""
+    """The pattern that finds a digit."""
     return re.compile("[0-9]")
 
 
@@ -22,12 +22,12 @@ def _count() -> re.Pattern[str]:
 
 
 def has_digit(text: str) -> bool:
-    """Return whether `text` holds a digit."""
+    """Whether `text` holds a digit."""
     return digit().search(text) is not None
 
 
 def counts(text: str, words: tuple[str, ...]) -> bool:
-    """Return whether a number stands shortly in front of one of `words` in `text`, which is in lower case."""
+    """Whether a number stands shortly in front of one of `words` in `text`, which is in lower case."""
     for word in words:
         at = text.find(word)
         while at >= 0:
@@ -38,7 +38,7 @@ def counts(text: str, words: tuple[str, ...]) -> bool:
 
 
 def multiplies(text: str) -> bool:
-    """Return whether `text`, in lower case, has a sign that may multiply or divide, beside a number where it may be a letter or a slash."""
+    """Whether `text`, in lower case, has a sign that may multiply or divide, beside a number where it may be a letter or a slash."""
     return any(map(text.__contains__, _SIGNS)) or _letter_or_slash().search(text) is not None
 
 

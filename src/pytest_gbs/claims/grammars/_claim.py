@@ -22,7 +22,7 @@ HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE
 def claim(
     passage: Passage, at: int, name: str, number: Numeral, *, grammar: str, unit: str = "", known: Collection[str] = ()
 ) -> Declaration:
-    """Return the declaration that size `name` is `number`, which is token `at`, with the conditions that its statement names.
+    """The declaration that size `name` is `number`, which is token `at`, with the conditions that its statement names.
 
     `known` are sizes that the caller has better evidence of than the words nearby.
     """
@@ -49,7 +49,7 @@ def _source() -> re.Pattern[str]:
 
 
 def _of_this(passage: Passage) -> Statement:
-    """Return the statement without a remark behind a batch key that its number is a paper's, too: `512 (the paper's)`."""
+    """The statement without a remark behind a batch key that its number is a paper's, too: `512 (the paper's)`."""
     block, statement = passage.block, passage.statement
     if block.placement != "trailing" or not is_batch(block.owner):
         return statement
@@ -57,7 +57,7 @@ def _of_this(passage: Passage) -> Statement:
 
 
 def _conditions(passage: Passage, at: int, known: Collection[str]) -> tuple[dict[str, tuple[int, int]], bool]:
-    """Return the sizes that the statement of the claim at token `at` names, each with its token, and whether its GPUs are ambiguous."""
+    """The sizes that the statement of the claim at token `at` names, each with its token, and whether its GPUs are ambiguous."""
     tokens = passage.tokens
     found: dict[str, tuple[int, int]] = {}
     ambiguous = False

@@ -16,7 +16,7 @@ _BLANKS: Final = str.maketrans(dict.fromkeys("\n\t\r\"'`!#$%&()*,-./:;<=>?@[]^_{
 
 
 def _phrases(text: str) -> tuple[str, ...]:
-    """Return the phrases of `text`, which blanks separate; `_` stands for a blank within one, or for the border of a word."""
+    """The phrases of `text`, which blanks separate; `_` stands for a blank within one, or for the border of a word."""
     return tuple(phrase.replace("_", " ") for phrase in text.split())
 
 
@@ -55,7 +55,7 @@ _NEAR: Final = 60
 
 
 def batch_force(statement: Statement, at: int, conditional: bool) -> str:
-    """Return the force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
+    """The force of a batch size stated at offset `at`; `conditional` where the statement names the hardware it holds for."""
     around = _words(statement.lower)
     before = _front(around, at - statement.start)
     if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
@@ -70,7 +70,7 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
 
 
 def hardware_force(statement: Statement, start: int, stop: int) -> str:
-    """Return the force of hardware stated from offset `start` to `stop`."""
+    """The force of hardware stated from offset `start` to `stop`."""
     around = _words(statement.lower)
     before = _front(around, start - statement.start)
     if _says(around, _OTHER) or _says(before, _OTHER_BEFORE):
@@ -85,12 +85,12 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
 
 
 def _words(text: str) -> str:
-    """Return `text` with its signs as blanks, each still one character, and a blank at either end."""
+    """`text` with its signs as blanks, each still one character, and a blank at either end."""
     return f" {text.translate(_BLANKS)} "
 
 
 def _front(words: str, offset: int) -> str:
-    """Return what stands in front of `offset` of the text that `words` was made of."""
+    """What stands in front of `offset` of the text that `words` was made of."""
     return f"{words[: offset + 1]} "
 
 
@@ -99,7 +99,7 @@ def _says(text: str, words: tuple[str, ...]) -> bool:
 
 
 def _bounds(statement: Statement, at: int) -> bool:
-    """Return whether a sign makes the number at `at` a bound, or a question mark doubts it."""
+    """Whether a sign makes the number at `at` a bound, or a question mark doubts it."""
     before = statement.before(at).rstrip()
     if before.endswith((">=", "<=", "≥", "≤")) or (before.endswith((">", "<")) and before[-2:] not in ("->", "=>")):
         return True
@@ -107,12 +107,12 @@ def _bounds(statement: Statement, at: int) -> bool:
 
 
 def _is_request(before: str) -> bool:
-    """Return whether "keep" asks for something: `keep the batch at 128`; "to keep it at 128" says what is."""
+    """Whether "keep" asks for something: `keep the batch at 128`; "to keep it at 128" says what is."""
     return " keep " in before.replace(" to keep ", " ")
 
 
 def _is_of_something_else(statement: Statement, around: str, start: int, stop: int) -> bool:
-    """Return whether the hardware serves, is split between jobs, or is named to tell how long or how large something was."""
+    """Whether the hardware serves, is split between jobs, or is named to tell how long or how large something was."""
     offset, text = start - statement.start, statement.lower
     if "(" in text:
         # Bracketed remarks speak of details, but for the one that the hardware stands in.
@@ -131,7 +131,7 @@ def _brackets() -> re.Pattern[str]:
 
 @cache
 def _split() -> re.Pattern[str]:
-    """Return how GPUs are told apart by what they do: `(1 trainer + 1 inference)`, `(2 learners, 6 inference engines)`."""
+    """How GPUs are told apart by what they do: `(1 trainer + 1 inference)`, `(2 learners, 6 inference engines)`."""
     does = "train|trainer|training|infer|inference|vllm|sglang|judge|rollout|generation|teacher|reward|actor|ref"
     serves = "learners?|infer|inference|engines?|trainers?|vllm|sglang|judges?|rollout|actors?"
     return re.compile(rf"\s*\(?[^()]*?\b(?:{does})\b[^()]*?\+|\s*\([^()]*?\b(?:{serves})\b")

@@ -84,7 +84,7 @@ def _denied(tokens: Sequence[WordToken], product: Product, before: Result, resul
 
 
 def _lent(names: Product, numbers: Product) -> Product:
-    """Return `numbers` with the operands called as in `names`, where both have the same shape."""
+    """`numbers` with the operands called as in `names`, where both have the same shape."""
     if (len(names.factors), len(names.divisors)) != (len(numbers.factors), len(numbers.divisors)):
         return numbers
     factors = tuple(number._replace(name=number.name or name.name) for name, number in zip(names.factors, numbers.factors, strict=True))
@@ -93,7 +93,7 @@ def _lent(names: Product, numbers: Product) -> Product:
 
 
 def _names_another_size(tokens: Sequence[WordToken], product: Product) -> bool:
-    """Return whether the name in front is that of the result: `DP = 48 / (4*1*2) = 6`, but not `micro=1 * accum=4`."""
+    """Whether the name in front is that of the result: `DP = 48 / (4*1*2) = 6`, but not `micro=1 * accum=4`."""
     first = product.factors[0]
     if not first.name or first.value is None or first.at == product.first or text_at(tokens, first.at - 1) not in ("=", ":"):
         return False
@@ -101,7 +101,7 @@ def _names_another_size(tokens: Sequence[WordToken], product: Product) -> bool:
 
 
 def _label(tokens: Sequence[WordToken], product: Product, labels: Sequence[Label]) -> Label | None:
-    """Return the label that the product belongs to: the nearest in front of it, with an equals sign or the like between."""
+    """The label that the product belongs to: the nearest in front of it, with an equals sign or the like between."""
     own = [each for each in labels if text_at(tokens, each.first - 1) not in OPERATORS and text_at(tokens, each.stop) not in OPERATORS]
     label = next((each for each in reversed(own) if each.stop <= product.first), None)
     if label is None or product.first - label.stop > _FAR:
@@ -121,7 +121,7 @@ def _label(tokens: Sequence[WordToken], product: Product, labels: Sequence[Label
 
 
 def _result_of(tokens: Sequence[WordToken], label: Label, product: Product) -> Result | None:
-    """Return the number that the label is given before a colon and arithmetic: `held at 1,048,576 tokens, as before: 4 * 8 * 32768`."""
+    """The number that the label is given before a colon and arithmetic: `held at 1,048,576 tokens, as before: 4 * 8 * 32768`."""
     at = next((i for i in range(label.stop, product.first) if tokens[i].kind == NUMBER), None)
     if at is None or not all(token.text in _LEADING for token in tokens[label.stop : at]):
         return None
@@ -129,7 +129,7 @@ def _result_of(tokens: Sequence[WordToken], label: Label, product: Product) -> R
 
 
 def _result_before(tokens: Sequence[WordToken], product: Product, label: Label | None, labels: Sequence[Label]) -> Result | None:
-    """Return the result in front of the arithmetic: `128 = 16 x 8`, `GBS 64 (8 x 8 GPUs)`, `global 128 = 8 * 16 dp`."""
+    """The result in front of the arithmetic: `128 = 16 x 8`, `GBS 64 (8 x 8 GPUs)`, `global 128 = 8 * 16 dp`."""
     if label is not None and text_at(tokens, product.first - 1) == ":":
         return _result_of(tokens, label, product) if text_at(tokens, product.stop) not in _EQUALS else None
     # `64 (8 x 8)`: the bracket belongs to the arithmetic.
@@ -176,7 +176,7 @@ _NO_BATCH: Final = frozenset((Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALL
 
 
 def _next_number(tokens: Sequence[WordToken], i: int) -> int:
-    """Return the next number from token `i` on, past words and signs for "about"."""
+    """The next number from token `i` on, past words and signs for "about"."""
     for j in range(i, min(i + _FAR, len(tokens))):
         if tokens[j].kind == NUMBER or (tokens[j].kind == SIGN and tokens[j].text not in APPROXIMATELY):
             return j
@@ -184,7 +184,7 @@ def _next_number(tokens: Sequence[WordToken], i: int) -> int:
 
 
 def _samples_of(product: Product) -> StatedOperand | None:
-    """Return the number of `512*sequence_length`."""
+    """The number of `512*sequence_length`."""
     if len(product.operands) != 2 or product.divisors:
         return None
     one, other = product.factors
@@ -192,7 +192,7 @@ def _samples_of(product: Product) -> StatedOperand | None:
 
 
 def _unit(tokens: Sequence[WordToken], i: int) -> tuple[str, int]:
-    """Return the unit behind a result, and where it ends; "?" where it is none of a batch: steps, GPUs, gigabytes."""
+    """The unit behind a result, and where it ends; "?" where it is none of a batch: steps, GPUs, gigabytes."""
     text = text_at(tokens, i)
     if text in UNITS:
         j = i + 1

@@ -53,7 +53,7 @@ class StatedHardware(NamedTuple):
 
 
 def hardware(tokens: Sequence[WordToken]) -> tuple[StatedHardware, ...]:
-    """Return the hardware that a statement names, in order."""
+    """The hardware that a statement names, in order."""
     found: list[StatedHardware] = []
     i = 0
     while i < len(tokens):
@@ -71,7 +71,7 @@ def hardware(tokens: Sequence[WordToken]) -> tuple[StatedHardware, ...]:
 
 
 def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
-    """Return a size whose name stands first: `number of gpus: 256`, `world_size=8`, `Nodes: 4`, `GPUs per node: 8`."""
+    """A size whose name stands first: `number of gpus: 256`, `world_size=8`, `Nodes: 4`, `GPUs per node: 8`."""
     j = i
     while text_at(tokens, j) in _NUMBER_OF:
         j += 1
@@ -99,7 +99,7 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
 
 
 def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
-    """Return `N nodes` with the GPUs on each, where they are said: `4 nodes of 8 GPUs`, `2 nodes x 4 GB200`, `8 nodes x 8`."""
+    """`N nodes` with the GPUs on each, where they are said: `4 nodes of 8 GPUs`, `2 nodes x 4 GB200`, `8 nodes x 8`."""
     nodes = count_or_single(tokens, i)
     if nodes is None or in_product(tokens, i):
         return []
@@ -115,7 +115,7 @@ def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
 
 
 def _per_node(tokens: Sequence[WordToken], first: int, k: int, nodes: int) -> list[StatedHardware]:
-    """Return the GPUs on each of `nodes` nodes that are linked to them from token `k` on: `of 8 GPUs`, `x 8`, `with 8 GPUs each`."""
+    """The GPUs on each of `nodes` nodes that are linked to them from token `k` on: `of 8 GPUs`, `x 8`, `with 8 GPUs each`."""
     links: set[str] = set()
     while text_at(tokens, k) in _OF or (text_at(tokens, k) == "/" and tokens[k - 1].text == "w"):
         links.add(tokens[k].text)
@@ -140,7 +140,7 @@ def _per_node(tokens: Sequence[WordToken], first: int, k: int, nodes: int) -> li
 
 
 def _equals(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
-    """Return the total behind `8 nodes x 8 H100-80GB = 64 GPUs`, or behind `... on GB200 NVL72 = 512 GPUs`."""
+    """The total behind `8 nodes x 8 H100-80GB = 64 GPUs`, or behind `... on GB200 NVL72 = 512 GPUs`."""
     while (text := text_at(tokens, i)) in _BEFORE_TOTAL or is_chip(text) or (text and memory(tokens, i)):
         i += 1
     if text_at(tokens, i) not in ("=", "->"):
@@ -173,7 +173,7 @@ def _grid(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
 
 
 def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
-    """Return `N GPUs`, by what follows: `8 GPUs per node`, an `8xH100 node`, `256 GPUs across 32 nodes`."""
+    """`N GPUs`, by what follows: `8 GPUs per node`, an `8xH100 node`, `256 GPUs across 32 nodes`."""
     count = count_or_single(tokens, i)
     if count is None:
         return []
@@ -192,7 +192,7 @@ def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]
 
 
 def _node_of(tokens: Sequence[WordToken], i: int, count: int, stop: int) -> list[StatedHardware]:
-    """Return what `8xH100 node` says: GPUs per node; or `32 x H100 nodes`, which may as well count nodes, with the total behind it."""
+    """What `8xH100 node` says: GPUs per node; or `32 x H100 nodes`, which may as well count nodes, with the total behind it."""
     if not tokens[stop].text.endswith("s"):
         single = text_at(tokens, i - 1) in SINGLE or (text_at(tokens, i - 1) in NODES and text_at(tokens, i - 2) in ("single", "one"))
         per_node = StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + 1)
@@ -216,13 +216,13 @@ def _settled(tokens: Sequence[WordToken], found: list[StatedHardware]) -> Iterat
 
 
 def _are_alternatives(tokens: Sequence[WordToken], one: StatedHardware, other: StatedHardware) -> bool:
-    """Return whether two sizes stand for each other: `2xB200 / 8xH100`, `8 or 16 GPUs`."""
+    """Whether two sizes stand for each other: `2xB200 / 8xH100`, `8 or 16 GPUs`."""
     between = [token.text for token in tokens[one.stop : other.first]]
     return one.name == other.name and one.value != other.value and between in (["/"], ["or"], ["and"], [",", "or"], ["|"])
 
 
 def _repeats(tokens: Sequence[WordToken], stated: StatedHardware) -> bool:
-    """Return whether the number is told for that hardware only: `8 for 8xH100`, `4 is suitable for 4 GPUs`."""
+    """Whether the number is told for that hardware only: `8 for 8xH100`, `4 is suitable for 4 GPUs`."""
     if text_at(tokens, stated.first - 1) != "for":
         return False
     return any(exact_count(tokens, i) == stated.value for i in range(max(0, stated.first - 4), stated.first - 1))

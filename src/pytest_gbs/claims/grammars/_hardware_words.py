@@ -15,7 +15,7 @@ OPERATORS: Final = ("x", "*", "/", "//")
 
 
 def exact_count(tokens: Sequence[WordToken], i: int) -> int | None:
-    """Return the count at token `i`: exact, at most the largest cluster, and not "8+" (which is a minimum)."""
+    """The count at token `i`: exact, at most the largest cluster, and not "8+" (which is a minimum)."""
     found = count_at(tokens, i, spelt=True)
     if found is None or len(found.holds) != 1 or found.holds[0].low != found.holds[0].high or found.value > MOST_GPUS:
         return None
@@ -24,12 +24,12 @@ def exact_count(tokens: Sequence[WordToken], i: int) -> int | None:
 
 
 def count_or_single(tokens: Sequence[WordToken], i: int) -> int | None:
-    """Return the count at token `i`, one for "single"."""
+    """The count at token `i`, one for "single"."""
     return 1 if text_at(tokens, i) == "single" else exact_count(tokens, i)
 
 
 def devices_at(tokens: Sequence[WordToken], i: int) -> tuple[int, bool] | None:
-    """Return where the words for GPUs end that start at token `i` (`x NVIDIA A100 80GB GPUs`); None if there are none."""
+    """Where the words for GPUs end that start at token `i` (`x NVIDIA A100 80GB GPUs`); None if there are none."""
     j = i + 1 if text_at(tokens, i) in ("x", "*") else i
     chip = device = False
     while j < len(tokens):
@@ -49,13 +49,13 @@ def devices_at(tokens: Sequence[WordToken], i: int) -> tuple[int, bool] | None:
 
 
 def _is_factor(tokens: Sequence[WordToken], j: int) -> bool:
-    """Return whether token `j` is a number that arithmetic goes on behind (`1*3090*2 = 6180`), rather than a model of that number."""
+    """Whether token `j` is a number that arithmetic goes on behind (`1*3090*2 = 6180`), rather than a model of that number."""
     goes_on = text_at(tokens, j + 1) in (*OPERATORS, "=") and count_at(tokens, j + 2) is not None
     return tokens[j].kind == NUMBER and goes_on and text_at(tokens, j + 3) not in (*DEVICES, *NODES)
 
 
 def memory(tokens: Sequence[WordToken], j: int) -> bool:
-    """Return whether token `j` is the memory of a GPU: `80GB`, `80 GB`, `40gb`."""
+    """Whether token `j` is the memory of a GPU: `80GB`, `80 GB`, `40gb`."""
     text = tokens[j].text
     if tokens[j].kind == NUMBER:
         return text_at(tokens, j + 1) in ("gb", "gib") and not is_chip(text)
@@ -63,7 +63,7 @@ def memory(tokens: Sequence[WordToken], j: int) -> bool:
 
 
 def each_node(tokens: Sequence[WordToken], i: int) -> int:
-    """Return how many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "each"; 0 if none do."""
+    """How many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "each"; 0 if none do."""
     text = text_at(tokens, i)
     if text == "each":
         return 2 if text_at(tokens, i + 1) in NODES else 1
@@ -75,12 +75,12 @@ def each_node(tokens: Sequence[WordToken], i: int) -> int:
 
 
 def is_end(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether nothing that could be counted stands at token `i`."""
+    """Whether nothing that could be counted stands at token `i`."""
     return i >= len(tokens) or (tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ":", ";"))
 
 
 def in_product(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether token `i` is a later factor of a product."""
+    """Whether token `i` is a later factor of a product."""
     before = text_at(tokens, i - 2)
     if i < 2 or tokens[i - 1].text not in OPERATORS or before in NODES or before in DEVICES:
         return False
@@ -88,5 +88,5 @@ def in_product(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def next_is_list(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether another number follows at token `i`: `Nodes: 4, 8`."""
+    """Whether another number follows at token `i`: `Nodes: 4, 8`."""
     return text_at(tokens, i) in (",", "or", "-") and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER

@@ -7,7 +7,7 @@ from functools import cache
 
 
 def prose(line: str) -> str:
-    """Return `line` without its indentation, comment signs, and what speaks to this tool alone."""
+    """`line` without its indentation, comment signs, and what speaks to this tool alone."""
     body = line.strip(" \t#\r")
     if "gbs:" in body:
         return _own().split(body, maxsplit=1)[0].rstrip(" \t#")
@@ -16,12 +16,12 @@ def prose(line: str) -> str:
 
 @cache
 def _own() -> re.Pattern[str]:
-    """Return what starts a comment to this tool that states nothing."""
+    """What starts a comment to this tool that states nothing."""
     return re.compile(r"(?:^|#\s*)gbs:\s*(?:ignore|not-a-claim|[a-z][\w-]*\s?\[)")
 
 
 def is_setting(line: str) -> bool:
-    """Return whether a comment's line is a setting that was commented out: `gradient_accumulation_steps: 16  # 8 GPUs`."""
+    """Whether a comment's line is a setting that was commented out: `gradient_accumulation_steps: 16  # 8 GPUs`."""
     match = _setting().match(line)
     if match is None:
         return False
@@ -59,7 +59,7 @@ def _command() -> re.Pattern[str]:
 
 
 def is_command(line: str) -> bool:
-    """Return whether a comment's line is a command, or part of one: `accelerate launch --num_processes 8 train.py`."""
+    """Whether a comment's line is a command, or part of one: `accelerate launch --num_processes 8 train.py`."""
     if line.endswith("\\") or line.startswith("--"):
         return True
     return (" --" in line and _flag().search(line) is not None) or _command().match(line) is not None

@@ -22,7 +22,7 @@ _UNCOUNTED: Final = words("samples sample epoch epochs steps step hours days exp
 
 
 def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
-    """Return whether the arithmetic gives a batch, by its label, its result, its factors, or the key it stands behind."""
+    """Whether the arithmetic gives a batch, by its label, its result, its factors, or the key it stands behind."""
     product, results = formula.product, formula.results
     if _goes_on(passage, product) or any(operand.unit in _UNCOUNTED for operand in product.operands):
         return False
@@ -39,7 +39,7 @@ def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
 
 
 def _by_factors(passage: Passage, formula: StatedFormula) -> bool:
-    """Return whether the factors of arithmetic with a result are those of a batch, or the comment stands behind one."""
+    """Whether the factors of arithmetic with a result are those of a batch, or the comment stands behind one."""
     owner, names = passage.block.owner, formula.names
     unit = formula.results[0].unit
     if {Name.PROMPTS_PER_ROLLOUT, Name.NUM_GENERATIONS} <= names:
@@ -57,13 +57,13 @@ def _by_factors(passage: Passage, formula: StatedFormula) -> bool:
 
 
 def _goes_on(passage: Passage, product: Product) -> bool:
-    """Return whether the arithmetic goes on where it could not be read: `num_steps * micro * accum`."""
+    """Whether the arithmetic goes on where it could not be read: `num_steps * micro * accum`."""
     tokens, signs = passage.tokens, (*OPERATORS, "+")
     return text_at(tokens, product.first - 1) in signs or text_at(tokens, past_bracket(tokens, product.stop)) in signs
 
 
 def _is_called(passage: Passage, results: tuple[Result, ...]) -> bool:
-    """Return whether a result is called the batch, in front or behind: `-> effective batch 32`, `= 128 global batch size`."""
+    """Whether a result is called the batch, in front or behind: `-> effective batch 32`, `= 128 global batch size`."""
     if not results:
         return False
     tokens = passage.tokens
@@ -80,7 +80,7 @@ def _is_called(passage: Passage, results: tuple[Result, ...]) -> bool:
 
 
 def _follows_hardware(passage: Passage, product: Product) -> bool:
-    """Return whether the arithmetic stands behind hardware that is one of its factors: `64 GPUs: 64 * 1 * 2 = 128`."""
+    """Whether the arithmetic stands behind hardware that is one of its factors: `64 GPUs: 64 * 1 * 2 = 128`."""
     if text_at(passage.tokens, product.first - 1) != ":" or len(product.factors) < 3:
         return False
     counts = {stated.value for stated in hardware(passage.tokens) if stated.stop == product.first - 1}

@@ -21,13 +21,13 @@ _FAR: Final = 14
 
 
 def number_of(tokens: Sequence[WordToken], label: Label) -> int | None:
-    """Return the token that is the number of `label`, behind it or in front; None if there is none, or arithmetic, or several."""
+    """The token that is the number of `label`, behind it or in front; None if there is none, or arithmetic, or several."""
     at = _behind(tokens, label)
     return at if at is not None or label.first == 0 or _has_number(tokens, label) else _in_front(tokens, label)
 
 
 def _has_number(tokens: Sequence[WordToken], label: Label) -> bool:
-    """Return whether a number stands behind the label, with at most a sign between."""
+    """Whether a number stands behind the label, with at most a sign between."""
     first, second = tokens[label.stop : label.stop + 1], tokens[label.stop + 1 : label.stop + 2]
     if not first:
         return False
@@ -47,7 +47,7 @@ def _behind(tokens: Sequence[WordToken], label: Label) -> int | None:
 
 
 def _past(tokens: Sequence[WordToken], j: int) -> int | None:
-    """Return where the next words or remark that may stand between a name and its number end; None where token `j` ends the search."""
+    """Where the next words or remark that may stand between a name and its number end; None where token `j` ends the search."""
     text = tokens[j].text
     if text in _HARDWARE:
         return _past_hardware(tokens, j)
@@ -61,7 +61,7 @@ def _past(tokens: Sequence[WordToken], j: int) -> int | None:
 
 
 def _past_hardware(tokens: Sequence[WordToken], j: int) -> int | None:
-    """Return where `on 8 GPUs:` ends: the hardware that a batch is stated for, in front of its number."""
+    """Where `on 8 GPUs:` ends: the hardware that a batch is stated for, in front of its number."""
     for k in range(j + 1, min(j + _FAR, len(tokens))):
         if tokens[k].text in (":", "="):
             return k if any(token.kind == WORD and token.text in DEVICE_UNITS for token in tokens[j + 1 : k]) else None
@@ -71,7 +71,7 @@ def _past_hardware(tokens: Sequence[WordToken], j: int) -> int | None:
 
 
 def _past_bracket(tokens: Sequence[WordToken], j: int) -> int | None:
-    """Return where a bracketed remark ends that a colon or an equals sign follows: `(across all GPUs): 512`."""
+    """Where a bracketed remark ends that a colon or an equals sign follows: `(across all GPUs): 512`."""
     for k in range(j + 1, min(j + _FAR, len(tokens) - 1)):
         if tokens[k].text == ")":
             return k + 1 if tokens[k + 1].text in (":", "=", "is", "of") else None
@@ -79,7 +79,7 @@ def _past_bracket(tokens: Sequence[WordToken], j: int) -> int | None:
 
 
 def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
-    """Return whether number `at` is the size itself, neither a factor nor a divisor: `7.5k examples / global batch 8 = 934`."""
+    """Whether number `at` is the size itself, neither a factor nor a divisor: `7.5k examples / global batch 8 = 934`."""
     unit, stop = unit_at(tokens, at + 1)
     behind = text_at(tokens, stop)
     named = name_at(tokens, stop)
@@ -100,7 +100,7 @@ def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
 
 
 def _in_front(tokens: Sequence[WordToken], label: Label) -> int | None:
-    """Return the number in front of the label: `a 128 global batch size`, `512 samples per step`; never `16x`, a ratio."""
+    """The number in front of the label: `a 128 global batch size`, `512 samples per step`; never `16x`, a ratio."""
     at = label.first - 1
     while at > 0 and tokens[at].text in ("unique", "packed", "training"):
         at -= 1

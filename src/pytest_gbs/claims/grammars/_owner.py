@@ -21,12 +21,12 @@ def _words(owner: KeyPath | None) -> list[str]:
 
 
 def is_evaluation(owner: KeyPath | None) -> bool:
-    """Return whether the key is about evaluation: `per_device_eval_batch_size`."""
+    """Whether the key is about evaluation: `per_device_eval_batch_size`."""
     return not _EVALUATION.isdisjoint(_words(owner))
 
 
 def is_batch(owner: KeyPath | None) -> bool:
-    """Return whether the key is a batch size or an accumulation of training."""
+    """Whether the key is a batch size or an accumulation of training."""
     words = _words(owner)
     return not is_evaluation(owner) and any(
         word.startswith("accum") or word in ("batch", "microbatch", "gbs", "mbs", "bs", "bsz", "batchsize", "minibatch") for word in words
@@ -34,11 +34,11 @@ def is_batch(owner: KeyPath | None) -> bool:
 
 
 def is_global_batch(owner: KeyPath | None) -> bool:
-    """Return whether the key itself is the global batch size."""
+    """Whether the key itself is the global batch size."""
     words = _words(owner)
     return ("global" in words and ("batch" in words or "bs" in words)) or "gbs" in words or ("total" in words and "batch" in words)
 
 
 def is_accumulation(owner: KeyPath | None) -> bool:
-    """Return whether the key is the accumulation."""
+    """Whether the key is the accumulation."""
     return any(word.startswith("accum") for word in _words(owner))

@@ -35,7 +35,7 @@ def plain_labels(tokens: Sequence[WordToken]) -> Iterator[Label]:
 
 
 def _is_worked_out(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether a number with its three factors in brackets stands at token `i`: `128 (4 x 4 x 8)`; not `3 (3 x 224 x 224)`."""
+    """Whether a number with its three factors in brackets stands at token `i`: `128 (4 x 4 x 8)`; not `3 (3 x 224 x 224)`."""
     at = i + (text_at(tokens, i) in ("=", ":", "of"))
     whole = count_at(tokens, at)
     if whole is None or text_at(tokens, at + 1) != "(":
@@ -47,7 +47,7 @@ def _is_worked_out(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether GPUs and a setting are multiplied behind the equals sign at token `i`: `= 8 GPUs * 1 per device * 16 acc`."""
+    """Whether GPUs and a setting are multiplied behind the equals sign at token `i`: `= 8 GPUs * 1 per device * 16 acc`."""
     if text_at(tokens, i) != "=" or count_at(tokens, i + 1) is None:
         return False
     first = name_at(tokens, i + 2)
@@ -62,17 +62,17 @@ def _is_free(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _follows(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether the batch size at token `i` follows from hardware: `designed for 8 GPUs, so batch size 128`."""
+    """Whether the batch size at token `i` follows from hardware: `designed for 8 GPUs, so batch size 128`."""
     return text_at(tokens, i - 1) in _SO and any(stated.stop <= i for stated in hardware(tokens))
 
 
 def _becomes(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether "will be" stands at token `i`, in a statement that names hardware: `batch_size will be 16 if 16 gpus`."""
+    """Whether "will be" stands at token `i`, in a statement that names hardware: `batch_size will be 16 if 16 gpus`."""
     return text_at(tokens, i) in ("will", "becomes") and bool(hardware(tokens))
 
 
 def _is_told(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether "(global)" stands at token `i` or behind the number, or "across" with the hardware."""
+    """Whether "(global)" stands at token `i` or behind the number, or "across" with the hardware."""
     if is_told_at(tokens, i):
         return True
     at = next((j for j in range(i, min(i + 4, len(tokens))) if tokens[j].kind == NUMBER), None)
@@ -85,5 +85,5 @@ def _is_told(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def is_told_at(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether "(global)" or the like stands at token `i`."""
+    """Whether "(global)" or the like stands at token `i`."""
     return text_at(tokens, i) == "(" and text_at(tokens, i + 1) in TOLD and text_at(tokens, i + 2) == ")"

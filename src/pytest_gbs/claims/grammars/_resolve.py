@@ -25,7 +25,7 @@ Read = tuple[CommentBlock, tuple[Declaration, ...]]
 
 
 def resolved(found: Sequence[Read], blocks: Iterable[CommentBlock] = ()) -> tuple[Declaration, ...]:
-    """Return the declarations of a file in order, from those of each of its blocks.
+    """The declarations of a file in order, from those of each of its blocks.
 
     `blocks` are all blocks of the file: one of them may switch off what stands behind the same key.
     """
@@ -41,12 +41,12 @@ def resolved(found: Sequence[Read], blocks: Iterable[CommentBlock] = ()) -> tupl
 
 
 def _is_about_evaluation(block: CommentBlock) -> bool:
-    """Return whether the key that the block belongs to makes it speak of evaluation."""
+    """Whether the key that the block belongs to makes it speak of evaluation."""
     return is_evaluation(block.owner) and (block.placement == "trailing" or "batch" in str((block.owner or ("",))[-1]))
 
 
 def _once(declarations: Iterable[Declaration]) -> list[Declaration]:
-    """Return `declarations` with each number read once, by the grammar that says most of it."""
+    """`declarations` with each number read once, by the grammar that says most of it."""
     kept: list[Declaration] = []
     for declaration in sorted(declarations, key=_says, reverse=True):
         same = next((i for i, other in enumerate(kept) if _is_same(declaration, other)), None)
@@ -74,7 +74,7 @@ def _is_same(one: Declaration, other: Declaration) -> bool:
 
 
 def _merged(best: Declaration, other: Declaration) -> Declaration:
-    """Return `best` with what only `other` knows."""
+    """`best` with what only `other` knows."""
     known = {name for name, _ in best.conditions} | {factor.name for factor in (best.sum.factors if best.sum else ())}
     more = [(pair, at) for pair, at in zip(other.conditions, other.condition_places, strict=True) if pair[0] not in known]
     return best._replace(
@@ -86,7 +86,7 @@ def _merged(best: Declaration, other: Declaration) -> Declaration:
 
 
 def _with_hardware(block: CommentBlock, declarations: list[Declaration]) -> list[Declaration]:
-    """Return `declarations` with the hardware of a paragraph as a condition of its batch, where the batch's own statement names none."""
+    """`declarations` with the hardware of a paragraph as a condition of its batch, where the batch's own statement names none."""
     if not any(d.name in BATCHES for d in declarations) or not any(d.name in _HARDWARE for d in declarations):
         return declarations
     breaks = [match.start() for match in _blank().finditer(block.text)]
@@ -126,7 +126,7 @@ def _conditioned(batch: Declaration, paragraph: list[Declaration]) -> Declaratio
 
 
 def _alternatives(declarations: list[Declaration]) -> list[Declaration]:
-    """Return `declarations` with the batches of one block that advise what to set on which hardware no longer stating it.
+    """`declarations` with the batches of one block that advise what to set on which hardware no longer stating it.
 
     `8 GPUs: 8 * 1 * 16 = 128`, `64 GPUs: 64 * 1 * 2 = 128`: at most one of them is about this recipe.
     """
@@ -146,7 +146,7 @@ def _setup(batch: Declaration, names: frozenset[str]) -> tuple[tuple[str, int], 
 
 
 def _switched_off(blocks: Iterable[CommentBlock]) -> frozenset[KeyPath]:
-    """Return the keys above which a comment that says nothing else switches off what stands behind them."""
+    """The keys above which a comment that says nothing else switches off what stands behind them."""
     return frozenset(block.owner for block in blocks if _OFF in block.text and block.owner and _own_lines(block) is None)
 
 
@@ -156,7 +156,7 @@ def _marker() -> re.Pattern[str]:
 
 
 def _own_lines(block: CommentBlock) -> list[tuple[int, int]] | None:
-    """Return the lines of the block's text that a marker switches off; None if it stands on a line of its own: all."""
+    """The lines of the block's text that a marker switches off; None if it stands on a line of its own: all."""
     spans: list[tuple[int, int]] = []
     stop = 0
     while match := _marker().search(block.text, stop):  # one for each line: a line may be long, and full of them
@@ -170,7 +170,7 @@ def _own_lines(block: CommentBlock) -> list[tuple[int, int]] | None:
 
 
 def _off_spans(block: CommentBlock, off: frozenset[KeyPath]) -> list[Location] | None:
-    """Return the places of the file that markers in a block switch off, ascending; None where all of the block is."""
+    """The places of the file that markers in a block switch off, ascending; None where all of the block is."""
     if block.owner in off:
         return None
     lines = _own_lines(block) if _OFF in block.text else []

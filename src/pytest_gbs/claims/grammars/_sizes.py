@@ -83,7 +83,7 @@ class Named(NamedTuple):
 
 
 def name_at(tokens: Sequence[WordToken], i: int) -> Named | None:
-    """Return the size that the words from token `i` on name, by the longest name."""
+    """The size that the words from token `i` on name, by the longest name."""
     if i >= len(tokens) or tokens[i].kind != WORD:
         return None
     if tokens[i].text not in _first_words():
@@ -102,7 +102,7 @@ def name_at(tokens: Sequence[WordToken], i: int) -> Named | None:
 
 
 def _chips(tokens: Sequence[WordToken], i: int) -> Named:
-    """Return the GPU model at token `i` as a name of GPUs: `H100 80GB GPUs`."""
+    """The GPU model at token `i` as a name of GPUs: `H100 80GB GPUs`."""
     stop = i + 1
     while stop < len(tokens) and (tokens[stop].text in ("gpu", "gpus") or _is_memory(tokens[stop].text)):
         stop += 1
@@ -114,7 +114,7 @@ def _is_memory(text: str) -> bool:
 
 
 def count_at(tokens: Sequence[WordToken], i: int, spelt: bool = False) -> Numeral | None:
-    """Return the positive number at token `i`; also one that is spelt out, where `spelt`."""
+    """The positive number at token `i`; also one that is spelt out, where `spelt`."""
     if i >= len(tokens):
         return None
     token = tokens[i]
@@ -170,7 +170,7 @@ def _is_factor(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _counted(tokens: Sequence[WordToken], i: int) -> StatedSize | None:
-    """Return the size whose number stands in front of its name, after a sign or a linking word: `4 per device`, `2 accumulation steps`."""
+    """The size whose number stands in front of its name, after a sign or a linking word: `4 per device`, `2 accumulation steps`."""
     value = _exact_at(tokens, i)
     named = name_at(tokens, i + 1) if value is not None else None
     if value is None or named is None or named.name not in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS):
@@ -187,7 +187,7 @@ _LINKED: Final = words(", ( ; : . + with and at using plus by of over ->")
 
 
 def _goes_on(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether a number is not a value of its own: a formula, a change, a range."""
+    """Whether a number is not a value of its own: a formula, a change, a range."""
     if i >= len(tokens) or tokens[i].kind != SIGN:
         return False
     return tokens[i].text in ("/", "//", "+") or (tokens[i].text == "->" and i + 1 < len(tokens) and tokens[i + 1].kind == NUMBER)

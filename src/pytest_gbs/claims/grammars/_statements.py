@@ -35,11 +35,11 @@ class Statement(NamedTuple):
         return _tokens(self.text, self.start, self.stop)
 
     def before(self, offset: int) -> str:
-        """Return what stands in front of `offset`, in lower case."""
+        """What stands in front of `offset`, in lower case."""
         return self.lower[: max(0, offset - self.start)]
 
     def after(self, offset: int) -> str:
-        """Return what stands behind `offset`, in lower case."""
+        """What stands behind `offset`, in lower case."""
         return self.lower[max(0, offset - self.start) :]
 
 
@@ -59,7 +59,7 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=16)
 def statements(text: str, start: int, stop: int) -> tuple[Statement, ...]:
-    """Return the statements of a paragraph that hold a number (as digits, or as a word in front of GPUs or nodes), in order."""
+    """The statements of a paragraph that hold a number (as digits, or as a word in front of GPUs or nodes), in order."""
     found: list[Statement] = []
     for first, last in _joined(text, start, stop):
         begin = first
@@ -93,7 +93,7 @@ def _joined(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 
 def _continues(last: str, line: str) -> bool:
-    """Return whether `line` goes on with the statement of the line before it."""
+    """Whether `line` goes on with the statement of the line before it."""
     if last[-1] == ":" and _formula().fullmatch(line):
         return True
     if last[-1] in ".!?:;。" or _fresh().match(line) or (last[-1].isdigit() and _product().match(line)):
@@ -113,7 +113,7 @@ def _product() -> re.Pattern[str]:
 
 @cache
 def _fresh() -> re.Pattern[str]:
-    """Return what a line starts with that begins anew: a bullet, a label, a formula."""
+    """What a line starts with that begins anew: a bullet, a label, a formula."""
     return re.compile(r"[-*•+>|]\s|\d+[.)]\s|[A-Za-z#][\w ()/-]{0,50}(?:[:=：]\s?[~\d]|\s=\s)|[A-Za-z][\w-]{0,30}:\s|===|---")
 
 
@@ -146,17 +146,17 @@ class Passage(NamedTuple):
         return self.statement.tokens
 
     def place(self, i: int) -> Location:
-        """Return where token `i` stands in the file."""
+        """Where token `i` stands in the file."""
         token = self.tokens[i]
         return self.block.locate(self.source, token.start, token.stop)
 
     def span(self, first: int, stop: int) -> Location:
-        """Return the place from token `first` to token `stop`, excluded."""
+        """The place from token `first` to token `stop`, excluded."""
         begin, end = self.place(first), self.place(stop - 1)
         return begin._replace(stop=end.stop)
 
     def shown(self, i: int) -> str:
-        """Return the statement on one line for people, cut to what stands around token `i` where it is long."""
+        """The statement on one line for people, cut to what stands around token `i` where it is long."""
         start, stop = self.statement.start, self.statement.stop
         if stop - start > _SHOWN:
             start = max(start, min(self.tokens[i].start - _SHOWN // 2, stop - _SHOWN))

@@ -61,7 +61,7 @@ _TIMES, _NAME, _NUMBER, _JUNK = 1, 2, 3, 4
 
 
 def tokenise(text: str, start: int, stop: int) -> tuple[WordToken, ...]:
-    """Return the tokens of `text` from `start` to `stop`.
+    """The tokens of `text` from `start` to `stop`.
 
     Hyphens and underscores inside a name are left out, so that `global_batch_size` and `global batch-size` read the same. What has
     digits but counts nothing is a word.
@@ -101,7 +101,7 @@ def tokenise(text: str, start: int, stop: int) -> tuple[WordToken, ...]:
 
 
 def _signed(tokens: list[WordToken]) -> list[WordToken]:
-    """Return `tokens` with each lone x between operands turned into a sign."""
+    """`tokens` with each lone x between operands turned into a sign."""
     for i in range(1, len(tokens) - 1):
         if tokens[i].text == "x" and _is_operand(tokens[i - 1], ")") and _is_operand(tokens[i + 1], "("):
             tokens[i] = tokens[i]._replace(kind=SIGN)
@@ -113,14 +113,14 @@ def _is_operand(token: WordToken, bracket: str) -> bool:
 
 
 def _is_hyphen(tokens: list[WordToken], i: int) -> bool:
-    """Return whether token `i`, a hyphen, stands inside a name or behind a number: `batch-size`, `8-GPU`."""
+    """Whether token `i`, a hyphen, stands inside a name or behind a number: `batch-size`, `8-GPU`."""
     if not 0 < i < len(tokens) - 1:
         return False
     return tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
 
 
 def text_at(tokens: Sequence[WordToken], i: int) -> str:
-    """Return the text of token `i`, or nothing if there is no such token."""
+    """The text of token `i`, or nothing if there is no such token."""
     return tokens[i].text if 0 <= i < len(tokens) else ""
 
 
@@ -128,7 +128,7 @@ _REMARK: Final = 16
 
 
 def past_bracket(tokens: Sequence[WordToken], i: int) -> int:
-    """Return where the bracketed remark ends that starts at token `i`; `i` where none does."""
+    """Where the bracketed remark ends that starts at token `i`; `i` where none does."""
     if text_at(tokens, i) == "(":
         for j in range(i + 1, min(i + _REMARK, len(tokens))):
             if tokens[j].text == ")":

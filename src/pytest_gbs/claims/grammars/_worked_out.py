@@ -49,7 +49,7 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
 
 
 def _divided(passage: Passage, product: Product) -> Declaration | None:
-    """Return the batch of which an accumulation is worked out: `GA = 8192 / (32*4) = 64`; None unless all operands have numbers."""
+    """The batch of which an accumulation is worked out: `GA = 8192 / (32*4) = 64`; None unless all operands have numbers."""
     batch, at = product.factors[0], product.stop + 1
     result = count_at(passage.tokens, at) if text_at(passage.tokens, product.stop) == "=" else None
     if batch.name != Name.GRADIENT_ACCUMULATION_STEPS or batch.at == product.first or len(product.factors) > 1 or len(product.divisors) < 2:
@@ -71,7 +71,7 @@ def _divided(passage: Passage, product: Product) -> Declaration | None:
 
 
 def _on_nodes(passage: Passage, product: Product) -> Product:
-    """Return `product` with "8 GPUs" beside a number of nodes read as GPUs per node, and `4x8 H100` as nodes and GPUs on each."""
+    """`product` with "8 GPUs" beside a number of nodes read as GPUs per node, and `4x8 H100` as nodes and GPUs on each."""
     read = {stated.at: stated.name for stated in hardware(passage.tokens) if stated.name != Name.WORLD_SIZE}
     factors = [o._replace(name=read[o.at]) if o.at in read and o.name in ("", Name.WORLD_SIZE) else o for o in product.factors]
     if any(operand.name == Name.NUM_NODES for operand in factors):
@@ -110,7 +110,7 @@ def _name(formula: StatedFormula, result: Result | None) -> str:
 
 
 def _with_conditions(passage: Passage, found: Declaration, named: list[StatedOperand]) -> Declaration:
-    """Return `found` with the named factors as conditions; GPUs that are a factor are those in all."""
+    """`found` with the named factors as conditions; GPUs that are a factor are those in all."""
     stated = [(o.name, o.value, passage.place(o.at)) for o in named if o.value is not None]
     return found._replace(
         conditions=(*found.conditions, *((name, value) for name, value, _ in stated)),
@@ -120,7 +120,7 @@ def _with_conditions(passage: Passage, found: Declaration, named: list[StatedOpe
 
 
 def _value(product: Product, counted: list[StatedOperand]) -> int | None:
-    """Return what the arithmetic gives without its sequence length, where that is left out."""
+    """What the arithmetic gives without its sequence length, where that is left out."""
     if len(counted) == len(product.operands) or product.divisors:
         return product.value
     numbers = [operand.value for operand in counted if operand.value is not None]

@@ -21,7 +21,7 @@ def _start() -> re.Pattern[str]:
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
-    """Return the annotations of `block`; a line that is not wholly one of the forms above is none."""
+    """The annotations of `block`; a line that is not wholly one of the forms above is none."""
     return tuple(found for match in _start().finditer(block.text) for found in _annotation(block, source, *match.span(1)))
 
 

@@ -28,7 +28,7 @@ _PER_STEP: Final = ("per step", "per optim", "per update", "per batch", "per ite
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
-    """Return the global batch sizes that `block` states in words."""
+    """The global batch sizes that `block` states in words."""
     return tuple(declaration for passage in passages(block, source, _is_candidate) for declaration in _read(passage))
 
 
@@ -52,7 +52,7 @@ def _read(passage: Passage) -> Iterator[Declaration]:
 
 
 def _claimed(passage: Passage, label: Label, at: int, number: Numeral) -> Declaration:
-    """Return the claim that the batch of `label` is `number`, or what it is changed to: `32 -> 16`."""
+    """The claim that the batch of `label` is `number`, or what it is changed to: `32 -> 16`."""
     tokens = passage.tokens
     unit, stop = unit_at(tokens, at + 1)
     if not unit and at < label.first:
@@ -71,7 +71,7 @@ def _claimed(passage: Passage, label: Label, at: int, number: Numeral) -> Declar
 
 
 def _allowed(tokens: Sequence[WordToken], label: Label) -> list[int]:
-    """Return the tokens that are the numbers of `allowed values are 16, 32 and 64` behind the label."""
+    """The tokens that are the numbers of `allowed values are 16, 32 and 64` behind the label."""
     if not any(token.text in _ALLOWED for token in tokens[label.stop : label.stop + 4]):
         return []
     found: list[int] = []
@@ -84,7 +84,7 @@ def _allowed(tokens: Sequence[WordToken], label: Label) -> list[int]:
 
 
 def _choice(passage: Passage, label: Label, allowed: list[int]) -> Declaration:
-    """Return the statement that the batch may be any of several numbers."""
+    """The statement that the batch may be any of several numbers."""
     values = [number.value for j in allowed if (number := count_at(passage.tokens, j)) is not None]
     numeral = Numeral(values[0], tuple(Interval(value, value) for value in values))
     return claim(passage, allowed[0], label.name, numeral, grammar=GRAMMAR.name)._replace(force=Force.ALLOWS)

@@ -35,7 +35,7 @@ _LABELS: Final = (
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
-    """Return the nodes, GPUs per node and GPUs in all that `block` states."""
+    """The nodes, GPUs per node and GPUs in all that `block` states."""
     return tuple(declaration for passage in passages(block, source, _is_candidate) for declaration in _read(passage))
 
 

@@ -20,7 +20,7 @@ _LEAST_BATCH: Final = 8
 
 @cache
 def _tokens() -> re.Pattern[str]:
-    """Return the words that speak of sizes, each between signs that are neither letter nor digit."""
+    """The words that speak of sizes, each between signs that are neither letter nor digit."""
     return re.compile(
         r"(?<![a-z\d])(?<!\d\.)(?:"
         r"(\d{1,5})n(\d{1,2})g"
@@ -38,7 +38,7 @@ _DIGITS: Final = frozenset("0123456789")
 
 
 def read_name(text: str, source: str, start: int, key: KeyPath | None) -> tuple[Declaration, ...]:
-    """Return the sizes in `text`, the name of a file or run that starts at code point `start` of file `source`, under key path `key`."""
+    """The sizes in `text`, the name of a file or run that starts at code point `start` of file `source`, under key path `key`."""
     if _DIGITS.isdisjoint(text):
         return ()
     found: list[Declaration] = []
@@ -74,7 +74,7 @@ def _of_something_else(match: re.Match[str]) -> bool:
 
 
 def _batch_of(match: re.Match[str], source: str, start: int, key: KeyPath | None) -> Declaration:
-    """Return the batch that `b32x8` stands for: 32 on each of 8 GPUs."""
+    """The batch that `b32x8` stands for: 32 on each of 8 GPUs."""
     micro, gpus = int(match[5]), int(match[6])
     places = tuple(Location(source, start + match.start(group), start + match.end(group), key) for group in (5, 6))
     whole = Location(source, start + match.start(), start + match.end(), key)

@@ -17,7 +17,7 @@ _MULTIPLIED: Final = ("batch", "gbs", "gpu", "node", "accum", "global", "tok", "
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
-    """Return the batches that `block` works out."""
+    """The batches that `block` works out."""
     is_candidate = multiplies if is_batch(block.owner) else _is_candidate
     return tuple(declaration for passage in passages(block, source, is_candidate) for declaration in _read(passage))
 

@@ -25,7 +25,7 @@ _LEAST: Final = 1000
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
-    """Return the tokens per optimizer step that `block` states."""
+    """The tokens per optimizer step that `block` states."""
     beside_batch = block.placement == "trailing" and (is_global_batch(block.owner) or is_accumulation(block.owner))
     return tuple(
         claim(passage, at, Name.TOKENS_PER_STEP, numeral, grammar=GRAMMAR.name, unit="tokens")
@@ -68,7 +68,7 @@ def _per_step(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _of_batch(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether "batch size of" or "batch:" stands in front of the number at token `i`."""
+    """Whether "batch size of" or "batch:" stands in front of the number at token `i`."""
     j = i - 1
     while text_at(tokens, j) in _OF:
         j -= 1
@@ -76,14 +76,14 @@ def _of_batch(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _stands_alone(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether nothing behind the tokens makes them a rate or a share: `tokens/s`, `tokens per GPU`, `tokens in the dataset`."""
+    """Whether nothing behind the tokens makes them a rate or a share: `tokens/s`, `tokens per GPU`, `tokens in the dataset`."""
     if i >= len(tokens):
         return True
     return tokens[i].kind == SIGN and tokens[i].text in (")", ",", ".", ";", "(") and not per_device(tokens, i)
 
 
 def _is_labelled(tokens: Sequence[WordToken], i: int) -> bool:
-    """Return whether the number stands behind its name: `tokens per step: 4M`."""
+    """Whether the number stands behind its name: `tokens per step: 4M`."""
     j = i - 1
     while text_at(tokens, j) in ("=", ":", "~", "is", "about"):
         j -= 1

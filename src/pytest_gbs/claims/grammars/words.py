@@ -13,7 +13,7 @@ _POWERS: Final = {"k": 1, "K": 1, "M": 2, "B": 3}
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of `text`."""
+    """The words of `text`."""
     return frozenset(text.split())
 
 
@@ -54,12 +54,12 @@ _NO_RULE: Final = 32
 
 
 def is_rule_code(name: str, digits: str) -> bool:
-    """Return whether `name` with `digits` right behind it is the code of a rule rather than a batch, such as 512."""
+    """Whether `name` with `digits` right behind it is the code of a rule rather than a batch, such as 512."""
     return name.lower() == "gbs" and len(digits) == 3 and int(digits) % _NO_RULE != 0
 
 
 def is_chip(word: str) -> bool:
-    """Return whether `word`, in lower case, is the name of a GPU model, plural or not."""
+    """Whether `word`, in lower case, is the name of a GPU model, plural or not."""
     return word in _CHIPS or (word.endswith("s") and word[:-1] in _CHIPS)
 
 
@@ -72,7 +72,7 @@ class Numeral(NamedTuple):
 
 @lru_cache(maxsize=256)
 def number(text: str, approximate: bool = False) -> Numeral | None:
-    """Return what `text` (`128`, `1,048,576`, `4_096`, `2.1M`, `1k`, `2**10`, `eight`) may stand for, None if it is not a whole number.
+    """What `text` (`128`, `1,048,576`, `4_096`, `2.1M`, `1k`, `2**10`, `eight`) may stand for, None if it is not a whole number.
 
     A plain number is exact. With a suffix it stands for all that rounds to it, in powers of 1000 and of 1024; trailing zeros
     are not significant (`500k`). `approximate` ("~", "about") adds 5 % to either side.
@@ -103,7 +103,7 @@ def _exact(text: str) -> int | None:
 
 
 def _rounded(whole: str, decimals: str, suffix: str, approximate: bool) -> Numeral | None:
-    """Return the number `whole.decimals` with a suffix; a decimal number without one is not a size."""
+    """The number `whole.decimals` with a suffix; a decimal number without one is not a size."""
     digits = whole + decimals
     if not suffix or not digits.isdecimal() or len(digits) > MOST_DIGITS or not int(digits):
         return None
@@ -126,7 +126,7 @@ def _is_power_of_two(mantissa: int, scale: int) -> bool:
 
 
 def _rounds_to(mantissa: int, scale: int, base: int) -> Interval:
-    """Return the whole numbers that, in units of `base`, round half up to `mantissa` at as many digits as are significant."""
+    """The whole numbers that, in units of `base`, round half up to `mantissa` at as many digits as are significant."""
     unit = 1
     while scale == 0 and mantissa % 10 == 0:
         mantissa, unit = mantissa // 10, unit * 10

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the formats."""
+    """The names of the formats."""
     from pkgutil import iter_modules
 
     return tuple(sorted(found.name for found in iter_modules(__path__) if not found.name.startswith("_")))
 
 
 def find(name: str) -> Render:
-    """Return what writes changes in format `name`.
+    """What writes changes in format `name`.
 
     Raises:
         UsageError: there is no such format.

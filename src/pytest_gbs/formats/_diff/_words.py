@@ -14,17 +14,17 @@ _UNKNOWN: Final = "unknown"
 
 
 def places(options: Options) -> Places:
-    """Return what makes paths of the tree those of the current folder."""
+    """What makes paths of the tree those of the current folder."""
     return Places(Report((), {}, {}), options)
 
 
 def arrow(options: Options) -> str:
-    """Return the sign between before and after."""
+    """The sign between before and after."""
     return "->" if options.ascii else ARROW
 
 
 def batch(change: Change, sign: str, unit: str = "") -> str:
-    """Return the batch on both sides: `64 → 32`, `128 (same)`, `new: 128`, `gone: 128`; with `unit` behind the number."""
+    """The batch on both sides: `64 → 32`, `128 (same)`, `new: 128`, `gone: 128`; with `unit` behind the number."""
     unit = f" {unit}" if unit else ""
     if change.before is None:
         return f"new: {change.after.text}{unit}" if change.after else "new"
@@ -37,7 +37,7 @@ def batch(change: Change, sign: str, unit: str = "") -> str:
 
 
 def tokens(change: Change, sign: str) -> str:
-    """Return the tokens per step on both sides; "" if neither is known."""
+    """The tokens per step on both sides; "" if neither is known."""
     texts = [side.tokens_text if side else "" for side in (change.before, change.after)]
     if change.before is None or change.after is None or texts[0] == texts[1]:
         return "same" if change.before and change.after and texts[1] else texts[1] or texts[0]
@@ -45,7 +45,7 @@ def tokens(change: Change, sign: str) -> str:
 
 
 def operand(each: Operand, change: Change, where: Places, sign: str) -> str:
-    """Return an operand with its place: `accumulation 8 → 2 (line 31)`."""
+    """An operand with its place: `accumulation 8 → 2 (line 31)`."""
     place = ""
     if each.path:
         line = f"line {each.line}" if each.path == change.path else f"{where.path(each.path)}:{each.line}"
@@ -56,12 +56,12 @@ def operand(each: Operand, change: Change, where: Places, sign: str) -> str:
 
 
 def setting(each: Setting, sign: str) -> str:
-    """Return a setting on both sides: `2e-5 (same)`, `2e-5 → 1e-5`."""
+    """A setting on both sides: `2e-5 (same)`, `2e-5 → 1e-5`."""
     return f"{each.after} (same)" if each.same else f"{each.before or 'none'} {sign} {each.after or 'none'}"
 
 
 def name(change: Change, where: Places) -> str:
-    """Return what a change is about: the recipe, with its launch; a script that is its own recipe once."""
+    """What a change is about: the recipe, with its launch; a script that is its own recipe once."""
     if not change.launch:
         return where.path(change.path)
     launch = change.launch if change.launch.startswith("[") else where.path(change.launch)
@@ -69,7 +69,7 @@ def name(change: Change, where: Places) -> str:
 
 
 def summary(found: Differences) -> str:
-    """Return one line that counts: `2 batches changed, 1 the same of other operands, 1 new, 21 recipes compared`."""
+    """One line that counts: `2 batches changed, 1 the same of other operands, 1 new, 21 recipes compared`."""
     words = (
         (Status.CHANGED, "changed"),
         (Status.UNKNOWN, "not known on one side"),

@@ -12,7 +12,7 @@ from pytest_gbs.model.difference import Batch, Change, Differences, Operand
 
 
 def render(found: Differences, options: Options) -> str:
-    """Return the changes as a JSON object, with a line break at the end."""
+    """The changes as a JSON object, with a line break at the end."""
     where = words.places(options)
     entry = {
         "version": 1,

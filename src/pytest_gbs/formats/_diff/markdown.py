@@ -14,7 +14,7 @@ _HEAD = ("recipe", "GBS", "why", "tokens/step", "learning rate")
 
 
 def render(found: Differences, options: Options) -> str:
-    """Return the changes as Markdown, with a line break at the end."""
+    """The changes as Markdown, with a line break at the end."""
     where = words.places(options)
     parts = [f"**Global batch size: {cell(words.summary(found))}**"]
     if found.changes:

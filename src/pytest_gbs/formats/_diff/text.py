@@ -12,7 +12,7 @@ from pytest_gbs.model.difference import Change, Differences, Status
 
 
 def render(found: Differences, options: Options) -> str:
-    """Return the changes as text, with a line break at the end."""
+    """The changes as text, with a line break at the end."""
     where, sign = words.places(options), words.arrow(options)
     blocks = ["\n".join(escape(line) for line in _lines(change, where, sign)) for change in found.changes]
     end = [escape(words.summary(found)), *(f"  {escape(note)}" for note in found.notes)]

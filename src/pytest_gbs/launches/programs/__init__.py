@@ -42,13 +42,13 @@ def _told() -> tuple[LauncherEntry, ...]:
 
 @cache
 def hints() -> tuple[str, ...]:
-    """Return words of which one occurs in the text of each launcher file."""
+    """Words of which one occurs in the text of each launcher file."""
     return tuple(entry.hint for entry in _told() if entry.hint)
 
 
 @cache
 def command_words() -> tuple[str, ...]:
-    """Return words of which one occurs in each script that starts training with a launcher of ours."""
+    """Words of which one occurs in each script that starts training with a launcher of ours."""
     return tuple(sorted({word for entry in _told() for word in entry.words}))
 
 

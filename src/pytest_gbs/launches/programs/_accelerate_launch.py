@@ -61,7 +61,7 @@ class AccelerateCommand(NamedTuple):
         return uses(self.own, "--use_deepspeed") or (self.file is not None and self.file.kind == "DEEPSPEED" and not self.chosen)
 
     def of_file(self, name: str) -> Quantity | None:
-        """Return size `name` as the file gives it."""
+        """Size `name` as the file gives it."""
         found = self.file.quantities if self.file is not None else ()
         return next((each for each in found if each.name == name), None)
 

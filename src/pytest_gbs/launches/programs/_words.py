@@ -95,7 +95,7 @@ def number(word: Word | None) -> int | None:
 
 
 def size(name: str, word: Word, key: str, value: int | None = None) -> Quantity | Unknown:
-    """Return size `name` as a word gives it: `value` where it was already read, a number above 0, or why it is not known."""
+    """Size `name` as a word gives it: `value` where it was already read, a number above 0, or why it is not known."""
     value = number(word) if value is None else value
     if value is None or value < 1:
         return Unknown(name, reason(word), word.at)

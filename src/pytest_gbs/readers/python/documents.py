@@ -73,7 +73,7 @@ def _batch() -> re.Pattern[str]:
 
 @cache
 def _string_or_comment() -> re.Pattern[str]:
-    """Return the pattern of strings and, as its group, comments: in a program that parses, a comment is what is not in a string."""
+    """The pattern of strings and, as its group, comments: in a program that parses, a comment is what is not in a string."""
     triple = "|".join(rf"{sign}(?:\\.|[^\\])*?{sign}" for sign in ('"""', "'''"))
     single = "|".join(rf"{sign}(?:\\.|[^{sign}\\\n])*{sign}" for sign in ('"', "'"))
     return re.compile(rf"(#[^\r\n]*)|{triple}|{single}", re.DOTALL)
