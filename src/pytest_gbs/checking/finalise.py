@@ -122,7 +122,7 @@ def as_firmly_as_is_certain(told: Outcomes, run: Run, rules: Rulebook) -> Outcom
     for code, outcomes in told.items():
         rule = rules.by_code[code]
         kept = [outcome for outcome in outcomes if not (by_default and rule.about == About.HARDWARE and isinstance(outcome, Finding))]
-        # Whoever locks the batch of a command in a document means it.
+        # A batch of a command in a document that was locked is meant.
         certain = rule.needs == Needs.LOCKED or (script and not shown and rule.certain_in_launch)
         softer[code] = [outcome if certain and not _assumes(outcome) else _at_most_warning(outcome) for outcome in kept]
     return softer

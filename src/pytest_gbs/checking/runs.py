@@ -276,7 +276,7 @@ def _numbers(hardware: dict[str, Size]) -> Iterator[Quantity]:
         yield from leaves(size)
 
 
-# A comment of a script that asks whoever runs it for other numbers, and how many characters behind it they may stand.
+# A comment of a script that asks the user for other numbers, and how many characters behind it they may stand.
 _ASKS: Final = ("change for", "change this", "change these", "change to your", "adjust to your", "set this to", "set these to")
 _BEHIND: Final = 120
 

@@ -135,9 +135,9 @@ class _Check:
     def __init__(self, repository: Repository, settings: Settings, given: CommandLineHardware, keep_runs: bool, base: Base | None) -> None:
         self.repository, self.settings, self.keep_runs = repository, settings, keep_runs
         self.guard = repository.guard
-        self.telling = Reporting(repository, settings, keep_runs)
+        self.reporting = Reporting(repository, settings, keep_runs)
         self.evidence = Evidence(repository, settings, given)
-        self.rules = self.telling.rules
+        self.rules = self.reporting.rules
         self.holdings = self._holdings(base)
         self.shared: dict[str, list[Policy]] = {}
         self.launches: LaunchIndex | None = None
@@ -148,7 +148,7 @@ class _Check:
     def report(self, targets: Sequence[str], jobs: int) -> Report:
         """The report on `targets`, with `jobs` processes."""
         chosen = self.repository.targets(targets)
-        self.telling.set_aside.targets = targets
+        self.reporting.set_aside.targets = targets
         scripts = self.repository.script_targets(targets)
         self._know(self._index())
         self.shared = self._shared_policies()
@@ -167,19 +167,19 @@ class _Check:
         others = (*self._scripts(launched, scripts, frozenset(chosen)), *self._unlisted(targets))
         for pending in (*map(self._unless_parent, waiting), *others):
             internal.extend(pending.judgement.internal if pending.role == Role.LAUNCHER else ())
-            finished = self.guard.attempt(pending.path, partial(self.telling.finish, pending), None)
+            finished = self.guard.attempt(pending.path, partial(self.reporting.finish, pending), None)
             files += (finished,) if finished is not None else ()
         files += self._failed({file.path for file in files})
         files.sort(key=lambda file: (file.path, file.document))
-        files = list(finalise.noted_once(self.telling.compare(files, tuple(judged), internal), self.telling.set_aside))
+        files = list(finalise.noted_once(self.reporting.compare(files, tuple(judged), internal), self.reporting.set_aside))
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
-        return Report(tuple(files), self.telling.sources, used, _advice(files), (*internal, *self.guard.bugs))
+        return Report(tuple(files), self.reporting.sources, used, _advice(files), (*internal, *self.guard.bugs))
 
     def _failed(self, told: Container[str]) -> Iterator[FileReport]:
         """Yield reports of the files of which nothing is told because of a bug of ours."""
         for path, error in {bug.path: bug.error for bug in self.guard.bugs if bug.path not in told}.items():
             problem = Unreadable(path, f"an internal error of gbs: {error}", matters=True)
-            yield self.telling.finish(self._unreadable(path, problem, named=True))
+            yield self.reporting.finish(self._unreadable(path, problem, named=True))
 
     def _told(self, chosen: dict[str, bool], jobs: int) -> Iterator[_Told]:
         """Yield what is found out about each of the `chosen` files, in order."""
@@ -196,7 +196,7 @@ class _Check:
         def share(paths: Iterator[str]) -> _Share:
             told = {path: self._tell(path, chosen[path]) for path in paths}
             done = {path: each for path, each in told.items() if not (each.launched or each.waiting or each.suppressible)}
-            return _Share(done, self.parents, self.doubted, self.telling.sources, tuple(self.guard.bugs))
+            return _Share(done, self.parents, self.doubted, self.reporting.sources, tuple(self.guard.bugs))
 
         crew = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
         try:
@@ -207,7 +207,7 @@ class _Check:
                 self.guard.keep(bugs)
                 self.parents |= parents
                 self.doubted |= doubted
-                self.telling.sources.update(sources)
+                self.reporting.sources.update(sources)
         finally:
             crew.close()
         return found
@@ -221,7 +221,7 @@ class _Check:
         # It matters whether others take in such a file as a parent, unless it was named.
         waiting = tuple(p for p in each if not p.named and finalise.needs_other_hardware(p.judgement.outcomes, self.rules))
         return _Told(
-            tuple(self.telling.finish(pending) for pending in each if pending not in waiting),
+            tuple(self.reporting.finish(pending) for pending in each if pending not in waiting),
             tuple(bug for pending in each for bug in pending.judgement.internal),
             tuple(claim for pending in each for claim in pending.judgement.judged),
             tuple(pending for pending in each if pending.judgement.launched),
@@ -268,7 +268,7 @@ class _Check:
         return index_launches(self.repository)
 
     def _know(self, launches: LaunchIndex | None) -> None:
-        self.launches = self.evidence.launches = self.telling.launches = launches
+        self.launches = self.evidence.launches = self.reporting.launches = launches
 
     def _scripts(self, recipes: Sequence[FileResult], wanted: dict[str, bool], chosen: frozenset[str]) -> Iterator[FileResult]:
         """Yield the launching files: those that were asked for, and those that launch a recipe that was."""
@@ -433,7 +433,7 @@ class _Check:
         if file is None:
             return FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), document.source)
         if any(problem.unless for problem in file.problems) and not self.repository.alone:
-            # Whoever launches with the file may give the rest on the command line.
+            # The command that uses the file may give the rest.
             file = file._replace(problems=tuple(problem for problem in file.problems if not problem.unless))
         self.repository.remember(path, file, document.source)
         judgement = judge_file(file, self.rules, Scope.LAUNCHER)

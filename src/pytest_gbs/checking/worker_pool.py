@@ -27,7 +27,7 @@ class WorkerPool:
         os.write(feed, bytes(range(-(-len(paths) // self._size))))
         os.close(feed)
         self._others: list[tuple[int, int]] = []
-        # What a thread holds while a process is forked off, nobody gives back in there.
+        # What a thread holds while a process is forked off, is never released in there.
         for _ in range(jobs - 1 if len(sys._current_frames()) == 1 else 0):
             self._fork(work)
 

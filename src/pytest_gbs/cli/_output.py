@@ -120,7 +120,7 @@ def _give_up(error: OSError) -> None:
 
 
 def complain(line: str, prefix: str = "gbs: ") -> None:
-    """Write one line for people to standard error; where that is not possible there is nobody left to tell."""
+    """Write one line for people to standard error; if that is not possible, nothing is written."""
     try:
         print(neutralize(f"{prefix}{escape(line)}").encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
     except UnicodeEncodeError:

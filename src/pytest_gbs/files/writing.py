@@ -67,7 +67,7 @@ def encoded(source: Source) -> bytes:
 def write_together(root: StrPath, changes: Sequence[FileChange]) -> None:
     """Write all of `changes`, or none: what was written before one failed is put back.
 
-    A link is followed to its target. Mode, owner and extended attributes stay. Whoever reads a file meanwhile sees the old bytes or
+    A link is followed to its target. Mode, owner and extended attributes stay. A program that reads it meanwhile sees the old bytes or
     the new ones, and so does who starts the machine again after a crash.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The findings of a report in the order of telling, each once, with the words that several formats share."""
+"""The findings of a report in the order of reporting, each once, with the words that several formats share."""
 
 from __future__ import annotations
 

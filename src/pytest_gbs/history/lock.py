@@ -60,7 +60,7 @@ def _family(name: str, entries: Mapping[str, LockedBatch]) -> Iterator[LockedBat
 
 
 def _matching(runs: Iterable[tuple[int, Run]], entries: list[LockedBatch]) -> Iterator[tuple[int, LockedBatch]]:
-    """Yield the launches of a script that are as they were, where others of it came or went: nobody knows which is which."""
+    """Yield the launches of a script that are as they were, where others of it came or went: one can not be known from another."""
     left = list(entries)
     for index, run in runs:
         now = record(run)

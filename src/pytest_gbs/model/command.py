@@ -199,7 +199,7 @@ class Command(NamedTuple):
     """One command that a script runs.
 
     `environment` holds the variables it gets: those before it and the exported ones, as far as the script sets them.
-    `conditional` is true if it may not run at all: in a branch, a loop or a function of which nobody knows. `wrappers` are
+    `conditional` is true if it may not run at all: in a branch, a loop or a function that is not known. `wrappers` are
     the commands around it, the outermost first. `context` says where in the file: a target of a Makefile, a code block.
     `meant` is true if no shell runs it, because quotes around it are broken, but the author means it.
     """

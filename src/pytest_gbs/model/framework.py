@@ -200,7 +200,7 @@ class Removal(NamedTuple):
     """A key of the batch that `package` has no more from version `since` on, what it does then, and what to write in its place.
 
     `instead` is "" where nothing has taken its place. `pin` is what the repository says of its version of the package, where that
-    is a single one that has the key no more; nobody reports a removal without.
+    is a single one that has the key no more; a removal without it is not reported.
     """
 
     key: KeyPath
@@ -217,7 +217,7 @@ class Loader:
 
     PYYAML: Final = "pyyaml"  # YAML 1.1 as PyYAML resolves it
     OMEGACONF: Final = "omegaconf"  # PyYAML with floats as YAML 1.2 has them
-    OMEGACONF_AS_READ: Final = "omegaconf-as-read"  # the same, but nobody resolves the interpolations: they stay text
+    OMEGACONF_AS_READ: Final = "omegaconf-as-read"  # the same, but interpolations are not resolved: they stay text
     YAML12: Final = "yaml12"
 
 
@@ -239,7 +239,7 @@ class Framework(NamedTuple):
     keys that count in optimizer steps. `names` are keys whose text may name a size (a run's name). `derive` gets
     the document and the sizes solved so far and returns those that really hold where the framework rounds or corrects.
 
-    GPUs may be taken by something else than training, and nobody says how many, where `reserves` holds and `shares` (the
+    GPUs may be taken by something else than training, and it is not stated how many, where `reserves` holds and `shares` (the
     same GPUs do both) does not.
 
     `settle` gets the document and the sizes solved so far, and returns sizes that the framework puts in their place or fills in by

@@ -23,7 +23,7 @@ class Kind:
     TEMPLATE: Final = "template"
 
 
-# Launches of these kinds judge nothing and are held to nothing: nobody means their batch to be that of the recipe.
+# Launches of these kinds judge nothing and are not judged: their batch is not meant to be that of the recipe.
 JUDGES_NOTHING: Final = (Kind.TEST, Kind.TEMPLATE)
 
 

@@ -73,7 +73,7 @@ class Cause:
 
     ARITHMETIC: Final = "arithmetic"  # it is wrong in itself
     FACTOR: Final = "factor"  # a factor of it is set to something else
-    PRODUCT: Final = "product"  # the settings give another number, or nobody can tell
+    PRODUCT: Final = "product"  # the settings give another number, or it is not known
 
 
 class Judgement(NamedTuple):
@@ -95,7 +95,7 @@ class Judgement(NamedTuple):
 
     @property
     def open(self) -> Undetermined | None:
-        """Why nobody can tell, if nobody can."""
+        """Why it is open, if it is."""
         return self.outcome if isinstance(self.outcome, Undetermined) else None
 
 
