@@ -21,7 +21,7 @@ from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Role, Verdict
-from pytest_gbs.model.rule import About, Needs
+from pytest_gbs.model.rule import AGREED, About, Needs
 from pytest_gbs.model.run import Run
 
 # What rules said, by the code of the rule.
@@ -211,9 +211,12 @@ def without_empty(told: Outcomes) -> Outcomes:
 # Of a file.
 
 
-def as_notes(told: Outcomes) -> Outcomes:
-    """The outcomes of a file that is set aside: what is found there fails nothing."""
-    return {c: [o._replace(severity=Severity.INFO) if isinstance(o, Finding) else o for o in each] for c, each in told.items()}
+def as_notes(told: Outcomes, rules: Rulebook) -> Outcomes:
+    """The outcomes of a file that is set aside: what is found there fails nothing, but for what users asked for themselves."""
+    notes = {c for c in told if rules.by_code[c].needs not in AGREED}
+    return {
+        c: [o._replace(severity=Severity.INFO) if isinstance(o, Finding) and c in notes else o for o in each] for c, each in told.items()
+    }
 
 
 def noted_once(files: Iterable[FileReport], set_aside: Container[str]) -> Iterator[FileReport]:
@@ -223,9 +226,10 @@ def noted_once(files: Iterable[FileReport], set_aside: Container[str]) -> Iterat
         if not file.findings or file.named or file.path not in set_aside:
             yield file
             continue
-        kept = {(each.code, each.message): each for each in reversed(file.findings) if (each.code, each.message) not in noted}
-        noted.update(kept)
-        yield file._replace(findings=tuple(reversed(kept.values())))
+        notes = {(each.code, each.message): each for each in reversed(file.findings) if each.severity == Severity.INFO}
+        kept = [each for each in file.findings if each in notes.values() or each.severity != Severity.INFO]
+        yield file._replace(findings=tuple(each for each in kept if (each.code, each.message) not in noted))
+        noted.update(notes)
 
 
 def without_ignored(told: Outcomes, ignored: frozenset[str]) -> Heard:

@@ -94,7 +94,7 @@ class Reporting:
         """The report of one document: severities mapped, suppressions applied, verdict drawn."""
         told = pending.judgement.outcomes
         if any(told.values()) and not pending.named and pending.path in self.set_aside:
-            told = finalise.as_notes(told)
+            told = finalise.as_notes(told, self.rules)
         outcomes, suppressed = finalise.of_file(told, self._silence(pending))
         flat = [outcome for each in outcomes.values() for outcome in each]
         findings = finalise.once(o for o in flat if isinstance(o, Finding))

@@ -11,7 +11,7 @@ from pytest_gbs.files.words import LAUNCHING, MATTERING
 from pytest_gbs.model.limits import LONGEST_NAME_PATTERN, MOST_NAME_PATTERNS
 
 # Of the programs that launch training, those that run anything else as well.
-_ANY: Final = frozenset(("python", "srun", "uv run", "ray job", "composer ", "swift "))
+_ANY: Final = frozenset(("python", "srun", "mpirun", "mpiexec", "uv run", "ray job", "composer ", "swift "))
 
 
 def programs(text: str) -> frozenset[str]:

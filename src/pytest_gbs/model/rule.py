@@ -41,6 +41,10 @@ class Needs:
     REQUIREMENTS: Final = "requirements"
 
 
+AGREED: Final = frozenset((Needs.POLICIES, Needs.LOCKED, Needs.BASE))
+"""What users asked for themselves: the settings, the lock, an earlier state. It holds in tests and archives as well."""
+
+
 class About:
     """What a rule judges, where that decides who else is asked and what becomes of its findings."""
 

@@ -140,6 +140,12 @@ def test_comments_within_and_above_a_call_belong_to_it() -> None:
         assert text[at.start : at.stop] == block.text
 
 
+def test_a_comment_above_the_default_of_a_field_belongs_to_it() -> None:
+    fields = "class S:\n    other: int = 1\n\n    # on 8 GPUs\n    # 64\n    n: int = 4\n    # of the last one\n    m: int = 1\n"
+    (call,) = documents(IMPORT + fields + "TrainingArguments(per_device_train_batch_size=S().n)\n")
+    assert [(each.text, each.owner, each.placement) for each in call.comments] == [("on 8 GPUs\n64", (MICRO,), "above")]
+
+
 def test_dictionaries_that_are_written_out_are_read() -> None:
     (found,) = documents('x = {"train_batch_size": 8, "zero_optimization": {"stage": 2}}\n')
     stage = found.get("zero_optimization", "stage")

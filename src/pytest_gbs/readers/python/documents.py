@@ -234,7 +234,7 @@ class _Comments:
         return self.found
 
     def of_call(self, node: ast.AST, keyed: dict[KeyPath, tuple[Node, Node]], alone: bool) -> tuple[CommentBlock, ...]:
-        """The comments within a call, behind what gives its values, right above it, and at the top of a file with one recipe."""
+        """The comments within a call, right above it, behind or above what gives its values, and at the top of a file with one recipe."""
         comments = self._read()
         text = self._docstring(node)
         if not comments and not text:
@@ -243,7 +243,11 @@ class _Comments:
         first: int = getattr(node, "lineno", 1)
         last: int = getattr(node, "end_lineno", first)
         lines = {line for line in comments if first <= line <= last} | (keys.keys() & comments.keys())
-        blocks = [self._block([line], *self._owner(line, keys)) for line in sorted(lines)]
+        parts = {line: [line] for line in lines}
+        for line in keys:  # a comment above the field or the option whose default is the value
+            over = self._above(line) if not first <= line <= last else []
+            parts.update({over[0]: over} if over else {})
+        blocks = [self._block(each, *self._owner(each[-1], keys)) for _, each in sorted(parts.items())]
         above = self._above(first)
         if above:
             blocks.insert(0, self._block(above, None, HEADER))
