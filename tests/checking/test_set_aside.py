@@ -9,6 +9,8 @@ import pytest
 from pytest_gbs import Given
 from pytest_gbs.api import check
 from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.history.lock import records
+from pytest_gbs.history.lockfile import write_lock
 from pytest_gbs.model.settings import Settings
 
 RECIPE = """\
@@ -58,3 +60,12 @@ def test_what_was_asked_for_is_judged(target: str, tmp_path: Path) -> None:
 )
 def test_other_files_are_judged(path: str, readme: str, tmp_path: Path) -> None:
     assert severities(tmp_path, {path: RECIPE, "recipes/README.md": readme}) == [(path, "error")]
+
+
+def test_what_the_lock_holds_is_judged(tmp_path: Path) -> None:
+    sound = RECIPE.replace("steps: 0", "steps: 4")
+    assert severities(tmp_path, {"tests/sft.yaml": sound}) == []
+    known = records(check(WorkTree(tmp_path), (), Settings(), Given(), keep_runs=True))
+    lock = write_lock({entry: record for entry, (_, record) in known.items()}, "GBS503")
+    moved = {"gbs.lock": lock, "tests/sft.yaml": sound.replace("steps: 4", "steps: 8")}
+    assert severities(tmp_path, moved) == [("tests/sft.yaml", "error")]
