@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.cli.support import GOOD, STALE, UNCLAIMED, Gbs, write
 
@@ -89,6 +90,45 @@ def test_it_overwrites_nothing_and_shows_what_to_add(repo: Path, gbs: Gbs) -> No
     assert (repo / ".pre-commit-config.yaml").read_text(encoding="utf-8") == "repos: []\n"
     assert not (repo / "gbs.toml").exists()
     assert "wrote" not in gbs("init").out
+
+
+RUFF = "repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v0.9.1\n  hooks: [{id: ruff}]  # lint\n\n# of the team\n"
+JOBS = "stages: [test, deploy]\n\npages:\n  stage: deploy\n  script: [make pages]"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param(".pre-commit-config.yaml", "repos: []\n", id="no repository yet"),
+        pytest.param(".pre-commit-config.yaml", "repos: [{repo: meta, hooks: [\n {id: identity}]}]\n", id="in brackets"),
+        pytest.param(".pre-commit-config.yaml", "repos:\n- repo: [\n", id="not YAML"),
+        pytest.param(".pre-commit-config.yaml", RUFF + "# gbs comes later\n", id="it mentions us"),
+        pytest.param(".pre-commit-config.yaml", RUFF.replace("\n", "\r\n"), id="lines of Windows"),
+        pytest.param(".gitlab-ci.yml", "stages: [deploy]\n", id="no stage of that name"),
+        pytest.param(".gitlab-ci.yml", "- a\n", id="not a pipeline"),
+        pytest.param("azure-pipelines.yml", "steps:\n- script: make\n", id="steps that others follow"),
+    ],
+)
+def test_a_file_that_cannot_be_added_to_is_in_no_patch(name: str, text: str, repo: Path, gbs: Gbs) -> None:
+    (repo / name).write_bytes(text.encode())
+    assert name not in gbs("init", "--diff").out
+    gbs("init")
+    assert (repo / name).read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize(("name", "text"), [(".pre-commit-config.yaml", RUFF), (".gitlab-ci.yml", JOBS)], ids=["hook", "job"])
+def test_a_file_that_is_there_is_shown_with_its_change(name: str, text: str, repo: Path, gbs: Gbs) -> None:
+    write(repo, {name: text})
+    shown = gbs("init").out.partition(f"kept {name}; gbs init --diff | git apply adds to it:\n")[2]
+    assert shown.startswith(f"diff --git a/{name} b/{name}\n")
+    assert (repo / name).read_text() == text
+    subprocess.run(["git", "init", "-q"], cwd=repo, check=True)
+    subprocess.run(["git", "apply"], input=gbs("init", "--diff").out, text=True, cwd=repo, check=True)
+    now, was = yaml.safe_load((repo / name).read_text()), yaml.safe_load(text)
+    added = now.pop("gbs") if name == ".gitlab-ci.yml" else now["repos"].pop()["hooks"][0]
+    assert "gbs" in str(added)
+    assert now == was
+    assert gbs("init", "--diff").out == ""
 
 
 @pytest.mark.parametrize("flags", [("--dry-run",), ("--diff",), ("--dry-run", "--lock"), ("--diff", "--lock")], ids=" ".join)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from pytest_gbs import __version__
+from pytest_gbs.cli._joined import hook_joined, job_joined
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.model.location import Source
 from pytest_gbs.model.record import NamedTuple
 
 SETTINGS: Final = """\
@@ -106,11 +108,12 @@ steps:
 
 
 class Snippet(NamedTuple):
-    """A file to write, and the files that make it needless."""
+    """A file to write, the files that make it needless, and what puts its text into one of them, if that can be done."""
 
     path: str
     text: str
     instead: tuple[str, ...] = ()
+    joined: Callable[[Source, str], Source | None] | None = None
 
 
 class _System(NamedTuple):
@@ -123,7 +126,7 @@ class _System(NamedTuple):
 
 SYSTEMS: Final = {
     "github": _System((".github",), ("github.com",), Snippet(".github/workflows/gbs.yml", _GITHUB, (".github/workflows/gbs.yaml",))),
-    "gitlab": _System((".gitlab-ci.yml", ".gitlab"), ("gitlab.",), Snippet(".gitlab-ci.yml", _GITLAB)),
+    "gitlab": _System((".gitlab-ci.yml", ".gitlab"), ("gitlab.",), Snippet(".gitlab-ci.yml", _GITLAB, joined=job_joined)),
     "azure": _System(
         ("azure-pipelines.yml", ".azure-pipelines"),
         ("dev.azure.com", "visualstudio.com"),
@@ -136,7 +139,7 @@ _BRANCH: Final = r"ref: refs/remotes/origin/([\w./-]{1,100})\s*"
 def snippets(root: str, there: frozenset[str], system: str) -> Iterator[Snippet]:
     """Yield what a repository needs; `there` are the names in its root, `system` a CI system, "auto" for those that it uses, or "none"."""
     yield Snippet("gbs.toml", SETTINGS)
-    yield Snippet(".pre-commit-config.yaml", _HOOK, (".pre-commit-config.yml",))
+    yield Snippet(".pre-commit-config.yaml", _HOOK, (".pre-commit-config.yml",), hook_joined)
     for name in _systems(root, there) if system == "auto" else [system]:
         if name in SYSTEMS:
             job = SYSTEMS[name].job

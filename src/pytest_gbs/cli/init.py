@@ -12,12 +12,16 @@ from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._snippets import SETTINGS, SYSTEMS, Snippet, snippets
 from pytest_gbs.cli._streams import agrees
 from pytest_gbs.cli.lock import first_lock
+from pytest_gbs.files.decode import decode
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
+from pytest_gbs.fixes.patching import patch
+from pytest_gbs.formats._escape import is_obeyed
 from pytest_gbs.formats._summary import count
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
+from pytest_gbs.model.location import Source
 from pytest_gbs.model.outcome import Severity
 
 if TYPE_CHECKING:
@@ -99,7 +103,7 @@ def _place(root: Path, snippet: Snippet, arguments: argparse.Namespace) -> str:
     if there is None and snippet.path == "gbs.toml" and _has_table(root):
         return "" if arguments.diff else "kept pyproject.toml: it has [tool.gbs]\n"
     if there is not None:
-        return "" if arguments.diff else f"kept {there}{_addition(there, root, snippet)}\n"
+        return _patch_of(there, root, snippet) if arguments.diff else f"kept {there}{_addition(there, root, snippet)}\n"
     if arguments.diff:
         added = "".join(f"+{line}\n" for line in snippet.text.splitlines())
         return f"--- /dev/null\n+++ b/{snippet.path}\n@@ -0,0 +1,{snippet.text.count(chr(10))} @@\n{added}"
@@ -121,12 +125,25 @@ def _has_table(root: Path) -> bool:
 
 
 def _addition(there: str, root: Path, snippet: Snippet) -> str:
-    """What to add to a file of the user's that is there already, or nothing if it mentions us."""
+    """What to add to a file of the user's that is there already, a patch if one can be made; nothing if the file mentions us."""
     data = read_bytes(str(root / there), MOST_SETTINGS_BYTES)
     if snippet.text == SETTINGS or (isinstance(data, bytes) and b"gbs" in data):
         return ""
+    if found := _patch_of(there, root, snippet):
+        return f"; gbs init --diff | git apply adds to it:\n{found.rstrip()}"
     shown = snippet.text.partition("repos:\n")[2] or snippet.text
     return f"; add to it:\n{shown.rstrip()}"
+
+
+def _patch_of(there: str, root: Path, snippet: Snippet) -> str:
+    """The patch that adds `snippet` to a file that is there, or nothing if none can be made or the file mentions us."""
+    data = read_bytes(str(root / there), MOST_SETTINGS_BYTES)
+    source = decode(there, data) if isinstance(data, bytes) and b"gbs" not in data and snippet.joined else None
+    if not isinstance(source, Source) or source.encoding != "utf-8" or "\r" in source.text or snippet.joined is None:
+        return ""
+    joined = snippet.joined(source, snippet.text)
+    text = patch(there, source, joined) if joined else ""
+    return "" if is_obeyed(text) else text
 
 
 def _write(path: Path, text: str) -> None:
