@@ -167,7 +167,7 @@ def test_prompts_of_a_generation_are_whole_micro_batches_of_each_rank() -> None:
 def test_groups_must_be_whole() -> None:
     text = GRPO + BATCH.format(micro=2, steps=2)
     assert isinstance(outcomes("GBS205", text, world_size=8)[0], Verified)  # 32 = 4 x 8 generations by default
-    assert isinstance(outcomes("GBS205", text, world_size=1)[0], Finding)
+    assert any(isinstance(each, Finding) for each in outcomes("GBS205", text, world_size=1))
     assert isinstance(outcomes("GBS205", text + "num_generations: 1\n", world_size=1)[0], Verified)
     assert isinstance(outcomes("GBS202", text + "generation_batch_size: 24\n", world_size=8)[0], Finding)
     assert outcomes("GBS202", text, world_size=8) == []

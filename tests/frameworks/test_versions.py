@@ -8,9 +8,9 @@ from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks.conditions import applying
 from pytest_gbs.frameworks.constraints import judge
 from pytest_gbs.frameworks.reading import read_sizes
-from pytest_gbs.frameworks.versions import at_version, in_eras, normalised, parse_version, read_specifiers
+from pytest_gbs.frameworks.versions import at_version, in_eras, normalised, parse_bound, parse_version, read_specifiers
 from pytest_gbs.model.equation import Equation
-from pytest_gbs.model.framework import Constraint, Framework, Recognition, Row
+from pytest_gbs.model.framework import Constraint, Era, Framework, Recognition, Row
 from pytest_gbs.model.outcome import Verified
 from pytest_gbs.model.quantity import Origin, Quantity
 from pytest_gbs.model.run import Run
@@ -62,6 +62,25 @@ def test_specifiers_bound_the_versions(text: str, low: object, high: object, exa
 
 def test_names_of_packages_are_compared_as_indexes_do() -> None:
     assert normalised("Flash_Attn.Extra") == normalised("flash-attn--extra") == "flash-attn-extra"
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [("2.0", ("", "2.0")), ("acme 2.0", ("acme", "2.0")), ("My_Acme", ("my-acme", "")), ("a b", None), ("acme >2", None), ("", None)],
+    ids=str,
+)
+def test_a_bound_names_a_version_or_another_package(text: str, bound: tuple[str, str] | None) -> None:
+    assert parse_bound(text) == bound
+
+
+@pytest.mark.parametrize(
+    ("version", "title"), [(None, "new"), ("1.9", "before 2"), (">=1,<2", "before 2"), ("2.0", "known"), (">=1", "known")]
+)
+def test_an_era_may_be_of_another_package(version: str | None, title: str) -> None:
+    of_other = (Era("2.0", TABLE._replace(title="before 2"), "other"), Era("", TABLE._replace(title="known"), "other"))
+    table = TABLE._replace(title="new", eras=(Era("9.0", TABLE._replace(title="own"), ""), *of_other))
+    pin = read_specifiers("other", version) if version else None
+    assert at_version(table, pin, "other").title == title
 
 
 TABLE = Framework(

@@ -45,7 +45,7 @@ CALLED: Final[Mapping[str, tuple[str, str]]] = {
     Name.GENERATION_GPUS_PER_NODE: ("GPUs per node that generate", "GPUs"),
     Name.ENVIRONMENT_NODES: ("nodes of the environment", "nodes"),
     Name.PROMPTS_PER_ROLLOUT: ("prompts per rollout", "prompts"),
-    Name.STEPS_PER_ROLLOUT: ("optimizer steps per rollout", "steps"),
+    Name.STEPS_PER_ROLLOUT: ("steps per rollout", "steps"),
     Name.CRITIC_PROMPTS_PER_STEP: ("prompts per step of the critic", "prompts"),
     Name.RANK_BATCH_SIZE: ("batch of one rank", "per rank"),
     Name.RANK_ROLLOUT_SIZE: ("rollout of one rank", "per rank"),

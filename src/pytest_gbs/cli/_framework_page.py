@@ -99,7 +99,8 @@ def _facts(table: Framework, rules: Iterable[Rule]) -> Iterator[tuple[str, str]]
         yield "and", " or ".join(map(condition, how.when))
     yield "command line", _COMMAND_LINE[table.arguments]
     if table.eras:
-        yield "other before", f"{table.package} {', '.join(era.until for era in table.eras)}".strip()
+        found = (f"{era.package or table.package} {era.until}".strip() for era in table.eras if era.until)
+        yield "other before", ", ".join(found)
     special = [rule for rule in Rulebook(rules).about(table) if rule.frameworks or rule.needs in OF_TABLE]
     if special:
         yield "rules of its own", ", ".join(f"{rule.code} {rule.name}" for rule in special)

@@ -21,6 +21,8 @@ from pytest_gbs.model.run import Claim, Run
 
 _EXAMPLES: Final = {Name.GPUS_PER_NODE: (4, 8), Name.NUM_NODES: (1, 8)}
 _LISTED: Final = 8
+_GROUPS: Final = (Name.NUM_GENERATIONS, Name.STEPS_PER_GENERATION, Name.GENERATION_BATCH_SIZE)
+_ROLLOUTS: Final = (Name.PROMPTS_PER_ROLLOUT, Name.STEPS_PER_ROLLOUT)
 
 
 def title(run: Run) -> str:
@@ -39,7 +41,8 @@ def lines(run: Run, launched: Iterable[Run], places: Places) -> Iterator[ShownLi
         yield _stated(run, name, places)
     yield _data_parallel(run, places)
     yield _world(run, places)
-    for name in (Name.NUM_GENERATIONS, Name.STEPS_PER_GENERATION, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_STEP):
+    kept = run.geometry.value(Name.STEPS_PER_ROLLOUT) not in (None, 1)
+    for name in (*_GROUPS, *(_ROLLOUTS if kept else ()), Name.PROMPTS_PER_STEP):
         if name in run.geometry.stated:
             yield _stated(run, name, places)
     yield from steps(run, places)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pytest_gbs.frameworks._formulas import formula, relation
 from pytest_gbs.frameworks._notation import Raw, words
-from pytest_gbs.frameworks.versions import in_eras, parse_version
+from pytest_gbs.frameworks.versions import in_eras, parse_bound, parse_version
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.equation import Enforcement, Equation, world
 from pytest_gbs.model.framework import (
@@ -146,8 +146,11 @@ def _in_eras(built: Framework, raw: Raw, name: str, home: str) -> Framework:
     """`built` with its eras: those of `since` and `until`, or those of `before`, what it was before a version by version."""
     if "before" not in raw:
         return in_eras(built)
-    versions = sorted(raw["before"], key=lambda version: parse_version(version) or ())
-    return built._replace(eras=tuple(Era(version, build_framework(raw["before"][version], name, home)) for version in versions))
+    eras = []
+    for text, table in raw["before"].items():
+        package, version = parse_bound(text) or ("", text)
+        eras.append(Era(version, build_framework(table, name, home), package))
+    return built._replace(eras=tuple(sorted(eras, key=lambda era: (era.package, not era.until, parse_version(era.until) or ()))))
 
 
 def _hook(name: str | None) -> Any:

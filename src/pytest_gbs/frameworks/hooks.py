@@ -284,24 +284,39 @@ def count_the_devices(document: Document, sizes: dict[str, Size]) -> dict[str, S
     return {Name.WORLD_SIZE: training, Name.NUM_NODES: nodes}
 
 
-def raise_to_whole_groups(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """The micro batch that unsloth makes of one that does not hold whole groups: `num_generations`.
-
-    Earlier versions ask that the micro batch is a multiple of the group (unsloth rl_replacements.py, grpo_trainer_fix_batch_size), later
-    ones that it is one with the accumulation and the processes (models/rl.py, check_num_generations). Where they differ the size is
-    unknown. A notebook is one process.
-    """
+def raise_micro_batch_to_groups(_document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """The micro batch that unsloth makes of one that does not hold whole groups: `num_generations`."""
     micro, group = sizes.get(Name.MICRO_BATCH_SIZE), sizes.get(Name.NUM_GENERATIONS)
-    accumulation, world = sizes.get(Name.GRADIENT_ACCUMULATION_STEPS), sizes.get(Name.WORLD_SIZE)
     if not (isinstance(micro, Quantity) and isinstance(group, Quantity)) or micro.value % group.value == 0:
         return {}
-    if any(document.get(key) is not None for key in ("steps_per_generation", "generation_batch_size")):
-        return {}
-    processes = 1 if document.source.path.endswith(".ipynb") else world.value if isinstance(world, Quantity) else 0
-    whole = isinstance(accumulation, Quantity) and micro.value * accumulation.value * processes % group.value == 0
-    if whole or not isinstance(accumulation, Quantity):
-        return {Name.MICRO_BATCH_SIZE: Unknown(Name.MICRO_BATCH_SIZE, Reason.VERSION if processes else Reason.MISSING, micro.at)}
     return {Name.MICRO_BATCH_SIZE: group._replace(name=Name.MICRO_BATCH_SIZE, unit=micro.unit, because=(group,))}
+
+
+def raise_step_to_groups(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """The micro batch that unsloth makes of one of which an optimizer step does not hold whole groups: `num_generations`.
+
+    It is unknown as long as the accumulation or the processes are. A notebook is one process.
+    """
+    raised = raise_micro_batch_to_groups(document, sizes)
+    if not raised or any(document.get(key) is not None for key in ("steps_per_generation", "generation_batch_size")):
+        return {}
+    micro, group = sizes[Name.MICRO_BATCH_SIZE], sizes[Name.NUM_GENERATIONS]
+    accumulation, world = sizes.get(Name.GRADIENT_ACCUMULATION_STEPS), sizes.get(Name.WORLD_SIZE)
+    assert isinstance(micro, Quantity)
+    assert isinstance(group, Quantity)
+    processes = 1 if document.source.path.endswith(".ipynb") else world.value if isinstance(world, Quantity) else 0
+    if not isinstance(accumulation, Quantity) or not processes:
+        return {Name.MICRO_BATCH_SIZE: Unknown(Name.MICRO_BATCH_SIZE, Reason.MISSING, micro.at)}
+    return raised if micro.value * accumulation.value * processes % group.value else {}
+
+
+def raise_to_whole_groups(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """What `raise_micro_batch_to_groups` and `raise_step_to_groups`, of two versions of unsloth, agree on; else it is unknown."""
+    first, last = raise_micro_batch_to_groups(document, sizes), raise_step_to_groups(document, sizes)
+    micro = sizes.get(Name.MICRO_BATCH_SIZE)
+    if first and not last and isinstance(micro, Quantity):
+        return {Name.MICRO_BATCH_SIZE: Unknown(Name.MICRO_BATCH_SIZE, Reason.VERSION, micro.at)}
+    return last
 
 
 HOOKS: Final = {
@@ -320,6 +335,8 @@ HOOKS: Final = {
         clamp_to_the_processes,
         leave_out_generation,
         count_the_devices,
+        raise_micro_batch_to_groups,
+        raise_step_to_groups,
         raise_to_whole_groups,
     )
 }

@@ -99,12 +99,28 @@ def _before(framework: Framework, bound: Version | None) -> Framework:
     )
 
 
-def at_version(framework: Framework, pin: Pin | None) -> Framework:
-    """`framework` as it is at the newest version that `pin` allows; as it is now, if it is not stated."""
-    if pin is None or pin.high is None:
+def at_version(framework: Framework, pin: Pin | None, package: str = "") -> Framework:
+    """`framework` as it is at the newest version that `pin` allows; as it is now, if it is not stated.
+
+    `package` is the one that `pin` is about, where that is not the framework's own.
+    """
+    if pin is None:
         return framework
-    fitting = (era.table for era in framework.eras if pin.high <= (parse_version(era.until) or ()))
-    return next(fitting, framework)
+    eras = (era for era in framework.eras if era.package == package)
+    return next((era.table for era in eras if not era.until or (pin.high and pin.high <= (parse_version(era.until) or ()))), framework)
+
+
+def parse_bound(text: str) -> tuple[str, str] | None:
+    """The package and the version of `2.0`, `acme 2.0` and `acme`, each "" where it is not named; None where `text` is none of them."""
+    package, _, version = text.strip().rpartition(" ")
+    if parse_version(version) is not None:
+        return normalised(package), version
+    return (normalised(version), "") if not package and _package().fullmatch(version) else None
+
+
+@cache
+def _package() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z][\w.-]{0,60}")
 
 
 @cache

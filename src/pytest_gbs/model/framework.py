@@ -291,7 +291,8 @@ class Framework(NamedTuple):
 
 
 class Era(NamedTuple):
-    """What a framework was before version `until` of its package."""
+    """What a framework was before version `until` of its package, or of another `package`; without `until` at each version stated."""
 
     until: str
     table: Framework
+    package: str = ""

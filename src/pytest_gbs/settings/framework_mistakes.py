@@ -10,7 +10,7 @@ from pytest_gbs.files import globs
 from pytest_gbs.frameworks._building import READINGS
 from pytest_gbs.frameworks._formulas import FORMULA, RELATION, formula, relation
 from pytest_gbs.frameworks._notation import Path, Raw, words
-from pytest_gbs.frameworks.versions import parse_version
+from pytest_gbs.frameworks.versions import parse_bound, parse_version
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_ALIKE, MOST_ROWS, MOST_VERSIONS
 from pytest_gbs.model.quantity import HARDWARE, Name
@@ -193,8 +193,8 @@ def _wrong_recognition(raw: Raw) -> Iterator[SettingsProblem]:
 
 def _wrong_versions(raw: Raw) -> Iterator[SettingsProblem]:
     bounds = [((*path, word), table[word]) for path, table in _tables(raw) for word in ("since", "until") if word in table]
-    versions = [(("before", version), version) for version in raw.get("before", ())]
-    for path, text in (*bounds, *versions):
+    versions = [(("before", each), (parse_bound(each) or ("", each))[1]) for each in raw.get("before", ())]
+    for path, text in (*bounds, *(each for each in versions if each[1])):
         if parse_version(text) is None:
             yield SettingsProblem(path, f'is "{text[:80]}": expected a version such as "0.16"')
     held = [path for path, _ in bounds if path[0] in ("keys", "equations", "constraints")]

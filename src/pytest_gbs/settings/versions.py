@@ -32,6 +32,8 @@ class Versions:
         path = document.source.path
         pin = self.pin(framework.package, path) if framework.package else None
         found = at_version(framework, pin)
+        for package in sorted({era.package for era in found.eras if era.package}):
+            found = at_version(found, self.pin(package, path), package)
         removals = []
         for removal in framework.removals:
             exact = self.pin(removal.package, path) if removal.key in document.keyed else None
