@@ -365,3 +365,18 @@ def test_what_may_not_be_read_is_told(tmp_path: Path) -> None:
         assert [(finding.at.source, finding.code) for finding in found] == [("closed/", "GBS007"), ("run.sh", "GBS007")]
     finally:
         (tmp_path / "closed").chmod(0o700)
+
+
+def test_a_shared_limit_is_one_warning_and_notes_after_it(tmp_path: Path) -> None:
+    """Twelve scripts start the same script of 990,000 characters: the eleventh reaches the limit of all scripts, the twelfth repeats it."""
+    big = "".join(f"# {'x' * 988}\n" for _ in range(990)) + "echo done\n"
+    starting = {f"run{number:02}.sh": f"bash big.sh 1\n{VIOLATING}" for number in range(13)}
+    found = [finding for finding in told(report_on(tmp_path, {"big.sh": big, **starting})) if finding.code == "GBS007"]
+    assert [finding.severity for finding in found] == [Severity.WARNING, *[Severity.INFO] * (len(found) - 1)]
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize("name", ["guide.md", "docs/GUIDE.md"])
+def test_a_document_with_too_much_is_a_note(tmp_path: Path, name: str) -> None:
+    (found,) = (finding for finding in told(report_on(tmp_path, {name: f"```bash\n{BUSY}{VIOLATING}```\n"})) if finding.code == "GBS007")
+    assert (found.severity, found.at.source) == (Severity.INFO, name)

@@ -152,7 +152,8 @@ class Scripts:
         """Note the first part of a script that was not read, if it may launch training."""
         stops = [*((script.stopped,) if script.stopped else ()), *self._stops, *self._unsourced(script)]
         if stops and self.reach.may_launch(source.path):
-            self.unread[source.path] = Unread(source.path, *stops[0])
+            reason, at, repeats = stops[0]
+            self.unread[source.path] = Unread(source.path, reason, at, repeats=repeats)
 
     def _unsourced(self, script: Script) -> Iterator[Stop]:
         """Yield the files that a script sources and that can't be read; those that are scripts by name say so themselves."""
@@ -193,9 +194,10 @@ class Scripts:
 
         Raises: Exhausted: nothing is left.
         """
+        repeats = self._taken_in > MOST_TAKEN_IN
         self._taken_in += max(len(source.text), LEAST_TAKEN_IN)
         if self._taken_in > MOST_TAKEN_IN:
-            raise Exhausted(f"more than {MOST_TAKEN_IN:,} characters of scripts that others source or start")
+            raise Exhausted(f"more than {MOST_TAKEN_IN:,} characters of scripts that others source or start", repeats=repeats)
 
     def _command(self, command: Command, script: Script, at: Location, within: tuple[str, ...]) -> Iterator[FoundLaunch]:
         """Yield what a command launches, itself or by a script; `within` are scripts that start one another, none: follow no script."""
@@ -222,7 +224,7 @@ class Scripts:
         try:
             self._take_in(source)
         except Exhausted as exhausted:
-            self._stops.append(Stop(str(exhausted), at))
+            self._stops.append(exhausted.stop(at))
             return
         job = () if name_of(command.words[0]) == "sbatch" else script.directives
         other = read_commands(source, self._sourced, inner[1]._replace(directives=(*job, *inner[1].directives)))

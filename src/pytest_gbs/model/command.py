@@ -243,10 +243,14 @@ class Written(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Where a part of a script was not read, and why: "more than 2,000 commands". It may stand in a file that the script sources."""
+    """Where a part of a script was not read, and why: "more than 2,000 commands". It may stand in a file that the script sources.
+
+    `repeats` says that another file met the same limit before, which all share.
+    """
 
     reason: str
     at: Location
+    repeats: bool = False
 
 
 class Script(NamedTuple):

@@ -32,6 +32,7 @@ class Unread(NamedTuple):
 
     `at` is where reading stopped, in whichever file; the start where nothing was read (`whole`). The path of a folder ends in `/`.
     `recipe` is a place in a recipe that it may launch, whose check it leaves open; None for the file itself.
+    `repeats` says that another file met the same limit before, which all share.
     """
 
     path: str
@@ -39,6 +40,7 @@ class Unread(NamedTuple):
     at: Location
     whole: bool = False
     recipe: Location | None = None
+    repeats: bool = False
 
 
 class MissingFile(NamedTuple):

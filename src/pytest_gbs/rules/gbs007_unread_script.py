@@ -12,6 +12,8 @@ name fits a name with variables (`${size}.yaml`).
 How to fix it: move data out of the script, or split it. If it launches nothing, add it to `exclude` in the settings, or write
 `# gbs: file-ignore[GBS007] why` into it, and `# gbs: ignore[GBS007] why` into a recipe that stays undetermined.
 
+It is a note on a document, and where a limit that all scripts share was reached before.
+
 It stays silent on a script without any program that trains (`torchrun`, or `python` together with a batch key or a recipe), on links
 that lead nowhere, and on a limit that only affects commands that launch nothing.
 """
@@ -38,7 +40,8 @@ def check(unread: Unread) -> Iterator[Outcome]:
     own = unread.at.source == unread.path
     at = unread.at if own else Location(unread.path, 0, 0)
     related = () if own else (Related(unread.at, "reading stopped here"),)
-    yield Finding(CODE, _message(unread), Severity.WARNING, at, "reading stopped here", related)
+    severity = Severity.INFO if unread.repeats or unread.path.lower().endswith(".md") else Severity.WARNING
+    yield Finding(CODE, _message(unread), severity, at, "reading stopped here", related)
 
 
 def _message(unread: Unread) -> str:

@@ -164,7 +164,7 @@ class Interpreter:
         try:
             self.run_all([root])
         except Exhausted as exhausted:
-            self.stopped = self.stopped or Stop(str(exhausted), exhausted.at or self.at_start)
+            self.stopped = self.stopped or exhausted.stop(self.at_start)
             return False
         except RecursionError:  # names that hold names that hold brackets nest deeper than any of them
             self.stopped = self.stopped or Stop("names within names without end", self.at_start)

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import islice
 from typing import Final
 
+from pytest_gbs.model.command import Stop
 from pytest_gbs.model.location import Location
 
 MOST_CHARACTERS: Final = 1_000_000  # characters of a script or Makefile, or of the code blocks of a document; the rest is UNREAD
@@ -37,10 +38,18 @@ _FEW_LOOKS: Final = 100_000  # characters that the parser may look at besides
 class Exhausted(Exception):
     """A script asks for more than we are ready to read; its text says of what: "more than 2,000 commands".
 
-    `at` is the statement that asked, once that is known.
+    `at` is the statement that asked, once that is known. `repeats` says that another file met the same limit before.
     """
 
     at: Location | None = None
+
+    def __init__(self, reason: str, *, repeats: bool = False) -> None:
+        super().__init__(reason)
+        self.repeats = repeats
+
+    def stop(self, at: Location) -> Stop:
+        """Where reading stops, `at` unless the statement is known."""
+        return Stop(str(self), self.at or at, self.repeats)
 
 
 class ShellBudget:

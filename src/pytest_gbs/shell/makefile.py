@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pytest_gbs.model.command import Part, Script, Stop
+from pytest_gbs.model.command import Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.record import NamedTuple
@@ -56,7 +56,7 @@ def read_makefile(source: Source, read: Callable[[str], Source | None] | None) -
             if not interpreter.read_text(text, parse(text, interpreter.budget), state=_state(makefile)):
                 break
     except Exhausted as exhausted:
-        interpreter.stopped = interpreter.stopped or Stop(str(exhausted), interpreter.at_start)
+        interpreter.stopped = interpreter.stopped or exhausted.stop(interpreter.at_start)
     return interpreter.script(source.path, _comments(source))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import Directive, Invocation, Part, Script, Stop
+from pytest_gbs.model.command import Directive, Invocation, Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.shell import slurm
@@ -28,7 +28,7 @@ def read_script(source: Source, read: Callable[[str], Source | None] | None, sta
     try:
         text, root, interpreter.directives, comments = _parsed(source)
     except Exhausted as exhausted:
-        return Script(source.path, (), stopped=Stop(str(exhausted), interpreter.at_start))
+        return Script(source.path, (), stopped=exhausted.stop(interpreter.at_start))
     state = ShellState(interpreter.budget)
     around = started.wrappers if started is not None else ()
     if started is not None:
