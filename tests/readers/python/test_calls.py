@@ -46,6 +46,8 @@ def micro(text: str) -> str | None:
         pytest.param("def f(n):\n    TrainingArguments(per_device_train_batch_size=n)\nf(1)\nf(2)\n", id="calls that differ"),
         pytest.param("o = {'n': 4}\no.update(p)\nTrainingArguments(per_device_train_batch_size=o['n'])\n", id="a dictionary that changes"),
         pytest.param(PARSER + "p.add_argument('--n')\n" + CALL + "p.parse_args().n)\n", id="no default"),
+        pytest.param(PARSER + "p.add_argument('--n', type=int, default=None)\n" + CALL + "p.parse_args().n)\n", id="an empty default"),
+        pytest.param("import fire\ndef f(n=None):\n    " + CALL + "n)\nfire.Fire(f)\n", id="an empty default of a function"),
         pytest.param("t = " + CALL + "4)\nif x:\n    t.per_device_train_batch_size = 8\n", id="set under a condition"),
     ],
 )  # fmt: skip

@@ -509,7 +509,7 @@ class Evaluator:
         """What one option of argparse or click gives: its default, or what the command line has."""
         table = self.keywords(option, self.scopes.module)
         if self.line is None:
-            return self._entry(table, "default", node)
+            return self._unless_empty(self._entry(table, "default", node), node)
         action = next((each.value.value for each in option.keywords if each.arg == "action" and isinstance(each.value, ast.Constant)), "")
         switch = action in ("store_true", "store_false")
         lost, span = self._lost(node), self.program.span(node)
@@ -531,7 +531,7 @@ class Evaluator:
         """What the command line gives under one of `names`, else `default`, if it is known that nothing else gives it."""
         line = self.line
         if line is None:
-            return default
+            return self._unless_empty(default, node)
         setting = next((each for each in reversed(line.settings) if each.name in names), None)
         if setting is None and any(self._may_mean(each.name, names) for each in line.settings):
             return self._lost(node)
@@ -540,6 +540,10 @@ class Evaluator:
         if setting.text is None:
             return Lost(*self.program.span(node), setting.at, setting.word.placeholder)
         return Known(_read(setting), *self.program.span(node), setting.at)
+
+    def _unless_empty(self, default: Value, node: ast.expr) -> Value:
+        """`default`, or a lost value if it is None, since a program without a default waits for its command line."""
+        return self._lost(node) if isinstance(default, Known) and default.value is None else default
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         name = self.qualified(node.func)
