@@ -16,13 +16,13 @@ def found_something(report: Report, asked: Job) -> bool:
 
 
 def nothing_found(report: Report, asked: Job) -> str:
-    """One line: how many files were looked at, and which frameworks' recipes would have been seen."""
+    """One line: how many files were looked at, and how many frameworks' recipes would have been seen."""
     from pytest_gbs.frameworks import titles
 
     if asked.names_file and len(asked.targets) == 1:
         (target,) = asked.targets
         what = "is not a recipe or launcher file" if target.endswith(CONFIGURATIONS) else "holds no launch"
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
-    names = sorted({title.split(" (")[0] for title in titles()})
-    where = ", ".join(target or "." for target in asked.targets)
-    return f"no recipe in {count(files(report), 'file')} below {where}; looked for recipes of {', '.join(names)} (gbs frameworks)"
+    known = len({title.split(" (")[0] for title in titles()})
+    where = " and ".join(target or "." for target in asked.targets)
+    return f"no recipe in {count(files(report), 'file')} below {where}: none belongs to the {known} frameworks that gbs knows (gbs frameworks)"
