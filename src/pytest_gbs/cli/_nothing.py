@@ -25,4 +25,5 @@ def nothing_found(report: Report, asked: Job) -> str:
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
     known = len({title.split(" (")[0] for title in titles()})
     where = " and ".join(target or "." for target in asked.targets)
-    return f"no recipe in {count(files(report), 'file')} below {where}: none belongs to the {known} frameworks that gbs knows (gbs frameworks)"
+    looked = count(files(report), "file")
+    return f"no recipe in {looked} below {where}: none belongs to the {known} frameworks that gbs knows (gbs frameworks)"
