@@ -103,7 +103,7 @@ def _here(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 CHECK = [["check", "--format", name, *flags] for name in names() for flags in ([], ["-v"], ["--strict=all"])]
-SHOW = [["show", "--format", name, *flags] for name in ("text", "json", "markdown") for flags in ([], ["-v"])]
+SHOW = [["show", "--format", name, *flags] for name in ("text", "csv", "json", "jsonl", "markdown") for flags in ([], ["-v"])]
 DIFF = [["diff", "--format", name, *revisions] for name in ("text", "json", "markdown") for revisions in (["HEAD~1"], ["HEAD~2", "HEAD"])]
 SCALE = [
     ["scale", "--world-size", "8", *more, "--", "ok.yaml", "::error title=X::d/a.yaml", "-n.yaml", "values/open.yaml"]
@@ -111,6 +111,9 @@ SCALE = [
 ]
 OTHERS = [
     ["check", "--statistics"],
+    ["check", "--statistics", "--format", "json"],
+    ["check", "--output", EVIL],
+    ["check", "--output", f"json:nowhere/{EVIL}"],
     ["check", "--show-files"],
     ["check", "--show-settings", "--exclude", EVIL.replace("[", "")],
     ["check", "--hook", "--", *NAMES],
@@ -141,6 +144,8 @@ OTHERS = [
     ["schema", EVIL],
     ["schema", "report"],
     ["rules"],
+    ["completion", "bash"],
+    ["completion", EVIL],
     ["frameworks"],
     ["debug", "."],
     [EVIL],
@@ -154,6 +159,8 @@ def test_nothing_that_is_printed_is_obeyed(arguments: list[str], capfd: pytest.C
     out, err = capfd.readouterr()
     own = re.compile(r"::(error|warning|notice) (file=[^\n:,]*(,\w+=[^\n:,]*)*|title=gbs)::")
     out = re.sub(f"(?m)^{own.pattern}", "(own command)", out) if "github" in arguments else out
+    issue = r"(?m)^##vso\[task\.logissue type=(error|warning);sourcepath=[^\n;\]]*(;\w+=[^\n;\]]*)*\]"
+    out = re.sub(issue, "(own command)", out) if "azure" in arguments else out
     assert not OBEYED.search(out), ascii(OBEYED.findall(out))
     assert not OBEYED.search(err), ascii(OBEYED.findall(err))
     assert code in (0, 1, 2), code
@@ -268,7 +275,20 @@ def test_what_somebody_obeys_is_written_out(text: str, expected: str) -> None:
 
 
 def test_a_format_keeps_its_own_commands() -> None:
-    assert neutralize("::error file=a::##[x]\x1b]", commands=True) == r"::error file=a::#\x23[x]\x1b]"
+    assert neutralize("::error file=a::##[x]\x1b]", commands="::") == r"::error file=a::#\x23[x]\x1b]"
+    assert neutralize("##vso[task.logissue]a\n::error::x\x1b]", commands="##") == "##vso[task.logissue]a\n\\x3a:error::x\\x1b]"
+
+
+LINK = "\x1b]8;;https://pytest-gbs.readthedocs.io/en/stable/rules/gbs101/\x1b\\GBS101\x1b]8;;\x1b\\"
+
+
+def test_links_to_the_manual_stay() -> None:
+    assert neutralize(LINK) == LINK
+
+
+@pytest.mark.parametrize("address", ["https://example.org/", "https://pytest-gbs.readthedocs.io.example.org/", "file:///etc/passwd"])
+def test_other_links_are_written_out(address: str) -> None:
+    assert neutralize(f"\x1b]8;;{address}\x1b\\x").startswith("\\x1b]8;;")
 
 
 @pytest.mark.parametrize("text", [" a: b\n", "-a\r\n+b\r\n", "+\ufeff# x\n", "+::error::x\n", " # ## [x]\n"])

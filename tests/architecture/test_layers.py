@@ -41,6 +41,7 @@ OUTSIDE = {
     "pickle": {"checking"},
     "pytest": {"pytest_plugin"},
     "ruamel": {"fixes"},
+    "shtab": {"cli"},
     "subprocess": {"files"},
     "tomllib": {"files", "frameworks", "readers", "settings"},
     "tree_sitter": {"shell"},

@@ -114,4 +114,4 @@ def test_an_editor_is_told_what_a_key_means() -> None:
     told = schema(grpo)["properties"]["num_generations"]
     assert told["default"] == 8
     assert "generations per prompt" in told["description"]
-    assert json.loads(text(grpo)) == schema(grpo)
+    assert json.loads(text(grpo, "https://example.org/a.json")) == {"$id": "https://example.org/a.json", **schema(grpo)}

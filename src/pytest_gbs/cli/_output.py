@@ -13,7 +13,11 @@ from pytest_gbs.model.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-_FORMATS: Final = "text, concise, github, gitlab, json, junit, markdown, sarif"
+_FORMATS: Final = "text, azure, concise, csv, github, gitlab, json, jsonl, junit, markdown, rdjson, sarif"
+_LINKED: Final = ("ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm")  # terminals that know links, as they name themselves
+_LINKED_TERMS: Final = ("alacritty", "foot", "xterm-ghostty", "xterm-kitty")
+_LINKING: Final = ("DOMTERM", "KONSOLE_VERSION", "WT_SESSION")  # what others of them set
+_VTE: Final = 5000  # since this version of it, every terminal built on VTE knows them
 
 
 def add_output(parser: argparse.ArgumentParser, formats: str = _FORMATS) -> argparse._ArgumentGroup:
@@ -31,6 +35,7 @@ def options(arguments: argparse.Namespace, root: str, folder: str) -> Options:
     """How to write, as the flags and the environment say."""
     return Options(
         color=_color(arguments),
+        links=_links(arguments),
         ascii=not arguments.output_file and not _can_frame(),
         verbosity=arguments.verbose - arguments.quiet,
         root=slashed(root),
@@ -53,6 +58,16 @@ def _color(arguments: argparse.Namespace) -> bool:
     return not arguments.output_file and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
+def _links(arguments: argparse.Namespace) -> bool:
+    """Whether standard output is a terminal that shows a link as one; what passes text on (tmux, a pager, CI) gets none."""
+    known = os.environ.get
+    if arguments.output_file or not sys.stdout.isatty() or not _color(arguments) or known("CI") or known("TMUX") or known("STY"):
+        return False
+    version = known("VTE_VERSION", "")
+    is_known = known("TERM_PROGRAM") in _LINKED or known("TERM") in _LINKED_TERMS or any(map(known, _LINKING))
+    return is_known or (version.isdecimal() and int(version) >= _VTE)
+
+
 def _can_frame() -> bool:
     """Whether standard output can show the signs of frames and underlines."""
     try:
@@ -62,24 +77,39 @@ def _can_frame() -> bool:
     return True
 
 
-def emit(text: str, output_file: str | None = None, *, commands: bool = False) -> None:
+def emit(text: str, output_file: str | None = None, *, commands: str = "") -> None:
     """Write `text` to standard output or to a file, where nothing in it is obeyed by a terminal or a CI system.
 
-    With `commands` the lines that GitHub Actions obeys are our own.
+    `commands` is what commands to a CI system start with that are our own. A file is replaced in one go.
 
     Raises:
         UsageError: it can't be written.
     """
     text = neutralize(text, commands=commands)
     if output_file:
-        try:
-            with open(output_file, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:  # noqa: PTH123
-                file.write(text)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"--output-file {output_file}: {getattr(error, 'strerror', None) or error}") from error
+        write_out(output_file, text)
         return
     if text:
         _write(text)
+
+
+def write_out(name: str, text: str) -> None:
+    """Write `text` to a file: a regular one is replaced in one go.
+
+    Raises:
+        UsageError: it can't be written.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    try:
+        if os.path.lexists(name) and not os.path.isfile(name):  # a pipe, a device  # noqa: PTH113
+            with open(name, "wb") as file:  # noqa: PTH123
+                file.write(data)
+            return
+    except (OSError, ValueError) as error:
+        raise UsageError(f"can't write {name}: {getattr(error, 'strerror', None) or error}") from error
+    from pytest_gbs.files.writing import write_file
+
+    write_file(name, data)
 
 
 def emit_bytes(data: bytes) -> None:

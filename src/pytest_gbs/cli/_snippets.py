@@ -99,7 +99,7 @@ steps:
       versionSpec: "3.12"
   - script: pip install pytest-gbs=={__version__}
     displayName: install gbs
-  - script: gbs check
+  - script: gbs check --format azure
     displayName: gbs check
   - script: test ! -e gbs.lock || gbs lock --check
     displayName: gbs lock --check

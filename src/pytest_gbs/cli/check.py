@@ -8,7 +8,8 @@ from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, mends_stdin, wants_baseline, wants_fixing
 from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
-from pytest_gbs.formats import find
+from pytest_gbs.cli._outputs import add_outputs, outputs, plain, write_outputs
+from pytest_gbs.formats import Format, Options, find
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import Report, Role, Verdict
@@ -16,6 +17,7 @@ from pytest_gbs.model.settings import Settings
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> None:
@@ -35,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
     add_baseline(group, told=not fixing)
     add_fixing(parser, told=fixing)
     group = add_output(parser)
+    add_outputs(group, told("write this format to this file too; may be repeated"))
     group.add_argument("--statistics", action="store_true", help=told("only count how often each rule fired"))
     group.add_argument("--show-files", action="store_true", help=told("list the files that would be read, and stop"))
     group.add_argument("--show-settings", action="store_true", help=told("write the settings that would be used, and stop"))
@@ -44,7 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Check, write the report, and return the exit code."""
     if mends_stdin(arguments):
         arguments.color = "never"  # the report goes to standard error
-    wanted = find("statistics" if arguments.statistics else arguments.format)
+    wanted = find(arguments.format)
+    render = _statistics(wanted) if arguments.statistics else wanted.render
+    more = outputs(arguments)
     asked = job(arguments)
     if arguments.show_files or arguments.show_settings:
         from pytest_gbs.cli._reveal import reveal
@@ -64,12 +69,13 @@ def run(arguments: argparse.Namespace) -> int:
         from pytest_gbs.checking.strict import tighten
 
         report = tighten(report, asked.settings)
-    if arguments.format == "sarif":
+    if any(form.manuals for form in (wanted, *(output.form for output in more))):
         from pytest_gbs.rules import manuals
 
         report = report._replace(rules={rule.code: rule for rule in manuals()})
+    write_outputs((output, output.form.render(report, plain(arguments, asked.root, asked.folder))) for output in more)
     if not (arguments.hook and not _concerns(report)):
-        text = wanted.render(report, options(arguments, asked.root, asked.folder))
+        text = render(report, options(arguments, asked.root, asked.folder))
         if mends_stdin(arguments) and not arguments.output_file:  # standard output is the file itself
             for line in text.splitlines():
                 complain(line, "")
@@ -77,6 +83,19 @@ def run(arguments: argparse.Namespace) -> int:
             emit(text, arguments.output_file, commands=wanted.commands)
     _tell_idle_globs(asked, arguments)
     return _exit_code(report, asked, arguments)
+
+
+def _statistics(wanted: Format) -> Callable[[Report, Options], str]:
+    """What counts how often each rule fired, as the format wants it.
+
+    Raises:
+        UsageError: it has no such table.
+    """
+    if wanted.name == "text":
+        return find("statistics").render
+    if wanted.statistics is None:
+        raise UsageError(f"gbs check --statistics has no format '{wanted.name}'; there are text, json")
+    return wanted.statistics
 
 
 def _tell_idle_globs(asked: Job, arguments: argparse.Namespace) -> None:

@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._output import emit
+from pytest_gbs.model.documentation import DOCUMENTATION
 from pytest_gbs.model.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
 
-_OWN = ("settings", "framework", "report")
+_OWN = ("settings", "framework", "report", "plan", "scale", "rules", "frameworks")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs schema` takes."""
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="settings, framework (one of your own), report, or a table of recipes; none: list them all"
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="settings, framework (one of your own), the output of a command, or a table of recipes; none: list them all",
     )
 
 
@@ -50,7 +54,8 @@ def _of_recipes(name: str) -> str:
     from pytest_gbs.frameworks import slug, tables
     from pytest_gbs.frameworks._schema import text
 
-    return next(text(table) for table in tables() if slug(table.title) == name)
+    address = f"{DOCUMENTATION}schemas/recipes/{name}.schema.json"
+    return next(text(table, address) for table in tables() if slug(table.title) == name)
 
 
 COMMAND = Command("print a JSON Schema: of the settings, of recipes, or of our JSON output", add_arguments, run)

@@ -7,29 +7,30 @@ from typing import TYPE_CHECKING
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._input import add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
-from pytest_gbs.formats import find, formats
+from pytest_gbs.cli._outputs import add_outputs, outputs, plain, write_outputs
+from pytest_gbs.formats import Format, Options, find, formats
 from pytest_gbs.model.errors import UsageError
-from pytest_gbs.model.report import Role
+from pytest_gbs.model.report import Report, Role
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs show` takes."""
     add_input(parser)
-    add_output(parser, formats="text, json, markdown")
+    add_outputs(add_output(parser, formats="text, csv, json, jsonl, markdown"), "write this format to this file too; may be repeated")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the geometry of each recipe, and return the exit code."""
-    wanted = find(arguments.format)
-    if wanted.show is None:
-        able = ", ".join(each.name for each in formats() if each.show)
-        raise UsageError(f"gbs show has no format '{wanted.name}'; there are {able}")
+    show = _shows(find(arguments.format))
+    more = [(output, _shows(output.form)) for output in outputs(arguments)]
     asked = job(arguments)
     report = asked.check(keep_runs=True)
-    emit(wanted.show(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
+    write_outputs((output, render(report, plain(arguments, asked.root, asked.folder))) for output, render in more)
+    emit(show(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
     for bug in report.internal:
         complain(bug.words)
     if report.internal:
@@ -45,6 +46,18 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     complain(nothing_found(report, asked))
     return 3
+
+
+def _shows(wanted: Format) -> Callable[[Report, Options], str]:
+    """What writes the geometry of recipes in a format.
+
+    Raises:
+        UsageError: nothing does.
+    """
+    if wanted.show is None:
+        able = ", ".join(each.name for each in formats() if each.show)
+        raise UsageError(f"gbs show has no format '{wanted.name}'; there are {able}")
+    return wanted.show
 
 
 COMMAND = Command("show the batch size of each recipe, and where each number comes from", add_arguments, run, "[FLAG ...] [PATH ...]")

@@ -6,7 +6,7 @@ from pytest_gbs.files.plugins import read_beside
 
 
 def read_schema(name: str) -> str:
-    """The text of `<name>.schema.json` (`settings`, `framework`, `report`), from the installed package or from the checkout.
+    """The text of `<name>.schema.json` (`settings`, `framework`, `report`, ...), from the installed package or from the checkout.
 
     Raises:
         FileNotFoundError: there is no such schema.

@@ -6,6 +6,8 @@ import re
 from functools import cache
 from typing import Final
 
+from pytest_gbs.model.documentation import DOCUMENTATION
+
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -17,17 +19,17 @@ def escape(text: str) -> str:
     return text if text.isprintable() else _unsafe().sub(_written, text)
 
 
-def neutralize(text: str, *, commands: bool = False) -> str:
+def neutralize(text: str, *, commands: str = "") -> str:
     """The lines of a report with everything written out that a terminal or the log of a CI system would obey.
 
-    Line breaks, tabs and our colours stay. A line that starts with `::` is a command of GitHub Actions, `##[name]`, `##vso[name]` and
-    `##teamcity[name]` are commands of others anywhere in a line; with `commands` those of GitHub Actions are the report's own.
+    Line breaks, tabs, our colours and links to our manual stay. A line that starts with `::` is a command of GitHub Actions, `##[name]`,
+    `##vso[name]` and `##teamcity[name]` are commands of others anywhere in a line; `commands` is what the report's own start with.
     """
     if not text.replace("\n", "").replace("\t", "").isprintable():
         text = _unsafe_lines().sub(_written, text)
-    if "::" in text and not commands:
+    if "::" in text and commands != "::":
         text = _github().sub(r"\1\\x3a", text)
-    return neutralize_hashes(text, r"#\x23")
+    return text if commands == "##" else neutralize_hashes(text, r"#\x23")
 
 
 def neutralize_hashes(text: str, written: str) -> str:
@@ -52,8 +54,9 @@ def _unsafe() -> re.Pattern[str]:
 
 @cache
 def _unsafe_lines() -> re.Pattern[str]:
-    """The same where lines and colours are our own."""
-    return re.compile(f"\x1b(?!\\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f{_SIGNS}{_INVISIBLE}]")
+    """The same where lines, colours and links to our manual are our own."""
+    link = f"\\]8;;(?:{re.escape(DOCUMENTATION)}[a-z0-9/]*)?\x1b\\\\|\\\\"
+    return re.compile(f"\x1b(?!\\[[0-9;]*m|{link})|[\x00-\x08\x0b-\x1a\x1c-\x1f{_SIGNS}{_INVISIBLE}]")
 
 
 @cache

@@ -9,7 +9,8 @@ from pytest_gbs.model.report import Report
 
 
 class Options(NamedTuple):
-    """How to say it. `color` allows ANSI colours, `ascii` asks for no other signs than ASCII's in frames and underlines.
+    """How to say it. `color` allows ANSI colours, `links` links to the manual, `ascii` asks for no other signs than ASCII's in
+    frames and underlines.
 
     `verbosity` is below zero for fewer words and above for more. `root` is the absolute path of the tree that was checked and
     `folder` that of the current folder, both with `/`: paths are shown relative to the latter ("" leaves them as they are).
@@ -17,19 +18,24 @@ class Options(NamedTuple):
 
     color: bool = False
     ascii: bool = False
+    links: bool = False
     verbosity: int = 0
     root: str = ""
     folder: str = ""
 
 
 class Format(NamedTuple):
-    """One way to write a report down. `render` says what a check found; `show` the geometry of every recipe, where it can.
+    """One way to write a report down. `render` says what a check found; `show` the geometry of every recipe, `statistics` how often each
+    rule fired, where it can.
 
-    With `commands` the report of a check holds commands of GitHub Actions that are its own.
+    `commands` is what the commands to a CI system start with that are the report's own: `::` of GitHub Actions, `##` of Azure Pipelines.
+    With `manuals` the report is to hold every rule with its manual.
     """
 
     name: str
     summary: str
     render: Callable[[Report, Options], str]
     show: Callable[[Report, Options], str] | None = None
-    commands: bool = False
+    commands: str = ""
+    manuals: bool = False
+    statistics: Callable[[Report, Options], str] | None = None

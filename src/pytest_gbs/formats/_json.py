@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pytest_gbs.formats._escape import neutralize_hashes
@@ -12,3 +13,10 @@ def dump(value: Any) -> str:
     import json
 
     return neutralize_hashes(json.dumps(value, indent=2), r"#\u0023") + "\n"
+
+
+def lines(values: Iterable[Any]) -> str:
+    """Each of `values` as JSON on a line of its own."""
+    import json
+
+    return "".join(neutralize_hashes(json.dumps(value), r"#\u0023") + "\n" for value in values)

@@ -27,11 +27,16 @@ class Paint(NamedTuple):
 
     color: bool
     ascii: bool = False
+    links: bool = False
 
     def __call__(self, text: str, style: str) -> str:
         """`text` in a style, or in that of a severity or a verdict."""
         code = _OF.get(style, style)
         return f"\x1b[{code}m{text}\x1b[0m" if self.color and text and code[:1].isdigit() else text
+
+    def link(self, text: str, address: str) -> str:
+        """A text that leads to an address when it is clicked (OSC 8), where links are wanted and there is one."""
+        return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\" if self.links and address else text
 
     @property
     def bar(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -24,10 +25,21 @@ def by_severity(report: Report) -> list[Finding]:
     return sorted(problems(report), key=lambda finding: SEVERITIES.index(finding.severity))
 
 
+def how_often(report: Report) -> list[tuple[tuple[str, str], int]]:
+    """How many findings there are of each rule and severity, most first."""
+    fired = Counter((finding.code, finding.severity) for finding in problems(report))
+    return sorted(fired.items(), key=lambda item: (-item[1], item[0]))
+
+
 def title(finding: Finding, report: Report) -> str:
     """The code and the name of the finding's rule: `CODE stale-declaration`."""
-    rule = report.rules.get(finding.code)
-    return f"{finding.code} {rule.name}" if rule else finding.code
+    return title_of(finding.code, report)
+
+
+def title_of(code: str, report: Report) -> str:
+    """The code and the name of a rule."""
+    rule = report.rules.get(code)
+    return f"{code} {rule.name}" if rule else code
 
 
 def fix(finding: Finding) -> str:

@@ -61,4 +61,4 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMAT = Format("github", "annotations of GitHub Actions", render, commands=True)
+FORMAT = Format("github", "annotations of GitHub Actions", render, commands="::")

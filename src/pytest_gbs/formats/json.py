@@ -9,7 +9,7 @@ from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._problems import problems
+from pytest_gbs.formats._problems import how_often, problems
 from pytest_gbs.formats._summary import files, launchers, launches
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role
@@ -29,6 +29,15 @@ def show(report: Report, options: Options) -> str:
     from pytest_gbs.formats._show_json import recipes
 
     return dump({"version": VERSION, "recipes": recipes(report, Places(report, options))})
+
+
+def statistics(report: Report, options: Options) -> str:  # noqa: ARG001 - the shape of all formats
+    """How often each rule fired, most often first, and the summary."""
+    fired = [
+        {"code": code, "name": report.rules[code].name if code in report.rules else None, "severity": severity, "count": number}
+        for (code, severity), number in how_often(report)
+    ]
+    return dump({"version": VERSION, "summary": _summary(report), "statistics": fired})
 
 
 def _summary(report: Report) -> dict[str, int]:
@@ -59,4 +68,4 @@ def _file(file: FileReport, places: Places) -> dict[str, Any]:
     return entry | ({"problem": file.problem} if file.problem else {})
 
 
-FORMAT = Format("json", "for programs, as `gbs schema report` describes", render, show)
+FORMAT = Format("json", "for programs, as `gbs schema report` describes", render, show, statistics=statistics)

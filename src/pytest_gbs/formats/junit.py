@@ -19,8 +19,8 @@ def render(report: Report, options: Options) -> str:
     cases = [case for file in report.files for code, _ in file.rules for case in _case(file, code, places)]
     failures = sum("<failure " in case for case in cases)
     skipped = sum("<skipped " in case for case in cases)
-    numbers = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
-    lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<testsuites name="gbs" {numbers}>', f'<testsuite name="gbs" {numbers}>']
+    numbers = f'name="gbs" tests="{len(cases)}" failures="{failures}" errors="0"'
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<testsuites {numbers}>", f'<testsuite {numbers} skipped="{skipped}">']
     return "\n".join([*lines, *cases, "</testsuite>", "</testsuites>"]) + "\n"
 
 

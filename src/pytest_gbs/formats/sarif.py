@@ -12,6 +12,7 @@ from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity, notes
+from pytest_gbs.model.documentation import DOCUMENTATION, page_of
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import Report
@@ -30,7 +31,14 @@ def render(report: Report, options: Options) -> str:
     number = {rule.code: index for index, rule in enumerate(rules)}
     found = by_severity(report)
     run = {
-        "tool": {"driver": {"name": "gbs", "semanticVersion": __version__, "rules": [_rule(rule) for rule in rules]}},
+        "tool": {
+            "driver": {
+                "name": "gbs",
+                "semanticVersion": __version__,
+                "informationUri": DOCUMENTATION,
+                "rules": [_rule(rule) for rule in rules],
+            }
+        },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"ROOT": {"description": {"text": "The root of the repository."}}},
         "automationDetails": {"id": "gbs/"},
@@ -41,12 +49,14 @@ def render(report: Report, options: Options) -> str:
 
 def _rule(rule: Rule) -> dict[str, Any]:
     manual = rule.manual.strip() or rule.summary
+    page = page_of(rule.code)
     return {
         "id": rule.code,
         "name": rule.name,
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": manual.split("\n\n")[0][:_LONGEST]},
         "help": {"text": manual, "markdown": manual},
+        **({"helpUri": page} if page else {}),
         "defaultConfiguration": {"level": _LEVEL[rule.severity], "enabled": rule.default},
         "properties": {"tags": ["batch-size", rule.scope], "precision": "very-high", "problem.severity": _problem(rule.severity)},
     }
@@ -92,4 +102,4 @@ def _uri(path: str) -> str:
     return "".join(sign if (sign := chr(byte)) in _PLAIN else f"%{byte:02X}" for byte in path.encode("utf-8", "surrogatepass"))
 
 
-FORMAT = Format("sarif", "SARIF 2.1.0 for code scanning", render)
+FORMAT = Format("sarif", "SARIF 2.1.0 for code scanning", render, manuals=True)

@@ -11,6 +11,7 @@ from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import notes, problems, title
 from pytest_gbs.formats._summary import headline, remarks
+from pytest_gbs.model.documentation import page_of
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.report import Report, Role
 
@@ -19,7 +20,7 @@ _ROOM: Final = 106
 
 def render(report: Report, options: Options) -> str:
     """All findings and the summary."""
-    places, paint = Places(report, options), Paint(options.color, options.ascii)
+    places, paint = Places(report, options), Paint(options.color, options.ascii, options.links)
     blocks = [_block(finding, places, paint) for finding in problems(report)]
     if options.verbosity > 0:
         blocks.append("\n".join(_listing(report, places, paint)))
@@ -46,7 +47,8 @@ def _block(finding: Finding, places: Places, paint: Paint) -> str:
     from pytest_gbs.formats._excerpt import excerpt
 
     severity = paint(finding.severity, finding.severity)
-    lines = [f"{paint(places.where(finding.at), STRONG)}  {severity} {paint(title(finding, places.report), STRONG)}"]
+    name = paint.link(paint(title(finding, places.report), STRONG), page_of(finding.code))
+    lines = [f"{paint(places.where(finding.at), STRONG)}  {severity} {name}"]
     lines.extend(f"  {line}" for line in _wrapped(escape(finding.message)))
     for part in (list(excerpt(finding, places, paint)), [f"  {note}" for note in notes(finding, places)]):
         if part:

@@ -24,9 +24,10 @@ _ZERO: Final = r"^\s*[+-]?0+(_0+)*\s*$"
 _ANY: Final = f"^{NUMBER}$"
 
 
-def text(table: Framework) -> str:
-    """The text of the JSON Schema of the sizes in a recipe of `table`."""
-    return json.dumps(schema(table), indent=1) + "\n"
+def text(table: Framework, address: str) -> str:
+    """The text of the JSON Schema of the sizes in a recipe of `table`, which lies at `address`."""
+    whole = schema(table)
+    return json.dumps({"$schema": whole.pop("$schema"), "$id": address, **whole}, indent=1) + "\n"
 
 
 def schema(table: Framework) -> Schema:

@@ -1,0 +1,64 @@
+"""Several formats in one run: `--output FORMAT:FILE`, as often as wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_gbs.cli._output import options, write_out
+from pytest_gbs.formats import Format, find
+from pytest_gbs.formats._escape import neutralize
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.record import NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from pytest_gbs.formats import Options
+
+
+class Output(NamedTuple):
+    """A format, and the file that it is written to."""
+
+    form: Format
+    file: str
+
+
+def add_outputs(group: argparse._ArgumentGroup, words: str) -> None:
+    """Add the flag."""
+    group.add_argument("--output", action="append", default=[], metavar="FORMAT:FILE", help=words)
+
+
+def outputs(arguments: argparse.Namespace) -> tuple[Output, ...]:
+    """The further outputs that the flags ask for.
+
+    Raises:
+        UsageError: there is no such format, or two go to one file.
+    """
+    found = tuple(map(_output, arguments.output))
+    files = [each.file for each in found] + ([arguments.output_file] if arguments.output_file else [])
+    if len(files) != len(set(files)):
+        raise UsageError("--output: two formats can't go to one file")
+    return found
+
+
+def _output(text: str) -> Output:
+    name, _, file = text.partition(":")
+    if not file:
+        raise UsageError(f"--output takes FORMAT:FILE, as in sarif:gbs.sarif, not '{text}'")
+    return Output(find(name), file)
+
+
+def write_outputs(texts: Iterable[tuple[Output, str]]) -> None:
+    """Write each text to the file of its output; each file is replaced in one go.
+
+    Raises:
+        UsageError: one can't be written.
+    """
+    for output, text in list(texts):
+        write_out(output.file, neutralize(text, commands=output.form.commands))
+
+
+def plain(arguments: argparse.Namespace, root: str, folder: str) -> Options:
+    """How to write to a file: as the flags say, without colours and links."""
+    return options(arguments, root, folder)._replace(color=False, links=False, ascii=False)
