@@ -66,6 +66,9 @@ VALUES = [
     pytest.param(quoted("{{ x }}"), (Treatment.TEMPLATE, "{{ x }}"), (Treatment.TEMPLATE, "{{ x }}"), id="jinja"),
     pytest.param(plain("???"), (Treatment.TEMPLATE, "???"), (Treatment.TEMPLATE, "???"), id="mandatory"),
     pytest.param(plain("<N>"), (Treatment.TEMPLATE, "<N>"), (Treatment.TEMPLATE, "<N>"), id="placeholder"),
+    pytest.param(plain("your-batch-size"), (Treatment.TEMPLATE, "your-batch-size"), (Treatment.TEMPLATE, "your-batch-size"), id="yours"),
+    pytest.param(plain("BATCH_SIZE"), (Treatment.TEMPLATE, "BATCH_SIZE"), (Treatment.TEMPLATE, "BATCH_SIZE"), id="a name to be replaced"),
+    pytest.param(plain("..."), (Treatment.TEMPLATE, "..."), (Treatment.TEMPLATE, "..."), id="dots"),
     pytest.param(quoted("9" * 100), (Treatment.STOPS, "9" * 100), (Treatment.STOPS, "9" * 100), id="absurdly long"),
 ]
 
