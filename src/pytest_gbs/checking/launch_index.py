@@ -11,7 +11,7 @@ from typing import Final
 
 from pytest_gbs.checking.documented import Statements, Subject, read_documents
 from pytest_gbs.checking.repository import Repository
-from pytest_gbs.claims.documents import read_model_cards
+from pytest_gbs.claims.documents import read_model_cards, read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.launches.find import Scripts
 from pytest_gbs.launches.resolve import LaunchResolver, ResolvedLaunch
@@ -134,7 +134,7 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
     for path in documents:
         source = repository.tree.read(path)
         if isinstance(source, Source):
-            scripts.mistakes[path] += read_model_cards(source)
+            scripts.mistakes[path] += [*read_model_cards(source), *read_own_numbers(source)]
     return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), stated)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from pytest_gbs.claims.grammars import read_declarations
-from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.launch import ModelCard
+from pytest_gbs.model.launch import ModelCard, ShortFormula
 from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.quantity import Name, Origin, Quantity
@@ -35,6 +35,7 @@ class Paragraph(NamedTuple):
     declarations: tuple[Declaration, ...]
     names: tuple[str, ...]
     row: bool = False
+    short: ShortFormula | None = None
 
 
 class Section(NamedTuple):
@@ -54,6 +55,7 @@ class Section(NamedTuple):
         return found
 
 
+@lru_cache(maxsize=4)
 def read_sections(source: Source) -> tuple[Section, ...]:
     """The sections of a document with what they state, without those whose heading says that they report results or history.
 
@@ -197,7 +199,39 @@ def _stated(source: Source, block: CommentBlock, *, row: bool = False) -> Iterat
     nameless = block._replace(text=_file().sub(lambda match: "_" * len(match[0]), block.text)) if names else block
     declarations = read_declarations((nameless,), source.path)
     if names or declarations:
-        yield Paragraph(block.pieces[0][1], declarations, names, row)
+        yield Paragraph(block.pieces[0][1], declarations, names, row, _short(source, block, declarations))
+
+
+_PER: Final = ("per_device", "per device", "per_gpu", "per gpu")
+_OF_ONE: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+
+
+def _short(source: Source, block: CommentBlock, declarations: tuple[Declaration, ...]) -> ShortFormula | None:
+    """The formula of the global batch that is made of what one GPU takes, in a paragraph that trains on several; None if it has none.
+
+    `the global batch size: per_device_train_batch_size x gradient_accumulation_steps`
+    """
+    gpus = next((each for each in declarations if each.name == Name.WORLD_SIZE and each.value > 1), None)
+    if gpus is None or not any(map(block.text.lower().__contains__, _PER)):
+        return None
+    from pytest_gbs.claims.grammars._formula import named_formulas
+
+    for start, stop in named_formulas(block.text, _OF_ONE):
+        if any(word in block.text[start:stop].lower() for word in _PER):
+            return ShortFormula(block.locate(source.path, start, stop), gpus)
+    return None
+
+
+def read_own_numbers(source: Source) -> Iterator[Declaration | ShortFormula]:
+    """Yield the batches that a document states together with arithmetic or the GPUs that share them, and formulas that leave GPUs out."""
+    for section in read_sections(source):
+        for paragraph in section.paragraphs:
+            if paragraph.short is not None:
+                yield paragraph.short
+            for each in paragraph.declarations:
+                is_batch = each.name == Name.GLOBAL_BATCH_SIZE and each.force in (Force.STATES, Force.ADVISES, Force.HISTORY)
+                if is_batch and (each.sum is not None or each.conditions):
+                    yield each
 
 
 # What the Trainer writes, and leaves out if it is one: transformers 4.57.1 modelcard.py (extract_hyperparameters_from_trainer).

@@ -32,7 +32,7 @@ _FIRM: Final = 0.25
 def judged(run: Run, declaration: Declaration, worlds: tuple[World, ...]) -> Claim:
     """What is claimed of `run` with its judgement: false arithmetic, a stale factor, a stale product, in order, or open."""
     readings = tuple(_read(run, declaration, world) for world in worlds)
-    if _is_false(declaration):
+    if declaration.sum is not None and declaration.sum.is_false:
         return Claim(declaration, worlds, Judgement(readings, Cause.ARITHMETIC, _false_arithmetic(run, declaration, readings)))
     stale = _stale_factor(run, declaration)
     if stale is not None:
@@ -147,16 +147,10 @@ def _apart(declaration: Declaration, size: Quantity) -> float:
     return min(gaps) / max(1, declaration.value)
 
 
-def _is_false(declaration: Declaration) -> bool:
-    """Whether the arithmetic that the claim writes out does not give the result that it writes out."""
-    stated = declaration.sum
-    return stated is not None and stated.value is not None and not any(stated.value in interval for interval in stated.holds)
-
-
 def _false_arithmetic(run: Run, declaration: Declaration, readings: tuple[Reading, ...]) -> Finding:
     stated = declaration.sum
     assert stated is not None
-    message = f"comment says {_written(declaration)} = {stated.result:,}, but the product is {stated.value:,}"
+    message = f"comment says {stated.text} = {stated.result:,}, but the product is {stated.value:,}"
     settings = _settings_value(run)
     details = (settings,) if settings else ()
     fixes = _in_the_comment(run, declaration, _size(readings))
@@ -224,13 +218,6 @@ def _other_factors(declaration: Declaration, size: Quantity) -> dict[Location, i
             lonely, left = without_partners(stated, (part.value for part in parts))
             return {factor.at: parts[number].value for factor, number in zip(lonely, left, strict=True)}
     return {}
-
-
-def _written(declaration: Declaration) -> str:
-    stated = declaration.sum
-    assert stated is not None
-    text = " x ".join(str(factor.value) for factor in stated.factors)
-    return text + "".join(f" / {divisor.value}" for divisor in stated.divisors)
 
 
 def _settings_value(run: Run) -> str:

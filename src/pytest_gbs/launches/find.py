@@ -19,7 +19,7 @@ from pytest_gbs.launches.programs import command_words, read_launcher_file, star
 from pytest_gbs.launches.reach import Reach
 from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, below, name_of, upwards
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
-from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, LostFlags, MissingFile, ModelCard, Start, Surroundings, Unread
+from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.quantity import Quantity
@@ -77,7 +77,7 @@ class Scripts:
         self._found: dict[str, tuple[FoundLaunch, ...]] = {}
         self.scripts: dict[str, Script] = {}
         self.unread: dict[str, Unread] = {}
-        self.mistakes: defaultdict[str, list[MissingFile | LostFlags | ModelCard]] = defaultdict(list)  # in each script or document
+        self.mistakes: defaultdict[str, list[Mistake]] = defaultdict(list)  # in each script or document
         self._reach: Reach | None = None
         self._stops: list[Stop] = []  # of the script at hand
         self._started = MOST_STARTED

@@ -53,6 +53,17 @@ class StatedArithmetic(NamedTuple):
     value: int | None
     at: Location  # the whole expression
 
+    @property
+    def is_false(self) -> bool:
+        """Whether it does not give the result that it writes out."""
+        return self.value is not None and not any(self.value in interval for interval in self.holds)
+
+    @property
+    def text(self) -> str:
+        """The arithmetic for people, without its result: `4 x 8 x 16 / 2`."""
+        factors = " x ".join(str(factor.value) for factor in self.factors)
+        return factors + "".join(f" / {divisor.value}" for divisor in self.divisors)
+
 
 def without_partners(stated: StatedArithmetic, values: Iterable[int]) -> tuple[list[Factor], list[int]]:
     """The factors of `stated` and the positions in `values` that remain when equal numbers are paired off."""

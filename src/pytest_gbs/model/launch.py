@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Quantity, Unknown
@@ -64,6 +65,17 @@ class ModelCard(NamedTuple):
 
     total: Quantity
     factors: tuple[Quantity, ...]
+
+
+class ShortFormula(NamedTuple):
+    """A formula of a document that makes the batch of all GPUs of what one of them takes, where its paragraph trains on several."""
+
+    at: Location
+    gpus: Declaration
+
+
+Mistake: TypeAlias = MissingFile | LostFlags | ModelCard | Declaration | ShortFormula
+"""What may be wrong with a script or a document by itself."""
 
 
 class Problem(NamedTuple):

@@ -12,7 +12,8 @@ from pytest_gbs.model.record import NamedTuple
 class Scope:
     """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`, LAUNCH one of a launch,
     RECIPE all runs of a recipe, REPOSITORY all `NodeClaim`s, UNREAD a script that was not read to its end (`Unread`), COMMAND what is
-    wrong with the words of a launch in a script (`MissingFile`, `LostFlags`), or the sizes of a `ModelCard`."""
+    wrong with the words of a launch in a script (`MissingFile`, `LostFlags`), or what a document says of itself
+    (`ModelCard`, `Declaration`, `ShortFormula`)."""
 
     FILE: Final = "file"
     UNREADABLE: Final = "unreadable"

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from pytest_gbs.model.launch import LostFlags, MissingFile, ModelCard
+from pytest_gbs.model.launch import Mistake, ModelCard
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS110"
 
 
-def check(card: MissingFile | LostFlags | ModelCard) -> Iterator[Outcome]:
+def check(card: Mistake) -> Iterator[Outcome]:
     """Yield a finding for a model card whose factors give another total."""
     if not isinstance(card, ModelCard):
         return

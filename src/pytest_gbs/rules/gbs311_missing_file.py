@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.model.launch import LostFlags, MissingFile
+from pytest_gbs.model.launch import MissingFile, Mistake
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS311"
 
 
-def check(mistake: MissingFile | LostFlags) -> Iterator[Outcome]:
+def check(mistake: Mistake) -> Iterator[Outcome]:
     """Yield a finding for a file that a launch names and that is not there."""
     if isinstance(mistake, MissingFile):
         meant = f"; did you mean {mistake.meant}?" if mistake.meant else ""

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.model.launch import LostFlags, MissingFile
+from pytest_gbs.model.launch import LostFlags, Mistake
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS312"
 
 
-def check(mistake: MissingFile | LostFlags) -> Iterator[Outcome]:
+def check(mistake: Mistake) -> Iterator[Outcome]:
     """Yield a finding for flags that a launch never gets."""
     if isinstance(mistake, LostFlags):
         first, *others = mistake.flags

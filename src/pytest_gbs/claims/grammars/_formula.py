@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand
-from pytest_gbs.claims.grammars._batch import Label
+from pytest_gbs.claims.grammars._arithmetic import OPERATORS, Product, StatedOperand, products
+from pytest_gbs.claims.grammars._batch import Label, labels
 from pytest_gbs.claims.grammars._sizes import count_at, name_at
-from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at, tokenise
 from pytest_gbs.claims.grammars.words import APPROXIMATELY, DEVICE_UNITS, STEPS, UNITS, words
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
@@ -48,14 +48,14 @@ class StatedFormula(NamedTuple):
         return frozenset(operand.name for operand in self.product.factors if operand.name)
 
 
-def formulas(tokens: Sequence[WordToken], products: Sequence[Product], labels: Sequence[Label]) -> Iterator[StatedFormula]:
+def formulas(tokens: Sequence[WordToken], products: Sequence[Product], called: Sequence[Label]) -> Iterator[StatedFormula]:
     """Yield each product of numbers with its label and its results; one of names alone lends its names to the one behind it."""
     starts = {product.first: product for product in products}
     used = set[int]()
     for product in products:
         if product.first in used:
             continue
-        label = _label(tokens, product, labels)
+        label = _label(tokens, product, called)
         behind = starts.get(product.stop + 1) if text_at(tokens, product.stop) == "=" else None
         if behind is not None and all(operand.value is None for operand in product.operands):
             used.add(behind.first)
@@ -65,11 +65,25 @@ def formulas(tokens: Sequence[WordToken], products: Sequence[Product], labels: S
             unnamed = product._replace(first=first.at, factors=(first._replace(name=""), *product.factors[1:]))
             yield StatedFormula(unnamed, None, tuple(_results(tokens, product.stop, starts, used)))
         else:
-            before = _result_before(tokens, product, label, labels)
+            before = _result_before(tokens, product, label, called)
             behind_it = tuple(_results(tokens, product.stop, starts, used))
             denied = tuple(_denied(tokens, product, before, behind_it)) if before else ()
             equated = before is None or text_at(tokens, product.first - 1) == "="
             yield StatedFormula(product, label, (before,) if before else behind_it, equated, denied)
+
+
+def named_formulas(text: str, names: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Yield where formulas of the global batch stand in `text` that multiply just the sizes `names`, without any number."""
+    tokens = tokenise(text, 0, len(text))
+    called = labels(text, tokens)
+    taken = {i for label in called for i in range(label.first, label.stop)}
+    for formula in formulas(tokens, products(tokens, taken), called) if called else ():
+        product = formula.product
+        going_on = text_at(tokens, product.first - 1) in OPERATORS or text_at(tokens, product.stop) in (*OPERATORS, "=")
+        if formula.label is None or going_on or product.divisors or formula.results:
+            continue
+        if formula.names == names and all(operand.value is None for operand in product.operands):
+            yield tokens[product.first].start, tokens[product.stop - 1].stop
 
 
 def _denied(tokens: Sequence[WordToken], product: Product, before: Result, results: tuple[Result, ...]) -> Iterator[Result]:

@@ -1,0 +1,84 @@
+"""A sentence or a row of a table in a document states a batch that its own numbers refute.
+
+Three ways to do so: arithmetic that gives another product than it says; a global batch that the data-parallel ranks of the GPUs, tensor
+and pipeline parallel sizes beside it can't share; a formula for the global batch that multiplies what one GPU takes and leaves out the
+GPUs, where the same paragraph trains on several.
+
+What the framework does: it never reads a document.
+
+How to fix it: correct the number or the formula.
+
+It stays silent if tensor or pipeline parallelism is not stated: the GPUs may be shared in ways that the document does not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from pytest_gbs.arithmetic.wording import count, short
+from pytest_gbs.model.declaration import Declaration, Factor
+from pytest_gbs.model.launch import Mistake, ShortFormula
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
+from pytest_gbs.model.quantity import PARALLEL, Name
+from pytest_gbs.model.rule import Example, Rule, Scope
+
+CODE = "GBS111"
+
+
+def check(stated: Mistake) -> Iterator[Outcome]:
+    """Yield a finding for a formula that leaves out the GPUs, or a batch that what is said beside it refutes."""
+    if isinstance(stated, ShortFormula):
+        gpus = stated.gpus
+        left_out = count(gpus.value, Name.WORLD_SIZE)
+        message = f"document multiplies what one GPU takes to the global batch size, and leaves out its {left_out}"
+        yield Finding(CODE, message, Severity.WARNING, stated.at, "formula", (Related(gpus.at, short(gpus.name)),))
+    elif isinstance(stated, Declaration):
+        yield from _false_arithmetic(stated) or _unshared(stated)
+
+
+def _false_arithmetic(stated: Declaration) -> tuple[Finding, ...]:
+    written = stated.sum
+    if written is None or not written.is_false:
+        return ()
+    message = f"document says {written.text} = {written.result:,}, but the product is {written.value:,}"
+    return (Finding(CODE, message, Severity.WARNING, stated.at, "stated"),)
+
+
+def _unshared(stated: Declaration) -> tuple[Finding, ...]:
+    """The finding of a batch that is no multiple of the samples that its data-parallel ranks take at once."""
+    said = {factor.name: factor for factor in stated.stated_conditions()}
+    world = said.get(Name.WORLD_SIZE)
+    if world is None or stated.ambiguous or not {Name.TENSOR_PARALLEL_SIZE, Name.PIPELINE_PARALLEL_SIZE} <= said.keys():
+        return ()
+    parts = [said[name] for name in PARALLEL if name in said]
+    ranks, rest = divmod(world.value, prod(part.value for part in parts))
+    micro = said[Name.MICRO_BATCH_SIZE].value if Name.MICRO_BATCH_SIZE in said else 1
+    step = ranks * micro
+    if rest or not ranks or any(interval.high // step * step >= interval.low for interval in stated.holds):
+        return ()
+    shared = " x ".join(f"{part.value} {short(part.name)}" for part in parts)
+    each = f" with {micro} samples each" if micro > 1 else ""
+    message = (
+        f"document says global batch size {stated.value:,}, but {world.value:,} GPUs / ({shared}) = {ranks:,} data-parallel ranks{each}"
+        " can't share it evenly"
+    )
+    return (Finding(CODE, message, Severity.WARNING, stated.at, "stated", tuple(map(_related, (world, *parts)))),)
+
+
+def _related(factor: Factor) -> Related:
+    return Related(factor.at, short(factor.name))
+
+
+_TABLE = "| TP | PP | Global batch size | Hardware |\n|---|---|---|---|\n| 1 | 8 | {batch} | 512 GPUs |\n"
+
+RULE = Rule(
+    code=CODE,
+    name="document-contradicts-itself",
+    scope=Scope.COMMAND,
+    summary="a document states a batch that its own numbers refute",
+    severity=Severity.WARNING,
+    bad=(Example((("README.md", _TABLE.format(batch=32)),)),),
+    good=(Example((("README.md", _TABLE.format(batch=64)),)),),
+    check=check,
+)
