@@ -16,7 +16,7 @@ def test_one_recipe_in_full(repo: Path, gbs: Gbs) -> None:
         "  global batch size        128   = 4 x 2 x 16                        declared 128 at line 1: agrees",
         "  micro batch size           4   per_device_train_batch_size, line 5",
         "  accumulation               2   gradient_accumulation_steps, line 6",
-        "  data-parallel size        16   = 16 GPUs / (tensor 1 x context 1 x sequence 1)",
+        "  data-parallel size        16   = 16 GPUs",
         "  GPUs                      16   = 2 nodes (line 1) x 8 (line 1)",
     ]
     assert "  tokens per step      524,288   at most: 128 x max_length 4,096 (line 4)" in lines

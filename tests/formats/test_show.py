@@ -127,7 +127,7 @@ recipes/sft.yaml   Toy (SFT)
   global batch size        128   = 1 x 2 x 64                        declared 128 at line 1: agrees
   micro batch size           1   micro, line 2
   accumulation               2   accumulation, line 3
-  data-parallel size        64   = 64 GPUs / (tensor 1 x context 1)
+  data-parallel size        64   = 64 GPUs
   GPUs                      64   = 8 nodes (line 1) x 8 (accelerate/zero3.yaml:1)
   tokens per step    8,388,608   at most: 128 x length 65,536 (line 4)
   evaluation                 -   eval_strategy: 'no'
@@ -244,7 +244,7 @@ def test_a_division_that_leaves_a_remainder_says_so(rounding: str, batch: int, t
 def test_gpus_that_leave_a_rest_are_told_as_they_are_shared() -> None:
     three = {Name.TENSOR_PARALLEL_SIZE: Quantity(Name.TENSOR_PARALLEL_SIZE, 3, Origin.FILE)}
     told = shown("text", report(run(sizes(world_size=Quantity(Name.WORLD_SIZE, 8, Origin.FILE)) | three, claimed=False)))
-    assert "  data-parallel size         -   8 GPUs / (tensor 3 x context 1) is not a whole number\n" in told
+    assert "  data-parallel size         -   8 GPUs / (tensor 3) is not a whole number\n" in told
 
 
 def test_many_recipes_are_a_table() -> None:

@@ -152,7 +152,7 @@ def _data_parallel(run: Run, places: Places) -> ShownLine:
         if (found := torn(size, run)) is not None:
             return ShownLine(label, "-", f"{_shared(found)} is not a whole number")
         split = [q for name in PARALLEL if isinstance(q := run.geometry.get(name), Quantity)]
-        return ShownLine(label, "", f"GPUs / {_group(split)}" if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.shown_in))
+        return ShownLine(label, "", _divided("GPUs", split) if split else unknown(size, Name.DATA_PARALLEL_SIZE, places, run.shown_in))
     found = fraction(size, run.framework.equations)
     if found is None:
         return ShownLine(label, number(size.value), origin(size, places, run.shown_in))
@@ -160,13 +160,13 @@ def _data_parallel(run: Run, places: Places) -> ShownLine:
 
 
 def _shared(found: Fraction) -> str:
-    """The GPUs and what they are divided by: `64 GPUs / (tensor 1 x context 1)`."""
-    top = " x ".join(count(q.value, q.name) for q in found.top)
-    return f"{top} / {_group(found.bottom)}" if found.bottom else top
+    """The GPUs and what they are divided by: `64 GPUs / (tensor 2 x context 4)`."""
+    return _divided(" x ".join(count(q.value, q.name) for q in found.top), found.bottom)
 
 
-def _group(sizes: Iterable[Quantity]) -> str:
-    return f"({' x '.join(map(degree, sizes))})"
+def _divided(top: str, sizes: Iterable[Quantity]) -> str:
+    bottom = " x ".join(degree(size) for size in sizes if size.value > 1)
+    return f"{top} / ({bottom})" if bottom else top
 
 
 def _world(run: Run, places: Places) -> ShownLine:
