@@ -172,6 +172,7 @@ class _Check:
         files += self._failed({file.path for file in files})
         files.sort(key=lambda file: (file.path, file.document))
         files = list(finalise.noted_once(self.reporting.compare(files, tuple(judged), internal), self.reporting.set_aside))
+        files = list(finalise.told_where_it_stands(files))
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         return Report(tuple(files), self.reporting.sources, used, _advice(files), (*internal, *self.guard.bugs))
 
