@@ -158,7 +158,7 @@ class TestRecipes:
             pytest.param("--nodes 2", "gbs scale takes recipes", id="no path"),
             pytest.param("- --nodes 2", "gbs scale takes recipes", id="standard input"),
             pytest.param("notes.yaml --nodes 2", "no recipe in notes.yaml that gbs knows", id="no recipe"),
-            pytest.param("sft.yaml --nodes 2 --gpus-per-node 8 --world-size 8", "is 16, but --world-size is 8", id="contradiction"),
+            pytest.param("sft.yaml --nodes 2 --gpus-per-node 8 --world-size 8", "is 16 GPUs, but --world-size is 8", id="contradiction"),
             pytest.param(
                 "sft.yaml --nodes 2 --from-nodes 3 --from-world-size 8",
                 "--from-world-size 8 is not a multiple of --from-nodes 3",

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import CLAIMED
 from pytest_gbs.claims.documents import Section, read_sections
-from pytest_gbs.model.command import below
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_SUBJECTS
-from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:

@@ -207,6 +207,8 @@ class Reporting:
 
     def compare(self, files: list[FileReport], judged: tuple[NodeClaim, ...], internal: list[Bug]) -> list[FileReport]:
         """`files` with what rules that compare recipes found; a claim that is violated already is not reported again."""
+        if not judged:
+            return files
         judgement = judge_file(judged, self.rules, Scope.REPOSITORY)
         internal.extend(judgement.internal)
         added: defaultdict[str, list[Finding]] = defaultdict(list)

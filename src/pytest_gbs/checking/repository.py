@@ -13,7 +13,7 @@ from pytest_gbs.claims.worlds import Nearby
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
 from pytest_gbs.files.worktree import listing
-from pytest_gbs.frameworks._own import all_called, all_hints, recogniser
+from pytest_gbs.frameworks._own import recogniser, words
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -61,8 +61,8 @@ class Repository:
         self._documents: dict[str, tuple[Document | Unreadable, ...]] = {}
         self._document_cache: DocumentCache | None = None
         self._recognise = recogniser(settings.frameworks)
-        self._hints = sorted({*launcher_hints(), *all_hints(settings.frameworks)})
-        self._called = all_called(settings.frameworks)
+        hints, self._called = words(settings.frameworks)
+        self._hints = sorted({*launcher_hints(), *hints})
         self._versions: Versions | None = None
 
     def recognise(self, document: Document, program: Program = NO_PROGRAM) -> Framework | None:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import upwards
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import Source, upwards
 
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree

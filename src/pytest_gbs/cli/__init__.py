@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_gbs.cli._commands import commands, find
+from pytest_gbs.cli._command import commands, find
 from pytest_gbs.cli._words import MARK, split, unmark
 from pytest_gbs.model.errors import GbsError
 

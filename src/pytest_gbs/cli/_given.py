@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.arithmetic.admissible import MOST_GPUS
 from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.errors import UsageError
@@ -22,24 +21,6 @@ def number(text: str) -> int:
 
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return found
-
-
-def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix: str = "--") -> CommandLineHardware:
-    """Return hardware of flags that start with `prefix`.
-
-    Raises:
-        UsageError: they contradict each other, or are more than gbs supports.
-    """
-    if nodes and per_node and world and nodes * per_node != world:
-        raise UsageError(
-            f"{prefix}nodes {nodes:,} x {prefix}gpus-per-node {per_node:,} is {nodes * per_node:,}, but {prefix}world-size is {world:,}"
-        )
-    for flag, divisor in (("nodes", nodes), ("gpus-per-node", per_node)):
-        if divisor and world and world % divisor:
-            raise UsageError(f"{prefix}world-size {world:,} is not a multiple of {prefix}{flag} {divisor:,}")
-    if (world or 1) > MOST_GPUS or (nodes or 1) * (per_node or 1) > MOST_GPUS:
-        raise UsageError(f"at most {MOST_GPUS:,} GPUs are supported")
-    return CommandLineHardware(nodes, per_node, world)
 
 
 def asked(paths: list[str], given: CommandLineHardware, config: str | None = None) -> Job:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from pytest_gbs import __version__
-from pytest_gbs.cli._commands import commands, find
+from pytest_gbs.cli._command import commands, find
 from pytest_gbs.cli._output import complain, emit
 
 _HEAD = """\

@@ -89,7 +89,7 @@ def job(arguments: argparse.Namespace) -> Job:
         SettingsError: the settings are broken.
     """
     folder = here()
-    given = _given(arguments)
+    given = hardware(arguments.nodes, arguments.gpus_per_node, arguments.world_size)
     paths = [_absolute(path, arguments) for path in arguments.paths]
     launches = [_existing(path) for path in arguments.launch]
     root = _root(paths or [folder], folder)
@@ -138,18 +138,22 @@ def _jobs(asked: int | None) -> int:
     return 1
 
 
-def _given(arguments: argparse.Namespace) -> CommandLineHardware:
-    """The hardware of the flags.
+def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix: str = "--") -> CommandLineHardware:
+    """The hardware of flags that start with `prefix`.
 
     Raises:
-        UsageError: they contradict each other.
+        UsageError: they contradict each other, or are more than gbs supports.
     """
-    nodes, per_node, world = arguments.nodes, arguments.gpus_per_node, arguments.world_size
-    if nodes and per_node and world and nodes * per_node != world:
-        raise UsageError(f"--nodes {nodes:,} x --gpus-per-node {per_node:,} is {nodes * per_node:,} GPUs, but --world-size is {world:,}")
-    for flag, divisor in (("--nodes", nodes), ("--gpus-per-node", per_node)):
+    each = (nodes or 1) * (per_node or 1)
+    if nodes and per_node and world and each != world:
+        raise UsageError(
+            f"{prefix}nodes {nodes:,} x {prefix}gpus-per-node {per_node:,} is {each:,} GPUs, but {prefix}world-size is {world:,}"
+        )
+    for flag, divisor in (("nodes", nodes), ("gpus-per-node", per_node)):
         if divisor and world and world % divisor:
-            raise UsageError(f"--world-size {world:,} is not a multiple of {flag} {divisor:,}")
+            raise UsageError(f"{prefix}world-size {world:,} is not a multiple of {prefix}{flag} {divisor:,}")
+    if max(world or 1, each) > MOST_GPUS:
+        raise UsageError(f"at most {MOST_GPUS:,} GPUs are supported")
     return CommandLineHardware(nodes, per_node, world)
 
 

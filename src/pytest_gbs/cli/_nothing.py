@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pytest_gbs.cli._input import Job
+from pytest_gbs.cli._output import complain
 from pytest_gbs.formats._summary import count, files, launches
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.report import Report, Role
 
 
-def found_something(report: Report, asked: Job) -> bool:
-    """Whether there is a recipe or a launch; of files that were named a launcher's own is enough."""
-    if report.recipes() or launches(report):
-        return True
-    return asked.names_file and any(file.role != Role.NEITHER for file in report.files)
+def exit_code(report: Report, asked: Job) -> int:
+    """0 if there is a recipe or a launch (of files that were named, a launcher's own is enough), else 3, with a line of why."""
+    if report.recipes() or launches(report) or (asked.names_file and any(file.role != Role.NEITHER for file in report.files)):
+        return 0
+    complain(_nothing_found(report, asked))
+    return 3
 
 
-def nothing_found(report: Report, asked: Job) -> str:
+def _nothing_found(report: Report, asked: Job) -> str:
     """One line: how many files were looked at, and how many frameworks' recipes would have been seen."""
     from pytest_gbs.frameworks import titles
 

@@ -146,12 +146,11 @@ def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int
         return 0 if arguments.exit_zero else 1
     if arguments.changed_since and not report.recipes():
         complain(f"no recipe changed since {arguments.changed_since}")
-    from pytest_gbs.cli._nothing import found_something, nothing_found
-
-    if arguments.hook or arguments.changed_since or found_something(report, asked):
+    if arguments.hook or arguments.changed_since or report.recipes():
         return 0
-    complain(nothing_found(report, asked))
-    return 3
+    from pytest_gbs.cli._nothing import exit_code
+
+    return exit_code(report, asked)
 
 
 def _report(asked: Job, arguments: argparse.Namespace) -> Report:

@@ -40,12 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
         complain(f"{file.path}: {file.problem}")
     if broken:
         return 1
-    from pytest_gbs.cli._nothing import found_something, nothing_found
+    from pytest_gbs.cli._nothing import exit_code
 
-    if found_something(report, asked):
-        return 0
-    complain(nothing_found(report, asked))
-    return 3
+    return exit_code(report, asked)
 
 
 def _shows(wanted: Format) -> Callable[[Report, Options], str]:

@@ -11,9 +11,8 @@ from pytest_gbs.composition._errors import CompositionError
 from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node
 from pytest_gbs.composition.composed import ProblemKind
 from pytest_gbs.composition.document_cache import DocumentCache
-from pytest_gbs.model.command import below
 from pytest_gbs.model.framework import Loader
-from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.location import Location, Source, Unreadable, below
 from pytest_gbs.model.record import NamedTuple
 
 _HEADER: Final = 512

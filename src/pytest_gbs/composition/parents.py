@@ -13,10 +13,9 @@ from pytest_gbs.composition._nodes import Branch, Budget, Items, Leaf, Node, cop
 from pytest_gbs.composition._to_document import to_document, without_values
 from pytest_gbs.composition.composed import Composed, ComposeProblem, ProblemKind
 from pytest_gbs.composition.document_cache import DocumentCache
-from pytest_gbs.model.command import below
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import DEEPEST_PARENTS, MOST_PARENTS
-from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.location import Location, Source, Unreadable, below
 from pytest_gbs.model.record import NamedTuple
 
 

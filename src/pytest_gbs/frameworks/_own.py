@@ -32,14 +32,12 @@ def recogniser(extra: tuple[Framework, ...]) -> Recognise:
     return recognise_own
 
 
-def all_hints(extra: tuple[Framework, ...]) -> tuple[str, ...]:
-    """Words of which at least one occurs in the text of every recipe, those of the tables `extra` too."""
-    return (*hints(), *build(("", number, table) for number, table in enumerate(extra)).hints) if extra else hints()
-
-
-def all_called(extra: tuple[Framework, ...]) -> tuple[str, ...]:
-    """Words of which at least one occurs in every Python program with a recipe, those of the tables `extra` too."""
-    return (*called(), *build(("", number, table) for number, table in enumerate(extra)).called) if extra else called()
+def words(extra: tuple[Framework, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Words of which one occurs in the text of every recipe, and of every program with one, those of the tables `extra` too."""
+    if not extra:
+        return hints(), called()
+    own = build(("", number, table) for number, table in enumerate(extra))
+    return (*hints(), *own.hints), (*called(), *own.called)
 
 
 def _has_file(table: Framework, path: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.document import Document, Mapping, Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below, upwards
 from pytest_gbs.model.quantity import Size
 from pytest_gbs.model.run import Companion, Run
 from pytest_gbs.readers import read
@@ -68,8 +68,6 @@ class Companions:
         if isinstance(node, Mapping):
             yield Companion(_within(document, key, node), named)
         elif isinstance(node, Scalar) and node.text.endswith(_SUFFIX):
-            from pytest_gbs.model.command import upwards
-
             folder = document.source.path.rpartition("/")[0]
             for place in dict.fromkeys(filter(None, map(partial(_below, name=node.text), ("", *upwards(folder))))):
                 found = self._read(place)
@@ -88,8 +86,6 @@ class Companions:
 
 def _below(folder: str, name: str) -> str | None:
     """The path of `name` as seen from `folder`; None if it leads out of the tree or is absolute."""
-    from pytest_gbs.model.command import below
-
     return None if name.startswith(("/", "~")) or "\\" in name or "\0" in name else below(folder, name)
 
 

@@ -17,11 +17,11 @@ from pytest_gbs.launches.mentions import like
 from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
 from pytest_gbs.launches.reach import Reach
-from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, below, name_of, upwards
+from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, name_of
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
-from pytest_gbs.model.location import Location, Source, Unreadable
+from pytest_gbs.model.location import Location, Source, Unreadable, below, upwards
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers import read

@@ -9,10 +9,10 @@ from typing import Final
 from pytest_gbs.arithmetic.near_miss import nearest
 from pytest_gbs.files.gitignore import IgnoreFile
 from pytest_gbs.files.regular import NOT_THERE
-from pytest_gbs.model.command import Command, Script, Word, below, upwards
+from pytest_gbs.model.command import Command, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.launch import LostFlags, MissingFile
-from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.location import Source, Unreadable, below, upwards
 from pytest_gbs.model.tree import Tree
 
 _READ: Final = (*CONFIGURATIONS, *SCRIPTS, ".py")

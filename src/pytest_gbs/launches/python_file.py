@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import upwards
 from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
+from pytest_gbs.model.location import upwards
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.program import parse
 

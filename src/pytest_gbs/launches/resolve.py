@@ -23,11 +23,11 @@ from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_python
-from pytest_gbs.model.command import Word, below
+from pytest_gbs.model.command import Word
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_CANDIDATES
-from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple

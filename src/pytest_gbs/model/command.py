@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from typing import Final
 
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, below
 from pytest_gbs.model.record import NamedTuple
 
 
@@ -129,26 +129,6 @@ class Word(NamedTuple):
             left = 0
         at = hull([part.use for part in kept]) or Location(self.at.source, self.at.stop, self.at.stop)
         return Word(self.text[count:] if self.text is not None else None, self.raw, at, tuple(kept))
-
-
-def upwards(folder: str) -> Iterator[str]:
-    """Yield `folder` and each folder above it, but for the root."""
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
-
-
-def below(folder: str, path: str) -> str | None:
-    """`path` as seen from the folder above `folder`, without `.` and `..`; None if it is not below it."""
-    steps: list[str] = []
-    for step in [*folder.split("/"), *path.split("/")]:
-        if step == "..":
-            if not steps:
-                return None
-            steps.pop()
-        elif step not in ("", "."):
-            steps.append(step)
-    return "/".join(steps)
 
 
 def hull(places: list[Location]) -> Location | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cache
 
 from pytest_gbs.model.record import NamedTuple
@@ -93,3 +94,23 @@ class Lines:
         stop = max(start, min(location.stop, len(self.text)))
         line, end_line = self.line_of(start), self.line_of(stop)
         return Position(line, start - self.starts[line - 1] + 1, end_line, stop - self.starts[end_line - 1] + 1)
+
+
+def upwards(folder: str) -> Iterator[str]:
+    """Yield `folder` and each folder above it, but for the root."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+
+
+def below(folder: str, path: str) -> str | None:
+    """`path` as seen from the folder above `folder`, without `.` and `..`; None if it is not below it."""
+    steps: list[str] = []
+    for step in [*folder.split("/"), *path.split("/")]:
+        if step == "..":
+            if not steps:
+                return None
+            steps.pop()
+        elif step not in ("", "."):
+            steps.append(step)
+    return "/".join(steps)

@@ -1,7 +1,7 @@
 """The pytest hooks that are there in every session: options, which paths are collected, and `@pytest.mark.gbs_recipes`.
 
 This module is imported by every pytest run wherever the package is installed, so it imports nothing that pytest has not
-loaded already. All that recipes need is in `pytest_items`, imported once recipes are asked for.
+loaded already. All that recipes need is in the other modules of this folder, imported once recipes are asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.pytest_plugin.installed import INSTALLED, WORKER_INPUT
+from pytest_gbs.pytest_plugin import INSTALLED, WORKER_INPUT
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

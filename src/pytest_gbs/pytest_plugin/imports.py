@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pytest_gbs.pytest_plugin.installed import INSTALLED, WORKER_INPUT
+from pytest_gbs.pytest_plugin import INSTALLED, WORKER_INPUT
 
 
 def import_path(config: pytest.Config) -> tuple[str, ...]:

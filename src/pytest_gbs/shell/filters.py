@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from pytest_gbs.model.command import Folder, Part, Word, below
+from pytest_gbs.model.command import Folder, Part, Word
 from pytest_gbs.model.digits import is_digits, whole_number
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, below
 from pytest_gbs.shell.arithmetic import InvalidExpression, evaluate
 from pytest_gbs.shell.limits import MOST_TURNS
 from pytest_gbs.shell.state import unknown

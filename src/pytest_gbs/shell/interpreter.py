@@ -19,12 +19,11 @@ from pytest_gbs.model.command import (
     Word,
     Wrapper,
     Written,
-    below,
     hull,
     name_of,
 )
 from pytest_gbs.model.digits import is_digits, whole_number
-from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import filters, patterns, quotes, slurm, truth, values
 from pytest_gbs.shell.arithmetic import HOLE, InvalidExpression, evaluate
