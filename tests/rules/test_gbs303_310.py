@@ -120,8 +120,8 @@ def test_a_search_that_goes_wrong_in_one_recipe_is_found(other: str, what: str, 
 
 def test_a_document_that_starts_the_script_does_not_repeat_it(tmp_path: Path) -> None:
     base = f"{KEYS}per_device_train_batch_size: 4\n"
-    files = {"recipes/a.yaml": base + STEPS, "recipes/b.yaml": base, "run.sh": search(), "README.md": "```bash\nsbatch run.sh {name}\n```\n"}
-    assert only(checked(tmp_path, files)).at.source == "run.sh"
+    files = {"recipes/a.yaml": base + STEPS, "recipes/b.yaml": base, "run.sh": search()}
+    assert only(checked(tmp_path, {**files, "README.md": "```bash\nsbatch run.sh {name}\n```\n"})).at.source == "run.sh"
 
 
 @pytest.mark.parametrize(

@@ -236,10 +236,11 @@ def told_where_it_stands(files: Sequence[FileReport]) -> Iterator[FileReport]:
     """Yield `files`, launchers without what the report on another file has at the place in that file where it stands."""
     known = {(each.at, each.code, each.message) for file in files for each in file.findings if each.at.source == file.path}
     for file in files:
-        if file.role == Role.LAUNCHER:
-            found = (each for each in file.findings if each.at.source == file.path or (each.at, each.code, each.message) not in known)
-            file = file._replace(findings=tuple(found))
-        yield file
+        if file.role != Role.LAUNCHER:
+            yield file
+            continue
+        found = (each for each in file.findings if each.at.source == file.path or (each.at, each.code, each.message) not in known)
+        yield file._replace(findings=tuple(found))
 
 
 def without_ignored(told: Outcomes, ignored: frozenset[str]) -> Heard:
