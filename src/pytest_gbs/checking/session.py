@@ -352,6 +352,8 @@ class _Check:
         source, documents = self.repository.documents(path, named)
         if not documents and (named or not path.endswith(PROGRAMS)):
             yield FileResult(path, Role.NEITHER, named, RecipeJudgement({}, ()), source)
+        if source is not None and path.endswith(PROGRAMS):
+            yield from self._schedules(source, named)
         statements, characters = MOST_STATEMENTS, MOST_COMMENT_CHARACTERS
         for document in documents:
             if isinstance(document, Unreadable):
@@ -366,6 +368,17 @@ class _Check:
                 if pending.runs:
                     statements -= len(pending.runs[0].declarations)
                     characters -= sum(map(readable, document.comments))
+                yield pending
+
+    def _schedules(self, source: Source, named: bool) -> Iterator[FileResult]:
+        """Yield what is wrong with the learning-rate schedules of a program."""
+        from pytest_gbs.readers.python import read_schedules
+
+        for schedule, comments in read_schedules(source):
+            judgement = judge_file(schedule, self.rules, Scope.SCHEDULE)
+            if judgement.outcomes or judgement.internal:
+                pending = FileResult(source.path, Role.NEITHER, named, judgement, source)
+                pending.suppressible, pending.part = comments, comments.part
                 yield pending
 
     def _not_all_read(self, judgement: RecipeJudgement, problem: Unreadable) -> RecipeJudgement:

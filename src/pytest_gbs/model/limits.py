@@ -60,6 +60,7 @@ DEEPEST_OVERRIDE: Final = 50  # brackets within each other in a Hydra override; 
 # Python programs and notebooks
 MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at; the value of a later one is unknown
 DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown
+MOST_SCHEDULES: Final = 20  # learning-rate schedules of a program; a later one is not read
 
 # Settings, and the tool's own files
 MOST_SETTINGS_BYTES: Final = 200_000  # bytes of a settings file; a larger one is a usage error

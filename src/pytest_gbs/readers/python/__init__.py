@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from pytest_gbs.model.document import Document
+from pytest_gbs.model.limits import LONGEST_PYTHON
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
-from pytest_gbs.readers.python.documents import read_documents, read_launched
+from pytest_gbs.readers.python.documents import document_of_comments, read_documents, read_launched
 from pytest_gbs.readers.python.program import Program, read_program
+from pytest_gbs.readers.python.schedules import schedules
 from pytest_gbs.readers.python.scopes import Scopes, read_scopes
 
 
@@ -22,6 +25,17 @@ def read_started(source: Source, line: CommandLine) -> tuple[tuple[Document, dic
     """The calls of a Python file that set a batch size, as they are when `line` starts it, each with the values that the line gives."""
     found = _program(source)
     return () if found is None else tuple(read_launched(*found, line))
+
+
+def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:
+    """The learning-rate schedules that a program hands to accelerate, each with the comments in the call that makes it."""
+    text = source.text
+    if len(text) > LONGEST_PYTHON or not (
+        "Accelerator" in text and "prepare" in text and ("get_scheduler" in text or "with_warmup" in text)
+    ):
+        return ()
+    found = _program(source)
+    return tuple((each, document_of_comments(found[0], call)) for each, call in schedules(*found)) if found is not None else ()
 
 
 @lru_cache(8)

@@ -66,6 +66,12 @@ def read_documents(program: Program) -> Iterator[Document]:
         yield Document(program.source, number, PYTHON, root, keyed, blocks, (), called, imports, rest, part)
 
 
+def document_of_comments(program: Program, node: ast.AST) -> Document:
+    """A document of nothing but the comments in and right above `node`."""
+    comments = _Comments(program).of_call(node, {}, alone=False)
+    return Document(program.source, 1, PYTHON, None, {}, comments, (), part=program.part(node))
+
+
 @cache
 def _batch() -> re.Pattern[str]:
     return re.compile(r"batch|accum", re.IGNORECASE)

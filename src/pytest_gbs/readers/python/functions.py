@@ -64,6 +64,11 @@ def _lost(node: ast.expr, evaluator: Evaluator) -> Lost:
     return Lost(*evaluator.program.span(node))
 
 
+def dotted(node: ast.AST) -> str:
+    """The text of a name or an attribute of one, `args.max_train_steps`; "" if it is anything else."""
+    return ".".join(_path(node) or ())
+
+
 def _path(node: ast.AST) -> list[str] | None:
     """The names of `cfg.train.global_batch_size`, None if it is anything else."""
     parts: list[str] = []
