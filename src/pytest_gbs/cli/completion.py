@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._commands import commands, find
+from pytest_gbs.cli._command import Command, commands, find
 from pytest_gbs.cli._output import emit
 from pytest_gbs.model.errors import UsageError
 
