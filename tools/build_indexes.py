@@ -1,4 +1,4 @@
-"""Writes down what can be told of tables, launchers and rules without loading them, and the tables ready to use.
+"""Writes down what can be told of tables, launchers, job files and rules without loading them, and the tables ready to use.
 
 The build hook (hatch_build.py) does it when a wheel is built or the checkout is installed; `python -m tools.build_indexes` does it by
 hand. Nothing depends on it but the time a start takes: if a file has changed since, the tables and modules themselves are read.
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest_gbs
 from pytest_gbs import frameworks, rules
 from pytest_gbs.files.plugins import PREBUILT, to_index
+from pytest_gbs.launches import jobs
 from pytest_gbs.launches import programs as launchers
 
 FOLDER = Path(pytest_gbs.__file__).parent / PREBUILT
@@ -20,6 +21,7 @@ def write(folder: Path, *, sealed: bool = False) -> list[Path]:
     """Write all indexes to `folder` and return them; `sealed` ones are for a wheel, whose files never change."""
     made = {
         "frameworks": to_index(frameworks.SEARCH, frameworks.to_write_down(), sealed=sealed),
+        "jobs": to_index(jobs.__path__, tuple(map(tuple, jobs.entries())), sealed=sealed),
         "launchers": to_index(launchers.__path__, tuple(map(tuple, launchers.entries())), sealed=sealed),
         "rules": to_index(rules.__path__, tuple(map(tuple, rules.entries())), sealed=sealed),
     }

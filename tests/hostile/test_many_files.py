@@ -55,7 +55,7 @@ def test_only_so_many_searches_of_a_script_are_checked(tmp_path: Path) -> None:
             "run.sh": search * (MOST_SEARCHES + 50) + "for c in $(ls); do\n" + LAUNCH.replace("sft.yaml", "$c") + "done\n",
         },
     )
-    found = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), (), lambda _: False).launches("run.sh")
+    found = Scripts(tree := WorkTree(str(tmp_path)), tuple(tree.paths()), lambda _: False).launches("run.sh")
     assert all(len(each.launch.greps) <= MOST_SEARCHES for each in found)
 
 

@@ -91,7 +91,7 @@ class Evidence:
         """
         from pytest_gbs.launches.find import Scripts
 
-        scripts = Scripts(self._repository.tree, (path,), (), lambda _: False)
+        scripts = Scripts(self._repository.tree, (path,), lambda _: False)
         given = {tuple(sorted((q.name, q.value) for q in found.launch.quantities)): found for found in scripts.launches(path)}
         sized = [found.launch.quantities for found in given.values() if found.launch.quantities]
         if not given:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.wording import agreement
@@ -14,6 +14,8 @@ from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
 from pytest_gbs.files.worktree import listing
 from pytest_gbs.frameworks._own import recogniser, words
+from pytest_gbs.launches.jobs import NAMES as JOB_NAMES
+from pytest_gbs.launches.jobs import may_be_job
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -95,7 +97,7 @@ class Repository:
     def scripts(self) -> Scripts | None:
         """The scripts of the tree, or None, at no cost, where it has no file that may hold a command line."""
         if self._scripts is None:
-            if not self._named_scripts and not any(_is_script(path) for path in self.all_paths):
+            if not self._named_scripts and not self.jobs and not any(_is_script(path) for path in self.all_paths):
                 return None
             self._scripts = self.make_scripts()
         return self._scripts
@@ -104,7 +106,19 @@ class Repository:
         """What reads the scripts of the tree, whether it has any or not."""
         from pytest_gbs.launches.find import Scripts
 
-        return Scripts(self.tree, self.all_paths, self.settings.exclude, lambda path: self._left_out(path, ""), self._named_scripts)
+        left_out = partial(self._left_out, below="")
+        return Scripts(self.tree, self.all_paths, left_out, self._named_scripts, self.jobs)
+
+    @cached_property
+    def jobs(self) -> frozenset[str]:
+        """The files of the tree whose texts say that they may describe jobs that launch training."""
+        found = set[str]()
+        for path in self.all_paths:
+            if path.endswith(JOB_NAMES):
+                source = self.tree.read(path)
+                if isinstance(source, Source) and may_be_job(source.text):
+                    found.add(path)
+        return frozenset(found)
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -170,6 +170,8 @@ class _Check:
             finished = self.guard.attempt(pending.path, partial(self.reporting.finish, pending), None)
             files += (finished,) if finished is not None else ()
         files += self._failed({file.path for file in files})
+        launching = {file.path for file in files if file.role == Role.LAUNCHER}
+        files = [file for file in files if file.role != Role.NEITHER or file.path not in launching]
         files.sort(key=lambda file: (file.path, file.document))
         files = list(finalise.noted_once(self.reporting.compare(files, tuple(judged), internal), self.reporting.set_aside))
         files = list(finalise.told_where_it_stands(files))

@@ -10,9 +10,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import NOT_TEXT
-from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
 from pytest_gbs.files.words import MATTERING
+from pytest_gbs.launches.jobs import read_job_file
 from pytest_gbs.launches.mentions import like
 from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
@@ -59,17 +59,23 @@ class FoundLaunch(NamedTuple):
 class Scripts:
     """The lazy memo of what the scripts of one tree launch, each read at most once.
 
-    `left_out` tells which of `paths` are not read; `named` are scripts that are read although the tree leaves them out.
+    `left_out` tells which of `paths` are not read; `named` are scripts that are read although the tree leaves them out, and `jobs`
+    are the files that may describe jobs.
     `unread` are those that were not read to their end, as far as they may launch training or were named.
     """
 
     def __init__(
-        self, tree: Tree, paths: Sequence[str], exclude: tuple[str, ...], left_out: Callable[[str], bool], named: Iterable[str] = ()
+        self,
+        tree: Tree,
+        paths: Sequence[str],
+        left_out: Callable[[str], bool],
+        named: Iterable[str] = (),
+        jobs: frozenset[str] = frozenset(),
     ) -> None:
         self.tree = tree
         self._all = paths
         self._named = frozenset(named)
-        self._exclude = exclude
+        self._jobs = jobs
         self._left_out = left_out
         self._paths: tuple[str, ...] | None = None
         self._known: frozenset[str] | None = None
@@ -89,8 +95,7 @@ class Scripts:
     def paths(self) -> tuple[str, ...]:
         """The files of the tree whose names say that they may hold command lines."""
         if self._paths is None:
-            kept = (path for path in self._all if reads(path) and not self._left_out(path))
-            listed = tuple(path for path in kept if not matches_any(path, self._exclude))
+            listed = tuple(path for path in self._all if (reads(path) or path in self._jobs) and not self._left_out(path))
             self._paths = tuple(sorted({*listed, *self._named})) if self._named else listed
         return self._paths
 
@@ -131,7 +136,9 @@ class Scripts:
                     yield found._replace(launch=found.launch._replace(kind=Kind.DOCUMENT), recipes=own)
 
     def _read(self, source: Source) -> tuple[FoundLaunch, ...]:
-        script = read_commands(source, self._sourced)
+        script = read_job_file(source, self._sourced) if source.path in self._jobs else read_commands(source, self._sourced)
+        if script is None:
+            return ()
         self.scripts[source.path] = script
         self._started, self._stops = MOST_STARTED, []
         found = tuple(islice(self._commands(script), MOST_LAUNCHES + 1))
@@ -232,7 +239,7 @@ class Scripts:
             self._started -= _COSTLY
             self._stops.append(Stop(f"{source.path}, which it starts, has {other.stopped.reason}", at))
         for each in other.commands:
-            yield from self._command(each, other, at, (*within, source.path))
+            yield from self._command(each._replace(machines=command.machines), other, at, (*within, source.path))
 
     def _around(self, script: Script) -> Surroundings:
         def launcher_file(word: Word, command: Command) -> LauncherFile | None:
@@ -316,7 +323,7 @@ class Scripts:
 
     def find(self, word: Word, command: Command, script: Script) -> str | None:
         """The path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""
-        folder = word.path
+        folder = _mounted(word.path, command)
         if folder.path is None or folder.path.startswith(("/", "~")):
             return None
         return self._existing(folder, command, script) or self._built_in(folder, command, script)
@@ -444,6 +451,14 @@ def _starts() -> tuple[str, ...]:
 def _grep() -> re.Pattern[str]:
     keys = "gradient_accumulation_steps|per_device_train_batch_size|train_batch_size|micro_batch_size"
     return re.compile(rf"grep[ \t]++(?:-\w++[ \t]++){{0,9}}+['\"]?((?:{keys}):?)[ \t]{{0,9}}['\"]?[ \t]++\"?\$\{{?(\w+)\}}?\"?")
+
+
+def _mounted(folder: Folder, command: Command) -> Folder:
+    """`folder` as a path below the file of the job that has it elsewhere on its machines."""
+    for target, source in command.machines.mounts if command.machines is not None else ():
+        if folder.path is not None and f"{folder.path}/".startswith(f"{target}/"):
+            return Folder(below(source, folder.path[len(target) :]))
+    return folder
 
 
 def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[str]:

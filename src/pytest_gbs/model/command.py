@@ -7,6 +7,7 @@ from typing import Final
 
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, below
+from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
 
 
@@ -175,13 +176,25 @@ class Wrapper(NamedTuple):
     directives: tuple[Directive, ...] = ()
 
 
+class Machines(NamedTuple):
+    """The machines that a job asks for: how many, and the GPUs of each; None where the job does not say it, or leaves a choice.
+
+    `mounts` are the folders of the tree that they have elsewhere: `("/configs", "recipes/configs")`.
+    """
+
+    nodes: Quantity | None = None
+    gpus_per_node: Quantity | None = None
+    mounts: tuple[tuple[str, str], ...] = ()
+
+
 class Command(NamedTuple):
     """One command that a script runs.
 
     `environment` holds the variables it gets: those before it and the exported ones, as far as the script sets them.
     `conditional` is true if it may not run at all: in a branch, a loop or a function that is not known. `wrappers` are
     the commands around it, the outermost first. `context` says where in the file: a target of a Makefile, a code block.
-    `meant` is true if no shell runs it, because quotes around it are broken, but the author means it.
+    `meant` is true if no shell runs it, because quotes around it are broken, but the author means it. `machines` are those of
+    the job that it is a part of, if a file describes one.
     """
 
     words: tuple[Word, ...]
@@ -192,6 +205,7 @@ class Command(NamedTuple):
     folder: Folder = Folder()
     context: str = ""
     meant: bool = False
+    machines: Machines | None = None
 
     @property
     def ends_with_args(self) -> bool:
@@ -255,6 +269,17 @@ class Script(NamedTuple):
     def complete(self) -> bool:
         """Whether all of it was read."""
         return self.stopped is None
+
+
+class Job(NamedTuple):
+    """A job that a file describes: a text for a shell, or else the words of one command; its variables, and where it runs."""
+
+    text: tuple[Part, ...]
+    words: tuple[Word, ...]
+    environment: tuple[Assignment, ...]
+    machines: Machines
+    folder: Folder = Folder()
+    context: str = ""
 
 
 class Invocation(NamedTuple):

@@ -37,6 +37,7 @@ class AccelerateCommand(NamedTuple):
 
     `named` is the word that names the file; `file` is None if it can't be read. `key` is how the option for the processes is
     spelled, where another program hands it on. `visible` are the devices that the command sees, None if the machine decides.
+    `counted` are those of the only machine of a job, on which no file of a user's says otherwise.
     """
 
     own: tuple[Word, ...]
@@ -44,6 +45,7 @@ class AccelerateCommand(NamedTuple):
     named: Word | None
     file: LauncherFile | None
     visible: Quantity | Unknown | None = None
+    counted: Quantity | None = None
 
     @property
     def chosen(self) -> bool:
@@ -70,7 +72,14 @@ def given(parts: Split, command: Command, surroundings: Surroundings) -> Acceler
     """What the options of `accelerate launch` and their file say."""
     named = option(parts.own, "--config_file")
     file = surroundings.launcher_file(named[1], command) if named is not None else None
-    return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file, devices(command))
+    counted = visible if isinstance(visible := devices(command), Quantity) and _is_alone(command) else None
+    return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file, visible, counted)
+
+
+def _is_alone(command: Command) -> bool:
+    """Whether a command runs on the only machine of a job."""
+    nodes = command.machines.nodes if command.machines is not None else None
+    return nodes is not None and nodes.value == 1
 
 
 def sizes(of: AccelerateCommand) -> tuple[_Size, ...]:
@@ -122,6 +131,8 @@ def _processes(of: AccelerateCommand) -> _Size:
     if of.opaque is not None:
         return Unknown(Name.WORLD_SIZE, reason(of.opaque), of.opaque.at)
     found = of.of_file(Name.WORLD_SIZE)
+    if found is None and of.counted is not None and of.named is None:
+        return of.counted._replace(name=Name.WORLD_SIZE)  # ACC launch.py:1250-1299: all devices of the machine
     if found is None:
         return Unknown(Name.WORLD_SIZE, Reason.AUTO if of.named is None else Reason.MISSING, of.named.at if of.named else None)
     hidden = of.file is not None and not of.file.distributed  # an option chose otherwise: its number counts again

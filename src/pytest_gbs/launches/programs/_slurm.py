@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.programs._words import note
+from pytest_gbs.launches.programs._words import note, world
 from pytest_gbs.model.command import Command, Directive, Wrapper, options
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.launch import Problem, Start, Surroundings
@@ -111,6 +111,10 @@ def tasks(stated: dict[str, Value]) -> Quantity | Unknown:
 
 def allocated(command: Command, surroundings: Surroundings) -> Quantity | None:
     """The GPUs of the job that a command runs in; None if the script leaves one of the factors open."""
+    if command.machines is not None:
+        nodes, each = command.machines.nodes, command.machines.gpus_per_node
+        found = world(nodes, each) if nodes is not None and each is not None else None
+        return found if isinstance(found, Quantity) and found.at is not None else None
     stated = job(command, surroundings) or step(command, surroundings)
     return _allocated(stated) if stated else None
 

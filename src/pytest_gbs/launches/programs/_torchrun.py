@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.programs._words import fallback, number, option, size, world
+from pytest_gbs.launches.programs._words import devices, fallback, number, option, size, world
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.launch import Problem
-from pytest_gbs.model.quantity import Name, Quantity, Unknown
+from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 
 # RUN get_args_parser: the options without a value; `use_env` is torch/distributed/launch.py's.
 SWITCHES: Final = frozenset(("standalone", "m", "module", "no_python", "run_path", "use_env", "h", "help"))
@@ -24,6 +24,9 @@ def sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, launcher
     """The world, the nodes and the processes on each: options, `PET_` variables (RUN action=env), or 1 (RUN defaults)."""
     nodes = _read(Name.NUM_NODES, option(own, *_NODES), command.variable("PET_NNODES"), opaque, launcher)
     each = _read(Name.GPUS_PER_NODE, option(own, *_EACH), command.variable("PET_NPROC_PER_NODE"), opaque, launcher)
+    visible = devices(command)
+    if visible is not None and isinstance(each, Unknown) and each.reason == Reason.AUTO:
+        each = visible  # RUN determine_local_world_size: as many as CUDA has devices
     return world(nodes, each), nodes, each
 
 

@@ -155,10 +155,10 @@ def world(nodes: Quantity | Unknown, each: Quantity | Unknown) -> Quantity | Unk
 
 
 def devices(command: Command) -> Quantity | Unknown | None:
-    """How many GPUs `CUDA_VISIBLE_DEVICES` names; None if the script does not set it."""
+    """How many GPUs `CUDA_VISIBLE_DEVICES` names, or each machine of the job has; None if nothing says it."""
     word = command.variable("CUDA_VISIBLE_DEVICES")
     if word is None:
-        return None
+        return command.machines.gpus_per_node if command.machines is not None else None
     names = (word.text or "").split(",")
     if word.text is None or not all(name.strip() for name in names) or "-1" in names:
         return Unknown(Name.GPUS_PER_NODE, reason(word) if word.text is None else Reason.MISSING, word.at)

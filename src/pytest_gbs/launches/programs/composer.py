@@ -10,7 +10,7 @@ from typing import Final
 
 from pytest_gbs.launches.programs._programs import behind
 from pytest_gbs.launches.programs._slurm import within
-from pytest_gbs.launches.programs._words import Split, names, option, reason, size, split
+from pytest_gbs.launches.programs._words import Split, devices, names, option, reason, size, split
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
 from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
@@ -33,6 +33,7 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
 def _sizes(parts: Split, command: Command) -> Iterator[Quantity | Unknown]:
     """Yield the world, then the processes on each node (CO _parse_args)."""
     each = _read(Name.GPUS_PER_NODE, option(parts.own, "--nproc", "-n"), command.variable("LOCAL_WORLD_SIZE"), "LOCAL_WORLD_SIZE")
+    each = each if each is not None else devices(command)
     world = _read(Name.WORLD_SIZE, option(parts.own, "--world_size"), command.variable("WORLD_SIZE"), "WORLD_SIZE")
     if parts.opaque is not None and world is None:
         yield Unknown(Name.WORLD_SIZE, reason(parts.opaque), parts.opaque.at)

@@ -21,7 +21,8 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
 def one_process(command: Command) -> Quantity | Unknown:
     """The world of one process: 1 if it sees one GPU, unknown if it may see more or start others itself."""
     visible = devices(command)
-    if visible is None:
+    nodes = command.machines.nodes if command.machines is not None else None
+    if visible is None or (command.machines is not None and (nodes is None or nodes.value > 1)):
         return Unknown(Name.WORLD_SIZE, Reason.MISSING)
     if isinstance(visible, Quantity):
         known = visible._replace(name=Name.WORLD_SIZE)

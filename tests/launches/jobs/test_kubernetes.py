@@ -1,0 +1,125 @@
+"""Jobs of Kubernetes as launches: containers with commands, variables and GPUs, on as many pods as the job has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import batches, checked, codes, launched, recipe
+
+RECIPE = recipe(4, 4, "")
+GPUS = "resources: {limits: {nvidia.com/gpu: 8}}"
+TORCHRUN = 'command: ["torchrun", "-m", "trl.scripts.sft", "--config", "sft.yaml"]'
+SFT = "-m trl.scripts.sft --config sft.yaml"
+SCRIPT = "command: [sh, -c]\n    args:\n    - {}\n      torchrun --nproc_per_node=gpu {}" + SFT + "\n"
+EIGHT = TORCHRUN.replace('"torchrun"', '"torchrun", "--nproc_per_node=8"')
+POD = f"{{containers: [{{name: a, {TORCHRUN}, {GPUS}}}]}}"
+
+
+def of_kind(kind: str, spec: str, version: str = "v1") -> str:
+    """A resource of this kind."""
+    return f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n"
+
+
+def container(words: str, gpus: object = 8, more: str = "{}") -> str:
+    """A pod of one container."""
+    limits = f"{{limits: {{nvidia.com/gpu: {gpus}}}}}" if gpus else "{}"
+    return of_kind("Pod", f"\n  containers:\n  - name: a\n    resources: {limits}\n    env: {more}\n    {words}\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"kind: Job\nspec: {{template: {{spec: {POD}}}}}\n", id="no version"),
+        pytest.param(of_kind("Deployment", f"{{template: {{spec: {POD}}}}}"), id="what serves"),
+        pytest.param(of_kind("Job", "{template: {spec: {containers: [{image: b}]}}}"), id="the image's own command"),
+        pytest.param(of_kind("Job", "[]"), id="no mapping"),
+        pytest.param(of_kind("Job", "{template: {spec: {containers: {name: a}}}}"), id="no list"),
+        pytest.param(container("command: [torchrun, {a: b}]"), id="a word that is none"),
+        pytest.param(of_kind("Job", "{template: {spec: {{ .Values.pod }}}}"), id="a template of Helm"),
+        pytest.param(container("command: [sh, -c, 'echo torchrun']"), id="nothing that trains"),
+    ],
+)
+def test_what_launches_nothing_is_silent(tmp_path: Path, text: str) -> None:
+    found = checked(tmp_path, {"sft.yaml": recipe(), "job.yaml": text})
+    assert launched(found) == []
+    assert codes(found) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "gpus", "batch"),
+    [
+        pytest.param("command: [torchrun, --nproc_per_node=8, -m, trl.scripts.sft, --config, sft.yaml]", 8, 128, id="a list"),
+        pytest.param("command: [torchrun]\n    args: [--nproc-per-node, '4', -m, trl.scripts.sft, --config, sft.yaml]", 8, 64, id="args"),
+        pytest.param("args: [accelerate, launch, -m, trl.scripts.sft, --config, sft.yaml]", 2, 32, id="all GPUs of the pod"),
+        pytest.param("args: [accelerate, launch, -m, trl.scripts.sft, --config, sft.yaml]", None, None, id="no GPUs are stated"),
+        pytest.param("args: [accelerate, launch, -m, trl.scripts.sft, --config, sft.yaml]", "'2'", 32, id="a number in quotes"),
+        pytest.param(SCRIPT.format("|", "\\\n        "), 4, 64, id="a text for a shell"),
+        pytest.param(SCRIPT.format(">-", "\n      "), 4, 64, id="a folded text"),
+        pytest.param(SCRIPT.format(">-", "\n\n      "), 4, None, id="a folded text, cut by an empty line"),
+        pytest.param(f"command: [sh, -c, torchrun --nproc_per_node=gpu\n      {SFT}]", 4, 64, id="a plain text"),
+        pytest.param(f'command: [sh, -c, "torchrun --nproc_per_node=2 \\\n      {SFT}"]', 4, None, id="an escape"),
+    ],
+)
+def test_words_and_gpus_of_a_container(tmp_path: Path, words: str, gpus: object, batch: int | None) -> None:
+    found = batches(checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": container(words, gpus)}))
+    assert found == ([batch] if batch is not None or gpus is None else [])
+
+
+@pytest.mark.parametrize(
+    ("words", "batch"),
+    [
+        ("command: [torchrun, --nproc_per_node=$(GPUS), -m, trl.scripts.sft, --config, sft.yaml]", 32),
+        ("command: [torchrun, --nproc_per_node=$(SECRET), -m, trl.scripts.sft, --config, sft.yaml]", None),
+        ("command: [torchrun, --nproc_per_node=$(OTHER), -m, trl.scripts.sft, --config, sft.yaml]", None),
+        ("command: [sh, -c, torchrun --nproc_per_node=$GPUS -m trl.scripts.sft --config sft.yaml]", 32),
+        ("command: [sh, -c, torchrun --nproc_per_node=$(GPUS) -m trl.scripts.sft --config sft.yaml]", 32),
+        ("command: [sh, -c, torchrun --nproc_per_node=$(nproc) -m trl.scripts.sft --config sft.yaml]", None),
+    ],
+)
+def test_variables_of_a_container(tmp_path: Path, words: str, batch: int | None) -> None:
+    variables = "[{name: GPUS, value: '2'}, {name: SECRET, valueFrom: {secretKeyRef: {name: a, key: b}}}]"
+    assert batches(checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": container(words, 8, variables)})) == [batch]
+
+
+TRAIN = f"{{numNodes: 2, numProcPerNode: 8, {TORCHRUN}, resourcesPerNode: {{limits: {{nvidia.com/gpu: 8}}}}}}"
+REPLICAS = f"{{Master: {{replicas: 1, template: {{spec: {POD}}}}}, Worker: {{replicas: 3, template: {{spec: {POD}}}}}}}"
+MPI = "command: [mpirun, -np, '16', python, -m, trl.scripts.sft, --config, sft.yaml]"
+LAUNCHER = f"{{template: {{spec: {{containers: [{{name: a, {MPI}}}]}}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "batch"),
+    [
+        pytest.param("PyTorchJob", f"{{nprocPerNode: '8', pytorchReplicaSpecs: {REPLICAS}}}", 512, id="4 pods of 8"),
+        pytest.param("PyTorchJob", f"{{pytorchReplicaSpecs: {REPLICAS}}}", 64, id="4 pods of 1 process"),
+        pytest.param("PyTorchJob", f"{{nprocPerNode: auto, pytorchReplicaSpecs: {REPLICAS}}}", 512, id="all GPUs of each pod"),
+        pytest.param(
+            "PyTorchJob", f"{{nprocPerNode: '8', elasticPolicy: {{maxReplicas: 4}}, pytorchReplicaSpecs: {REPLICAS}}}", None, id="elastic"
+        ),
+        pytest.param("TrainJob", f"{{trainer: {TRAIN}}}", 256, id="TrainJob"),
+        pytest.param("TrainJob", f"{{trainer: {TRAIN.replace('numNodes: 2, ', '')}}}", None, id="the runtime says how many nodes"),
+        pytest.param("MPIJob", f"{{mpiReplicaSpecs: {{Launcher: {LAUNCHER}}}}}", 256, id="MPIJob"),
+        pytest.param("Job", f"{{template: {{spec: {POD.replace(TORCHRUN, EIGHT)}}}}}", 128, id="Job"),
+        pytest.param("Job", f"{{tasks: [{{replicas: 2, template: {{spec: {POD}}}}}]}}", 16, id="volcano: torchrun's own numbers"),
+        pytest.param(
+            "JobSet", f"{{replicatedJobs: [{{replicas: 2, template: {{spec: {{template: {{spec: {POD}}}}}}}}}]}}", 16, id="JobSet"
+        ),
+        pytest.param(
+            "LeaderWorkerSet", f"{{leaderWorkerTemplate: {{size: 2, workerTemplate: {{spec: {POD}}}}}}}", 16, id="LeaderWorkerSet"
+        ),
+    ],
+)
+def test_pods_of_a_job(tmp_path: Path, kind: str, spec: str, batch: int | None) -> None:
+    assert batches(checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": of_kind(kind, spec)})) == [batch]
+
+
+def test_each_document_is_a_job_and_places_are_those_of_the_file(tmp_path: Path) -> None:
+    small = container("command: [torchrun, --nproc_per_node=8, -m, trl.scripts.sft, --config, sft.yaml]", 4)
+    text = f"{of_kind('Job', f'{{template: {{spec: {POD}}}}}')}---\n{small}"
+    found = checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": text})
+    assert batches(found) == [16, 128]
+    (finding,) = (each for each in found.findings() if each.code == "GBS304")
+    assert text[finding.at.start :].startswith("8, -m")
+    assert text[finding.related[0].at.start :].startswith("4}")
