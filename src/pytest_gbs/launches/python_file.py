@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
-from pytest_gbs.model.location import upwards
+from pytest_gbs.model.limits import MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
+from pytest_gbs.model.location import Source, upwards
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python.program import parse
-
-if TYPE_CHECKING:
-    import ast
+from pytest_gbs.readers.python import read_tree
 
 # Modules whose parsers of arguments have nothing to do with a framework, and parsers of frameworks.
 _PARSERS: Final = frozenset(
@@ -40,12 +38,10 @@ class PythonFile(NamedTuple):
 
 
 @lru_cache(64)
-def read_python(text: str) -> PythonFile | None:
-    """What `text` imports, None where it is not Python or longer than anyone writes."""
-    import ast
-
-    tree = parse(text) if len(text) <= LONGEST_PYTHON else None
-    if not isinstance(tree, ast.Module):
+def read_imports(source: Source) -> PythonFile | None:
+    """What a Python file imports, and the fields of its classes; None if Python's parser refuses it."""
+    tree = read_tree(source)
+    if tree is None:
         return None
     nodes = tuple(ast.walk(tree))
     modules = {each.asname or each.name.partition(".")[0]: each for node in nodes if isinstance(node, ast.Import) for each in node.names}
@@ -60,8 +56,6 @@ def read_python(text: str) -> PythonFile | None:
 
 def _taken(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
     """Yield the names of `from module import name`."""
-    import ast
-
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
             module = "." * node.level + (f"{node.module}." if node.module else "")
@@ -70,8 +64,6 @@ def _taken(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
 
 def _looked_up(nodes: tuple[ast.AST, ...], named: dict[str, str]) -> Iterator[str]:
     """Yield the names that are looked up in a module: `transformers.Trainer`."""
-    import ast
-
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in named:
             yield f"{named[node.value.id]}.{node.attr}"
@@ -79,8 +71,6 @@ def _looked_up(nodes: tuple[ast.AST, ...], named: dict[str, str]) -> Iterator[st
 
 def _fields(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
     """Yield the fields of classes that have a value of their own: `per_device_train_batch_size: int = 4`."""
-    import ast
-
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             yield from (

@@ -22,11 +22,11 @@ from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProble
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
-from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_python
+from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_imports
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
-from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_CANDIDATES
+from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
@@ -359,7 +359,7 @@ class LaunchResolver:
     def _opened(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What the program's own file makes of the command line, if it sets up a single trainer by itself."""
         source = self._tree.read(found.program) if found.program is not None and not found.missing else None
-        if not isinstance(source, Source) or len(source.text) > LONGEST_PYTHON or "batch" not in source.text:
+        if not isinstance(source, Source) or "batch" not in source.text:
             return None
         world = next((size.value for size in found.start.sizes if isinstance(size, Quantity) and size.name == Name.WORLD_SIZE), None)
         opened = self._started(found, source, world)
@@ -414,14 +414,14 @@ class LaunchResolver:
         """Yield the program of a launch by name, then with what its file imports, and with what a file imports that only starts others."""
         yield Program(_program_name(found), alone=True), None
         source = self._tree.read(found.program) if found.program is not None else None
-        file = read_python(source.text) if isinstance(source, Source) else None
+        file = read_imports(source) if isinstance(source, Source) else None
         if file is None or found.program is None:
             return
         yield Program("", file.imports, alone=True), file
         if file.thin:
             for path in imported_paths(file, found.program):
                 inner = self._tree.read(path)
-                read = read_python(inner.text) if isinstance(inner, Source) else None
+                read = read_imports(inner) if isinstance(inner, Source) else None
                 file = file.together(read) if read is not None else file
             yield Program("", file.imports, alone=True), file
 

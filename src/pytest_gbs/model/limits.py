@@ -58,7 +58,9 @@ LONGEST_OVERRIDE: Final = 20_000  # characters of a Hydra override; a longer one
 DEEPEST_OVERRIDE: Final = 50  # brackets within each other in a Hydra override; a deeper one is not understood
 
 # Python programs and notebooks
-MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at; the value of a later one is unknown
+LONGEST_PYTHON: Final = 200_000  # characters of a program, of a notebook without outputs; what a longer one sets or imports is not known
+MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at, keys and values of its recipes; later ones are not known
+MOST_BINDINGS: Final = 100  # assignments of a name, calls of a function, options of a name; with more, what they give is unknown
 DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown
 MOST_SCHEDULES: Final = 20  # learning-rate schedules of a program; a later one is not read
 
@@ -98,7 +100,6 @@ MOST_CANDIDATES: Final = 200  # recipes that a name with a variable in it may st
 MOST_DEEPY_FILES: Final = 50  # configuration files of one `deepy.py` command; a command with more is not checked
 MOST_THIN_STATEMENTS: Final = 25  # statements of a program that only starts another one; what a larger one imports is not looked into
 MOST_IMPORTED_PATHS: Final = 200  # paths at which such a program may have what it imports; the rest is not looked at
-LONGEST_PYTHON: Final = 300_000  # characters of a Python program that a launch runs; what a longer one imports or does is not known
 
 # Git revisions
 MOST_TREE_ENTRIES: Final = 500_000  # files and folders of a commit; a larger one is a usage error

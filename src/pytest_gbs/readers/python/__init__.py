@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from functools import lru_cache
 
 from pytest_gbs.model.document import Document
-from pytest_gbs.model.limits import LONGEST_PYTHON
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
@@ -23,23 +23,35 @@ def read_python(source: Source) -> tuple[Document | Unreadable, ...]:
 
 def read_started(source: Source, line: CommandLine) -> tuple[tuple[Document, dict[KeyPath, Location]], ...]:
     """The calls of a Python file that set a batch size, as they are when `line` starts it, each with the values that the line gives."""
-    found = _program(source)
-    return () if found is None else tuple(read_launched(*found, line))
+    program = _program(source)
+    return () if program is None else tuple(read_launched(program, _scopes(program.tree), line))
 
 
 def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:
     """The learning-rate schedules that a program hands to accelerate, each with the comments in the call that makes it."""
     text = source.text
-    if len(text) > LONGEST_PYTHON or not (
-        "Accelerator" in text and "prepare" in text and ("get_scheduler" in text or "with_warmup" in text)
-    ):
+    if "Accelerator" not in text or "prepare" not in text or not ("get_scheduler" in text or "with_warmup" in text):
         return ()
-    found = _program(source)
-    return tuple((each, document_of_comments(found[0], call)) for each, call in schedules(*found)) if found is not None else ()
+    program = _program(source)
+    if program is None:
+        return ()
+    return tuple((each, document_of_comments(program, call)) for each, call in schedules(program, _scopes(program.tree)))
 
 
-@lru_cache(8)
-def _program(source: Source) -> tuple[Program, Scopes] | None:
+def read_tree(source: Source) -> ast.Module | None:
+    """The syntax tree of a Python file; None if Python's parser refuses it."""
+    program = _program(source)
+    return None if program is None else program.tree
+
+
+@lru_cache(2)
+def _program(source: Source) -> Program | None:
     """The program in `source`, which many commands may start, parsed once; None if Python's parser refuses it."""
     program = read_program(source)
-    return None if isinstance(program, Unreadable) else (program, read_scopes(program.tree))
+    return None if isinstance(program, Unreadable) else program
+
+
+@lru_cache(2)
+def _scopes(tree: ast.Module) -> Scopes:
+    """What `tree` binds, looked for once."""
+    return read_scopes(tree)

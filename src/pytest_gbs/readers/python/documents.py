@@ -6,21 +6,24 @@ import ast
 import re
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
+from typing import TypeAlias
 
 from pytest_gbs.model.document import DICTIONARY, FUNCTION, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_NODES
+from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_EVALUATED
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.readers.command_settings import CommandLine
-from pytest_gbs.readers.index import follow
+from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.functions import configurations
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
-from pytest_gbs.readers.python.values import Evaluator, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.values import Entry, Evaluator, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.scalar import COMPUTED
+
+_Found: TypeAlias = tuple[str, ast.AST, Table]  # what is called, or `DICTIONARY` and so on, where, and what it has
 
 
 def read_launched(program: Program, scopes: Scopes, line: CommandLine) -> Iterator[tuple[Document, dict[KeyPath, Location]]]:
@@ -31,39 +34,41 @@ def read_launched(program: Program, scopes: Scopes, line: CommandLine) -> Iterat
     evaluator = Evaluator(program, scopes, line)
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return
-    imports = _imports(scopes)
-    for number, (called, node, table) in enumerate(islice(_calls(scopes, evaluator), MOST_DOCUMENTS), 1):
-        root = _mapping(table, 0, [MOST_NODES])
-        rest = None if table.rest is None else Location(program.source.path, table.rest.start, table.rest.stop)
+    found = islice(_calls(scopes, evaluator), MOST_DOCUMENTS)
+    for document, (_, _, table) in _documents(program, scopes, found):
         given: dict[KeyPath, Location] = {
             (name,): value.at for name, (_, value) in table.entries.items() if isinstance(value, (Known, Lost)) and value.at is not None
         }
-        keyed, part = follow(root, MOST_NODES), program.part(node)
-        yield Document(program.source, number, PYTHON, root, keyed, (), (), called, imports, rest, part), given
-
-
-def _imports(scopes: Scopes) -> frozenset[str]:
-    return frozenset(name.partition(".")[0] for name in (*scopes.imported.values(), *(name for name, _ in scopes.stars)))
+        yield document, given
 
 
 def read_documents(program: Program) -> Iterator[Document]:
     """Yield the documents of `program` in the order of its text, at most `MOST_DOCUMENTS` of them."""
     scopes = read_scopes(program.tree)
     evaluator = Evaluator(program, scopes)
-    found = [*_calls(scopes, evaluator), *_dictionaries(scopes, evaluator)]
+    found = [*islice(_calls(scopes, evaluator), MOST_DOCUMENTS), *islice(_dictionaries(scopes, evaluator), MOST_DOCUMENTS)]
     found += ((FUNCTION, node, table) for node, table in configurations(scopes, evaluator) if _batch().search(" ".join(_keys_of(table, 0))))
     module = _module(program, scopes, evaluator)
-    imports = _imports(scopes)
     comments = _Comments(program)
     found.sort(key=lambda each: each[2].start)
     alone = len(found) == 1
-    for number, (called, node, table) in enumerate([*module, *found][:MOST_DOCUMENTS], 1):
-        root = _mapping(table, 0, [MOST_NODES])
-        keyed = follow(root, MOST_NODES)
+    for document, (called, node, _) in _documents(program, scopes, [*module, *found][:MOST_DOCUMENTS]):
+        blocks = comments.of_module(document.keyed) if called == MODULE else comments.of_call(node, document.keyed, alone)
+        yield document._replace(comments=blocks)
+
+
+def _documents(program: Program, scopes: Scopes, found: Iterable[_Found]) -> Iterator[tuple[Document, _Found]]:
+    """Yield a document for each of `found`, without comments, as long as they are no more than is looked at."""
+    imports = frozenset(name.partition(".")[0] for name in (*scopes.imported.values(), *(name for name, _ in scopes.stars)))
+    left = [MOST_EVALUATED]
+    for number, (called, node, table) in enumerate(found, 1):
+        root = _mapping(table, 0, left)
+        if left[0] < 0:
+            return
         rest = None if table.rest is None else Location(program.source.path, table.rest.start, table.rest.stop)
-        blocks = comments.of_module(root) if called == MODULE else comments.of_call(node, keyed, alone)
         part = "" if called == MODULE else program.part(node)
-        yield Document(program.source, number, PYTHON, root, keyed, blocks, (), called, imports, rest, part)
+        keyed = follow(root, MOST_EVALUATED)
+        yield Document(program.source, number, PYTHON, root, keyed, (), (), called, imports, rest, part), (called, node, table)
 
 
 def document_of_comments(program: Program, node: ast.AST) -> Document:
@@ -98,17 +103,23 @@ def _keys_of(table: Table, depth: int) -> Iterator[str]:
             yield from _keys_of(inner, depth + 1)
 
 
-def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST, Table]]:
+def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     """Yield each call of an imported class, or of one that this file makes from it, that names a batch size."""
+    fields: dict[ast.ClassDef, dict[str, Entry]] = {}
     for call, scope in scopes.calls:
         definition = evaluator.definition(call.func, scope)
         name = _imported(evaluator, scopes, call.func, definition)
         if not name or not name.rpartition(".")[2][:1].isupper():
             continue
         table = evaluator.keywords(call, scope)
-        for each in evaluator.ancestry(definition) if definition is not None else ():
-            for field in scopes.inner[each].names.values() if _batch().search(" ".join(scopes.inner[each].names)) else ():
-                _add_field(table, field[0].node, each, evaluator)
+        if definition is not None:
+            if definition not in fields:
+                fields[definition] = _fields(definition, scopes, evaluator)
+            evaluator.left -= len(fields[definition])
+            if evaluator.left < 0:
+                return
+            for field, entry in fields[definition].items():
+                table.entries.setdefault(field, entry)
         table = _with_attributes(table, call, scope, scopes, evaluator)
         if _sets_batch(table):
             yield name, call, table
@@ -117,45 +128,42 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST,
 def _imported(evaluator: Evaluator, scopes: Scopes, func: ast.expr, definition: ast.ClassDef | None) -> str:
     """The name under which the class that is called was imported, or the class that it is made from; "" if there is none."""
     if definition is None:
-        name = evaluator.qualified(func)
+        name = scopes.qualified(func)
         return name if "." in name and not name.startswith(".") else ""
     for each in evaluator.ancestry(definition):
         for base in each.bases:
             if evaluator.definition(base, scopes.module) is None:
-                name = evaluator.qualified(base)
+                name = scopes.qualified(base)
                 if "." in name and not name.startswith("."):
                     return name
     return ""
 
 
-def _add_field(table: Table, node: ast.AST, definition: ast.ClassDef, evaluator: Evaluator) -> None:
-    """Add to `table` the default that a class of this file gives a field, where the call does not set it."""
-    target = node.target if isinstance(node, ast.AnnAssign) else None
-    if isinstance(target, ast.Name) and target.id not in table.entries:
-        value = evaluator.field(definition, target.id)
-        if value is not None:
-            table.entries[target.id] = evaluator.program.span(target), value
+def _fields(definition: ast.ClassDef, scopes: Scopes, evaluator: Evaluator) -> dict[str, Entry]:
+    """The defaults that a class of this file and its bases in this file give fields, of those among them that name a batch size."""
+    found: dict[str, Entry] = {}
+    for each in evaluator.ancestry(definition):
+        names = scopes.inner[each].names
+        for name, bindings in names.items() if _batch().search(" ".join(names)) else ():
+            target = bindings[0].node.target if isinstance(bindings[0].node, ast.AnnAssign) else None
+            value = evaluator.field(each, name) if target is not None and name not in found else None
+            if target is not None and value is not None:
+                found[name] = evaluator.program.span(target), value
+    return found
 
 
 def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes, evaluator: Evaluator) -> Table:
     """`table` with the attributes that are set on what the call made: `args.gradient_accumulation_steps = 4`."""
-    names = [name for name, bindings in scope.names.items() if any(each.value is call for each in bindings)]
-    for name in names:
-        for statement, target, where, branch in scopes.changes.get(name, ()):
-            if not isinstance(target, ast.Attribute) or statement.lineno < call.lineno:
-                continue
-            once = len(scope.names[name]) == 1 and where is scope and not branch
-            straight = once and isinstance(statement, ast.Assign) and target in statement.targets
-            start = evaluator.program.span(target)
-            lost = evaluator._lost(target)
-            table.entries[target.attr] = (
-                start,
-                evaluator.value(statement.value, where) if straight and statement.value is not None else lost,
-            )
+    for name in scope.named.get(call, ()):
+        for change in scopes.changes.get(name, ()):
+            if isinstance(change.target, ast.Attribute) and change.statement.lineno >= call.lineno:
+                given = change.assigned(scope, sys.maxsize) if len(scope.names[name]) == 1 else None
+                value = evaluator.value(given, scope) if given is not None else evaluator.lost(change.target)
+                table.entries[change.target.attr] = evaluator.program.span(change.target), value
     return table
 
 
-def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, ast.AST, Table]]:
+def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     """Yield each dictionary that is written out and holds a batch size, outermost ones alone; none whose caller may change it."""
     inside: set[ast.AST] = set()
     for node, scope in scopes.dictionaries:  # an outer one comes before those in it
@@ -163,7 +171,7 @@ def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, a
             continue
         if any(isinstance(key, ast.Constant) and isinstance(key.value, str) and _batch().search(key.value) for key in node.keys):
             inside.update(ast.walk(node))
-            names = [name for name, bindings in scope.names.items() if any(each.value is node for each in bindings)]
+            names = scope.named.get(node, ())
             table = evaluator.value(node, scope)
             if isinstance(table, Table) and scope.returned.isdisjoint((node, *names)):
                 for name in names:
@@ -171,7 +179,7 @@ def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[str, a
                 yield DICTIONARY, node, table
 
 
-def _module(program: Program, scopes: Scopes, evaluator: Evaluator) -> list[tuple[str, ast.AST, Table]]:
+def _module(program: Program, scopes: Scopes, evaluator: Evaluator) -> list[_Found]:
     """The names that the module itself binds, as a configuration that is a Python file has them."""
     names = scopes.module.names
     if not _batch().search(" ".join(names)):
@@ -228,6 +236,7 @@ class _Comments:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.found: dict[int, tuple[int, str, bool]] | None = None
+        self.numbers: list[int] = []  # of the lines with a comment, ascending
 
     def _read(self) -> dict[int, tuple[int, str, bool]]:
         if self.found is None:
@@ -237,9 +246,10 @@ class _Comments:
                 if match[1]:
                     line = lines.line_of(match.start())
                     self.found[line] = match.start(), match[1], not text[lines.starts[line - 1] : match.start()].strip()
+            self.numbers = list(self.found)
         return self.found
 
-    def of_call(self, node: ast.AST, keyed: dict[KeyPath, tuple[Node, Node]], alone: bool) -> tuple[CommentBlock, ...]:
+    def of_call(self, node: ast.AST, keyed: Index, alone: bool) -> tuple[CommentBlock, ...]:
         """The comments within a call, right above it, behind or above what gives its values, and at the top of a file with one recipe."""
         comments = self._read()
         text = self._docstring(node)
@@ -248,12 +258,14 @@ class _Comments:
         keys = self._keys(keyed)
         first: int = getattr(node, "lineno", 1)
         last: int = getattr(node, "end_lineno", first)
-        lines = {line for line in comments if first <= line <= last} | (keys.keys() & comments.keys())
+        within = self.numbers[bisect_left(self.numbers, first) : bisect_right(self.numbers, last)]
+        lines = {*within, *(keys.keys() & comments.keys())}
         parts = {line: [line] for line in lines}
         for line in keys:  # a comment above the field or the option whose default is the value
             over = self._above(line) if not first <= line <= last else []
             parts.update({over[0]: over} if over else {})
-        blocks = [self._block(each, *self._owner(each[-1], keys)) for _, each in sorted(parts.items())]
+        below = sorted(keys)
+        blocks = [self._block(each, *self._owner(each[-1], keys, below)) for _, each in sorted(parts.items())]
         above = self._above(first)
         if above:
             blocks.insert(0, self._block(above, None, HEADER))
@@ -262,10 +274,11 @@ class _Comments:
             blocks.insert(0, self._block(top, None, HEADER))
         return (*text, *blocks)
 
-    def of_module(self, root: Mapping) -> tuple[CommentBlock, ...]:
+    def of_module(self, keyed: Index) -> tuple[CommentBlock, ...]:
         """All comments outside of functions, those behind a name its own."""
-        keys = self._keys({(key.text,): (key, value) for key, value in root.entries if isinstance(key, Scalar)}, values=False)
-        return tuple(self._block([line], *self._owner(line, keys)) for line in sorted(self._read()))
+        keys = self._keys({path: entry for path, entry in keyed.items() if len(path) == 1}, values=False)
+        below = sorted(keys)
+        return tuple(self._block([line], *self._owner(line, keys, below)) for line in self._read())
 
     def _docstring(self, node: ast.AST) -> tuple[CommentBlock, ...]:
         """What the docstring of a function says, as a comment above what it makes."""
@@ -277,14 +290,16 @@ class _Comments:
         stop = self.program.offset(constant.end_lineno or constant.lineno, constant.end_col_offset or 0)
         texts: list[str] = []
         pieces: list[tuple[int, int]] = []
+        length = 0
         for line in self.program.text[start:stop].split("\n"):
             text = line.lstrip().lstrip("rRuU").lstrip("\"'") if not texts else line.lstrip()
-            pieces.append((sum(map(len, texts)) + len(texts), self.program.place(start + len(line) - len(text))))
+            pieces.append((length, self.program.place(start + len(line) - len(text))))
             texts.append(text.rstrip().rstrip("\"'"))
+            length += len(texts[-1]) + 1
             start += len(line) + 1
         return (CommentBlock("\n".join(texts), tuple(pieces), None, HEADER),)
 
-    def _keys(self, keyed: dict[KeyPath, tuple[Node, Node]], values: bool = True) -> dict[int, KeyPath]:
+    def _keys(self, keyed: Index, values: bool = True) -> dict[int, KeyPath]:
         """The last key on each line of the program, where keys or the text of their values are."""
         found: dict[int, KeyPath] = {}
         for path, (key, value) in keyed.items():
@@ -299,10 +314,9 @@ class _Comments:
         number = max(0, bisect_right(places, place, key=lambda each: each[1]) - 1)
         return self.program.lines.line_of(places[number][0] + place - places[number][1])
 
-    def _owner(self, line: int, keys: dict[int, KeyPath]) -> tuple[KeyPath | None, str]:
+    def _owner(self, line: int, keys: dict[int, KeyPath], below: list[int]) -> tuple[KeyPath | None, str]:
         if not self._read()[line][2]:
             return keys.get(line), TRAILING
-        below = sorted(keys)
         number = bisect_left(below, line)
         return (keys[below[number]] if number < len(below) else None), ABOVE
 

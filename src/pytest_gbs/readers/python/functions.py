@@ -33,22 +33,24 @@ def configurations(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.A
 def _changed(name: str, scope: Scope, scopes: Scopes, evaluator: Evaluator, handed: list[tuple[ast.expr, list[str]]]) -> Table | None:
     """The attributes of `name` at the end of its function; what is handed on to somebody who may change it is lost."""
     bindings = scope.names.get(name, [])
-    changes = [each for each in scopes.changes.get(name, ()) if each[2] is scope]
+    changes = [each for each in scopes.changes.get(name, ()) if each.scope is scope]
     if len(bindings) != 1 or bindings[0].value is None or bindings[0].branch or bindings[0].item >= 0 or bindings[0].parameter is not None:
         return None
     table = _made(bindings[0].value, scope, evaluator) or Table(
-        {}, *evaluator.program.span(bindings[0].value), _lost(bindings[0].value, evaluator)
+        {}, *evaluator.program.span(bindings[0].value), evaluator.lost(bindings[0].value)
     )
     events: list[tuple[int, ast.AST, list[str], bool]] = [(node.lineno, node, path, True) for node, path in handed]
-    for statement, _, _, branch in changes:
+    for statement, branch in ((each.statement, each.branch) for each in changes):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         paths = (_path(target) for target in targets)
         known = isinstance(statement, ast.Assign) and not branch
         events.extend((statement.lineno, statement, path[1:], not known) for path in paths if path is not None and path[0] == name)
-    for _, node, path, is_lost in sorted(events, key=lambda event: event[0]):
-        if is_lost:
+    events.sort(key=lambda event: event[0])
+    last = {tuple(path): node for _, node, path, is_lost in events if is_lost}  # what is lost twice is lost
+    for _, node, path, is_lost in events:
+        if is_lost and last[tuple(path)] is node:
             _lose(table, path, Lost(*evaluator.program.span(node)))  # type: ignore[arg-type]
-        elif isinstance(node, ast.Assign):
+        elif not is_lost and isinstance(node, ast.Assign):
             place = evaluator.program.span(node.targets[0])
             _put(table, path, place, evaluator.value(node.value, scope))
     return table
@@ -58,10 +60,6 @@ def _made(node: ast.AST, scope: Scope, evaluator: Evaluator) -> Table | None:
     """The arguments of the class that `node` calls, open for its defaults."""
     made = evaluator.value(node, scope) if isinstance(node, ast.Call) else None
     return made.arguments._replace(rest=Lost(made.start, made.stop)) if isinstance(made, Made) else None
-
-
-def _lost(node: ast.expr, evaluator: Evaluator) -> Lost:
-    return Lost(*evaluator.program.span(node))
 
 
 def dotted(node: ast.AST) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from bisect import bisect_right
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.limits import LONGEST_PYTHON
 from pytest_gbs.model.location import Lines, Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.json_reader import read_json
@@ -24,8 +26,8 @@ class Program(NamedTuple):
     """A program that parses: `text` is its code, and `places` says where each part of it is in the file.
 
     `places` are pairs (offset in `text`, offset in the file), ascending; between two of them both count alike. `cells` are, for a
-    notebook, the lines of `text` at which its cells start, and their numbers as people count them. `wide` are the lines on which a
-    character takes more than a byte of UTF-8, in which `ast` counts.
+    notebook, the lines of `text` at which its cells start, and their numbers as people count them. `wide` has, for each line on which a
+    character takes more than a byte of UTF-8, in which `ast` counts, the bytes that do not start a character.
     """
 
     source: Source
@@ -33,7 +35,7 @@ class Program(NamedTuple):
     tree: ast.Module
     lines: Lines
     places: tuple[tuple[int, int], ...]
-    wide: frozenset[int]
+    wide: dict[int, array[int]]
     cells: tuple[tuple[int, int], ...] = ()
 
     def place(self, offset: int) -> int:
@@ -45,10 +47,8 @@ class Program(NamedTuple):
 
     def offset(self, line: int, column: int) -> int:
         """The offset in the text of a position of `ast`: `line` counts from 1, `column` in bytes of UTF-8 from 0."""
-        start = self.lines.starts[line - 1]
-        if line not in self.wide:
-            return start + column
-        return start + len(self.lines.line(line).encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
+        wide = self.wide.get(line)
+        return self.lines.starts[line - 1] + column - (bisect_left(wide, column) if wide is not None else 0)
 
     def part(self, node: ast.AST) -> str:
         """Where `node` is, for people: "line 104", and in a notebook "cell 5", counted from 1 with the cells of text."""
@@ -85,9 +85,13 @@ def read_program(source: Source) -> Program | Unreadable:
     return unreadable(source, 0, f"Python can't parse its code: {tree[1]}")._replace(matters=False)
 
 
-def _wide(lines: Lines) -> frozenset[int]:
-    """The numbers of the lines with a character beyond ASCII."""
-    return frozenset() if lines.text.isascii() else frozenset(lines.line_of(match.start()) for match in _beyond().finditer(lines.text))
+def _wide(lines: Lines) -> dict[int, array[int]]:
+    """The bytes that do not start a character, by the number of the line, counted from where it starts."""
+    found: dict[int, array[int]] = {}
+    for number in sorted({lines.line_of(match.start()) for match in _beyond().finditer(lines.text)}):
+        line = lines.line(number).encode("utf-8", "surrogatepass")
+        found[number] = array("L", (match.start() for match in _inside().finditer(line)))
+    return found
 
 
 @cache
@@ -95,8 +99,15 @@ def _beyond() -> re.Pattern[str]:
     return re.compile(r"[^\x00-\x7f][^\n]*")
 
 
+@cache
+def _inside() -> re.Pattern[bytes]:
+    return re.compile(rb"[\x80-\xbf]")
+
+
 def parse(text: str) -> ast.Module | tuple[int, str]:
     """The tree of `text`, or where parsing stops and why; nothing is run."""
+    if len(text) > LONGEST_PYTHON:
+        return LONGEST_PYTHON, f"more than {LONGEST_PYTHON:,} characters of Python"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

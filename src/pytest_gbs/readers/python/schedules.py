@@ -12,7 +12,7 @@ from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.schedule import Counts, Schedule, StepCount
 from pytest_gbs.readers.python.functions import dotted
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
+from pytest_gbs.readers.python.scopes import OPEN, Branch, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
 _SCHEDULES: Final = {
@@ -60,7 +60,7 @@ class _Reading:
 
     def found(self) -> Iterator[tuple[Schedule, ast.Call]]:
         """Yield the schedules, at most `MOST_SCHEDULES` of them."""
-        names = {call: self.evaluator.qualified(call.func) for call, _ in self.scopes.calls}
+        names = {call: self.scopes.qualified(call.func) for call, _ in self.scopes.calls}
         made = {call for call, name in names.items() if name.startswith("accelerate.") and name.endswith(".Accelerator")}
         given = {keyword.arg for call in made for keyword in call.keywords}
         if not made or None in given or given & _OTHERWISE:
@@ -79,7 +79,7 @@ class _Reading:
 
     def _is_handed_on(self, call: ast.Call, scope: Scope) -> bool:
         """Whether `Accelerator.prepare` surely gets what `call` makes, and the program moves on what it gives back."""
-        named = [name for name, bindings in scope.names.items() if any(each.value is call and each.item < 0 for each in bindings)]
+        named = [name for name in scope.named.get(call, ()) if any(each.value is call and each.item < 0 for each in scope.names[name])]
         if len(named) != 1:
             return False
         prepared = set(self._prepares(named[0], scope))
@@ -119,7 +119,7 @@ class _Reading:
 
     def _branch(self, call: ast.Call) -> Branch | None:
         """The condition under which a name gets what `call` gives; an open one if none gets it."""
-        return self.conditions.get(call, Branch(None, True, None))
+        return self.conditions.get(call, OPEN)
 
     def _argument(self, call: ast.Call, name: str, position: int, scope: Scope) -> StepCount | None:
         """What `call` is given for the steps called `name`; None if that is not plain."""
@@ -154,9 +154,8 @@ class _Reading:
         """Whether argparse has an option of that name and gives it no value by itself."""
         found = [
             call
-            for call, _ in self.scopes.calls
+            for call, _ in self.scopes.called.get("add_argument", ())
             if isinstance(call.func, ast.Attribute)
-            and call.func.attr == "add_argument"
             and any(isinstance(each, ast.Constant) and each.value == f"--{option}" for each in call.args)
         ]
         defaults = [each.value for call in found for each in call.keywords if each.arg == "default"]
@@ -174,7 +173,7 @@ class _Reading:
         prepared = self._prepares(loader.id, scope)
         made = [each for each in bindings if each.value not in prepared]
         call = made[0].value if len(made) == 1 and made[0].item < 0 else None
-        if not isinstance(call, ast.Call) or not prepared or self.evaluator.qualified(call.func).rpartition(".")[2] != "DataLoader":
+        if not isinstance(call, ast.Call) or not prepared or self.scopes.qualified(call.func).rpartition(".")[2] != "DataLoader":
             return ""
         if any(keyword.arg is None or "sampler" in keyword.arg for keyword in call.keywords):
             return ""
@@ -199,7 +198,7 @@ class _Reading:
         return self._of_name(node, scope, line, depth) if isinstance(node, ast.Name) else None
 
     def _of_call(self, node: ast.Call, scope: Scope, line: int, depth: int) -> _Factors | None:
-        name = self.evaluator.qualified(node.func)
+        name = self.scopes.qualified(node.func)
         if name == "len" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
             return _Factors(loaders=(node.args[0],))
         if name in _ROUNDS and len(node.args) == 1 and not node.keywords:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
@@ -17,11 +18,18 @@ _BRANCHES: Final = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Excep
 
 
 class Branch(NamedTuple):
-    """Where a statement is that may not run, or run several times: where `test` is `taken`; None: a loop, a `try`, a `match`."""
+    """Where a statement is that may not run, or run several times: where `test` is `taken`; None: a loop, a `try`, a `match`.
+
+    It is `open` if it is in one of these, where the order of the text is not that of the run.
+    """
 
     test: ast.expr | None
     taken: bool
     outer: Branch | None
+    open: bool
+
+
+OPEN: Final = Branch(None, True, None, True)
 
 
 class Binding(NamedTuple):
@@ -37,12 +45,29 @@ class Binding(NamedTuple):
     branch: Branch | None = None
 
 
+class Change(NamedTuple):
+    """A statement that sets an attribute or an item of a name: `target`, or what is in it."""
+
+    statement: ast.Assign | ast.AugAssign | ast.AnnAssign
+    target: ast.Attribute | ast.Subscript
+    scope: Scope
+    branch: Branch | None
+
+    def assigned(self, scope: Scope, line: int) -> ast.expr | None:
+        """What `target` is set to, if that always happens in `scope` before `line`; else None."""
+        straight = self.scope is scope and self.branch is None and self.statement.lineno < line
+        return (
+            self.statement.value if straight and isinstance(self.statement, ast.Assign) and self.target in self.statement.targets else None
+        )
+
+
 class Scope:
     """One module, function or class: its `names`, and the scope around it."""
 
     def __init__(self, node: ast.AST, parent: Scope | None) -> None:
         self.node, self.parent = node, parent
         self.names: dict[str, list[Binding]] = {}
+        self.named: dict[ast.AST, list[str]] = {}  # calls and dictionaries, with the names that they are bound to
         self.outer: set[str] = set()  # declared global or nonlocal
         self.returned: set[ast.AST | str] = set()  # what is returned, by its name if it has one
 
@@ -51,7 +76,9 @@ class Scope:
         scope = self
         while name in scope.outer and scope.parent is not None:
             scope = scope.parent
-        scope.names.setdefault(name, []).append(binding if scope is self else binding._replace(branch=Branch(None, True, None)))
+        scope.names.setdefault(name, []).append(binding if scope is self else binding._replace(branch=OPEN))
+        if isinstance(binding.value, (ast.Call, ast.Dict)):
+            scope.named.setdefault(binding.value, []).append(name)
 
     def find(self, name: str) -> tuple[Scope, list[Binding]] | None:
         """The scope that binds `name` as seen from here, with its bindings; a function does not see the class around it."""
@@ -66,23 +93,42 @@ class Scope:
 class Scopes(NamedTuple):
     """All that a program binds and calls: `calls` and `dictionaries` that are written out, each with its scope.
 
-    `changes` are the attributes and items that are set later, `stars` the modules of which everything is imported, those of the same
-    package with a dot in front, each with its import.
+    `called` are the calls by the last name of what they call. `changes` are the attributes and items that are set later, by the name
+    that has them, `attributes` those that are attributes, by the attribute too. `stars` are the modules of which everything is imported,
+    those of the same package with a dot in front, each with its import.
     """
 
     module: Scope
     imported: dict[str, str]
     stars: tuple[tuple[str, ast.ImportFrom], ...]
     calls: tuple[tuple[ast.Call, Scope], ...]
+    called: dict[str, list[tuple[ast.Call, Scope]]]
     dictionaries: tuple[tuple[ast.Dict, Scope], ...]
     inner: dict[ast.AST, Scope]
-    changes: dict[str, list[tuple[ast.Assign | ast.AugAssign | ast.AnnAssign, ast.expr, Scope, Branch | None]]]
+    changes: dict[str, list[Change]]
+    attributes: dict[str, dict[str, list[Change]]]
+
+    def qualified(self, node: ast.expr) -> str:
+        """The dotted name of what is called, as imported (`trl.SFTConfig`); "" if it is not a plain name."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        bound = self.module.names.get(node.id)
+        first = self.imported.get(node.id)
+        if first is None and bound is None and len(self.stars) == 1 and not hasattr(builtins, node.id):
+            first = f"{self.stars[0][0]}.{node.id}"
+        return ".".join([first or node.id, *reversed(parts)])
 
 
 def read_scopes(tree: ast.Module) -> Scopes:
     """What `tree` binds; walked with a list instead of recursion, so that depth costs nothing."""
     module = Scope(tree, None)
-    scopes = Scopes(module, {}, (), (), (), {}, {})
+    imported: dict[str, str] = {}
+    inner_scopes: dict[ast.AST, Scope] = {}
+    changes: dict[str, list[Change]] = {}
     calls: list[tuple[ast.Call, Scope]] = []
     dictionaries: list[tuple[ast.Dict, Scope]] = []
     stars: list[tuple[str, ast.ImportFrom]] = []
@@ -96,7 +142,7 @@ def read_scopes(tree: ast.Module) -> Scopes:
         elif isinstance(node, ast.Dict):
             dictionaries.append((node, scope))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            stars.extend(_bind_import(node, scope, scopes.imported))
+            stars.extend(_bind_import(node, scope, imported))
         elif isinstance(node, ast.Return):
             scope.returned.add(node.value.id if isinstance(node.value, ast.Name) else node.value or node)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
@@ -104,16 +150,35 @@ def read_scopes(tree: ast.Module) -> Scopes:
         else:
             for name, binding in _bindings(node, branch):
                 scope.bind(name, binding)
-            for target, change in _changes(node):
-                scopes.changes.setdefault(target, []).append((*change, scope, branch))  # type: ignore[arg-type]
+            for name, target in _changed(node):
+                changes.setdefault(name, []).append(Change(node, target, scope, branch))  # type: ignore[arg-type]
         inner = scope
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
             inner, branch = Scope(node, scope), None
-            scopes.inner[node] = inner
+            inner_scopes[node] = inner
             for name, binding in _parameters(node):
                 inner.bind(name, binding)
         pending.extend((child, inner, below) for child, below in reversed(list(_children(node, branch))))
-    return scopes._replace(calls=tuple(calls), dictionaries=tuple(dictionaries), stars=tuple(stars))
+    called, attributes = _by_name(calls), _by_attribute(changes)
+    return Scopes(module, imported, tuple(stars), tuple(calls), called, tuple(dictionaries), inner_scopes, changes, attributes)
+
+
+def _by_name(calls: list[tuple[ast.Call, Scope]]) -> dict[str, list[tuple[ast.Call, Scope]]]:
+    found: dict[str, list[tuple[ast.Call, Scope]]] = {}
+    for each in calls:
+        func = each[0].func
+        name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+        found.setdefault(name, []).append(each)
+    return found
+
+
+def _by_attribute(changes: dict[str, list[Change]]) -> dict[str, dict[str, list[Change]]]:
+    found: dict[str, dict[str, list[Change]]] = {}
+    for name, several in changes.items():
+        for change in several:
+            if isinstance(change.target, ast.Attribute):
+                found.setdefault(change.target.attr, {}).setdefault(name, []).append(change)
+    return found
 
 
 def _children(node: ast.AST, branch: Branch | None) -> Iterator[tuple[ast.AST, Branch | None]]:
@@ -121,11 +186,11 @@ def _children(node: ast.AST, branch: Branch | None) -> Iterator[tuple[ast.AST, B
     if isinstance(node, ast.If) and not _is_main(node):
         yield node.test, branch
         for statements, taken in ((node.body, True), (node.orelse, False)):
-            below = Branch(node.test, taken, branch)
+            below = Branch(node.test, taken, branch, branch is not None and branch.open)
             yield from ((each, below) for each in statements)
         return
     if isinstance(node, _BRANCHES) and not isinstance(node, ast.If):
-        branch = Branch(None, True, branch)
+        branch = Branch(None, True, branch, True)
     yield from ((each, branch) for each in ast.iter_child_nodes(node) if not isinstance(each, _LEAVES))
 
 
@@ -180,15 +245,16 @@ def _targets(node: ast.AST, target: ast.expr, value: ast.expr | None, branch: Br
     if isinstance(target, ast.Name):
         yield target.id, Binding(node, value, branch=branch)
     elif isinstance(target, (ast.Tuple, ast.List)):
+        starred = False
         for number, each in enumerate(target.elts):
+            starred = starred or isinstance(each, ast.Starred)
             if isinstance(each, ast.Name):
-                starred = any(isinstance(other, ast.Starred) for other in target.elts[:number])
                 yield each.id, Binding(node, None if starred else value, number, branch=branch)
             else:
                 yield from _targets(node, each.value if isinstance(each, ast.Starred) else each, None, branch)
 
 
-def _changes(node: ast.AST) -> Iterator[tuple[str, tuple[ast.AST, ast.expr]]]:
+def _changed(node: ast.AST) -> Iterator[tuple[str, ast.Attribute | ast.Subscript]]:
     """Yield the names of which `node` sets an attribute or an item, or what is in one: `a.deepspeed` for `a.deepspeed["x"] = 1`."""
     for target in (
         node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
@@ -196,7 +262,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, tuple[ast.AST, ast.expr]]]:
         part = target
         while isinstance(part, (ast.Attribute, ast.Subscript)):
             if isinstance(part.value, ast.Name):
-                yield part.value.id, (node, part)
+                yield part.value.id, part
             part = part.value
 
 
@@ -208,6 +274,6 @@ def _parameters(node: ast.AST) -> Iterator[tuple[str, Binding]]:
     defaults = [*[None] * (len(plain) - len(arguments.defaults)), *arguments.defaults, *arguments.kw_defaults]
     function = node if isinstance(node, _FUNCTIONS) else None
     for argument, default in zip((*plain, *arguments.kwonlyargs), defaults, strict=False):
-        yield argument.arg, Binding(argument, default, parameter=function, branch=Branch(None, True, None) if function is None else None)
+        yield argument.arg, Binding(argument, default, parameter=function, branch=OPEN if function is None else None)
     for argument in filter(None, (arguments.vararg, arguments.kwarg)):
         yield argument.arg, Binding(argument, None)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import operator
 import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from pytest_gbs.model.digits import whole_number
-from pytest_gbs.model.limits import DEEPEST_EXPRESSION, LARGEST_PRODUCT, MOST_EVALUATED
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION, LARGEST_PRODUCT, MOST_BINDINGS, MOST_EVALUATED
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandLine, CommandSetting
@@ -35,7 +34,7 @@ class Known(NamedTuple):
 class Table(NamedTuple):
     """Keys with their values, each key at its place; where `rest` is set, further keys come from there."""
 
-    entries: dict[str, tuple[tuple[int, int], Value]]
+    entries: dict[str, Entry]
     start: int
     stop: int
     rest: Lost | None = None
@@ -72,6 +71,7 @@ class Lost(NamedTuple):
 
 
 Value: TypeAlias = Known | Table | Items | Made | Lost
+Entry: TypeAlias = tuple[tuple[int, int], Value]  # the place of a key, and its value
 
 NAMESPACE: Final = "argparse.Namespace"
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
@@ -112,26 +112,31 @@ class Evaluator:
         self.options: dict[str, list[ast.Call]] | None = None
         self.set_options: dict[str, bool] = {}
         self.flags: frozenset[str] | None = None
+        self.run: frozenset[str] | None = None
+        self.changed: frozenset[str] | None = None
+        self.decorators: dict[ast.AST, dict[str, ast.Call]] = {}
+        self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
         self.returned: dict[ast.AST, ast.expr | None] = {}
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What `node` is in `scope`."""
         self.left -= 1
         if self.left < 0 or self.depth >= DEEPEST_EXPRESSION:
-            return self._lost(node)
+            return self.lost(node)
         self.depth += 1
         try:
             reads = getattr(self, f"_{type(node).__name__.lower()}", None)
-            return reads(node, scope) if reads is not None else self._lost(node)
+            return reads(node, scope) if reads is not None else self.lost(node)
         finally:
             self.depth -= 1
 
-    def _lost(self, node: ast.expr) -> Lost:
+    def lost(self, node: ast.expr) -> Lost:
+        """What is not known of `node`."""
         return Lost(*self.program.span(node))
 
     def _constant(self, node: ast.Constant, _: Scope) -> Value:
         known = node.value is None or isinstance(node.value, (int, float, str))
-        return Known(node.value, *self.program.span(node)) if known else self._lost(node)  # type: ignore[arg-type]
+        return Known(node.value, *self.program.span(node)) if known else self.lost(node)  # type: ignore[arg-type]
 
     def _tuple(self, node: ast.Tuple | ast.List, scope: Scope) -> Value:
         return Items(tuple(self.value(each, scope) for each in node.elts), *self.program.span(node))
@@ -146,7 +151,7 @@ class Evaluator:
             elif isinstance(key, ast.Constant) and isinstance(key.value, str):
                 table.entries[key.value] = self.program.span(key), self.value(value, scope)
             else:
-                table = table._replace(rest=self._lost(key))
+                table = table._replace(rest=self.lost(key))
         return table
 
     def _spread(self, table: Table, more: Value) -> Table:
@@ -173,26 +178,26 @@ class Evaluator:
             return inner._replace(value=not inner.value)
         if isinstance(inner, Known) and isinstance(node.op, ast.USub) and isinstance(inner.value, (int, float)):
             return Known(-inner.value, *self.program.span(node))
-        return self._lost(node)
+        return self.lost(node)
 
     def _binop(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         computes = _ARITHMETIC.get(type(node.op))
         if computes is None or not isinstance(left, Known) or not isinstance(right, Known):
-            return self._lost(node)
+            return self.lost(node)
         if not isinstance(left.value, (int, float)) or not isinstance(right.value, (int, float)):
-            return self._lost(node)
+            return self.lost(node)
         try:
             result = computes(left.value, right.value)
         except (ArithmeticError, ValueError):
-            return self._lost(node)
-        return Known(result, *self.program.span(node)) if abs(result) <= LARGEST_PRODUCT else self._lost(node)
+            return self.lost(node)
+        return Known(result, *self.program.span(node)) if abs(result) <= LARGEST_PRODUCT else self.lost(node)
 
     def _boolop(self, node: ast.BoolOp, scope: Scope) -> Value:
         for each in node.values:
             found = self.value(each, scope)
             if not isinstance(found, Known):
-                return self._lost(node)
+                return self.lost(node)
             if bool(found.value) == isinstance(node.op, ast.Or):
                 return found
         return found
@@ -201,11 +206,11 @@ class Evaluator:
         compares = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
         left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
         if compares is None or not isinstance(left, Known) or not isinstance(right, Known):
-            return self._lost(node)
+            return self.lost(node)
         try:
             return Known(compares(left.value, right.value), *self.program.span(node))
         except TypeError:
-            return self._lost(node)
+            return self.lost(node)
 
     def _ifexp(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.value(node.test, scope)
@@ -217,7 +222,7 @@ class Evaluator:
         """The one constant that all of `found` are."""
         first = found[0]
         same = all(isinstance(each, Known) and isinstance(first, Known) and each.value == first.value for each in found)
-        return first if same else self._lost(node)
+        return first if same else self.lost(node)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         base, key = self.value(node.value, scope), self.value(node.slice, scope)
@@ -231,26 +236,30 @@ class Evaluator:
         ):
             return base.items[key.value]
         parsed = isinstance(base, Made) and base.name == NAMESPACE and isinstance(key, Known) and key.value == 0
-        return base if parsed else self._lost(node)
+        return base if parsed else self.lost(node)
 
     def _entry(self, table: Table, key: str, node: ast.expr) -> Value:
         found = table.entries.get(key)
-        return found[1] if found is not None and table.rest is None else self._lost(node)
+        return found[1] if found is not None and table.rest is None else self.lost(node)
 
     def _name(self, node: ast.Name, scope: Scope) -> Value:
         found = scope.find(node.id)
         if found is None:
-            return self._lost(node)
+            return self.lost(node)
         where, bindings = found
+        if len(bindings) > MOST_BINDINGS:
+            return self.lost(node)
         chosen = self._chosen(bindings, node.lineno, where) if where is scope else None
         if chosen is None and any(isinstance(each.node, ast.AugAssign) for each in bindings):
-            return self._lost(node)
-        result = self._agreed_value([self._bound(each, where, node) for each in (chosen or bindings)[:20]], node)
+            return self.lost(node)
+        result = self._agreed_value([self._bound(each, where, node) for each in chosen or bindings], node)
         return self.with_items(result, node.id, node, where, node.lineno) if isinstance(result, Table) else result
 
     def _chosen(self, bindings: list[Binding], line: int, scope: Scope) -> list[Binding] | None:
         """The last binding before `line` that runs, and those behind it that may run; None in a loop, or in cells, which have no order."""
-        if (len(bindings) > 1 and self.program.source.path.endswith(NOTEBOOK)) or any(_is_open(each.branch) for each in bindings):
+        if len(bindings) > 1 and self.program.source.path.endswith(NOTEBOOK):
+            return None
+        if any(each.branch is not None and each.branch.open for each in bindings):
             return None
         chosen: list[Binding] = []
         for each in reversed(bindings):
@@ -265,6 +274,8 @@ class Evaluator:
         """Whether what is in `branch` runs, None if the text does not say."""
         runs: bool | None = True
         while branch is not None:
+            if self.left < 0:
+                return None
             test = self.value(branch.test, scope) if branch.test is not None else None
             if not isinstance(test, Known):
                 runs = None
@@ -279,7 +290,7 @@ class Evaluator:
         bindings = scope.names[name]
         if not isinstance(bindings[-1].node, ast.stmt):
             return None
-        settled = self._chosen(bindings, sys.maxsize, scope) or ()
+        settled = (self._chosen(bindings, sys.maxsize, scope) or ()) if len(bindings) <= MOST_BINDINGS else ()
         chosen = settled[0] if len(settled) == 1 else bindings[-1]
         if not isinstance(chosen.node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or chosen.value is None or chosen.item >= 0:
             return None
@@ -287,59 +298,50 @@ class Evaluator:
         target = next(each for each in targets if isinstance(each, ast.Name) and each.id == name)
         place = self.program.span(target)
         if len(settled) != 1:
-            return place, self._lost(target)
+            return place, self.lost(target)
         found = self._bound(chosen, scope, target)
         return place, self.with_items(found, name, target, scope, sys.maxsize) if isinstance(found, Table) else found
 
     def with_items(self, table: Table, name: str, node: ast.expr, scope: Scope, line: int) -> Table:
         """`table`, called `name`, with the items that are set after it was made and before `line`; what may change is lost at `node`."""
-        changes = [change for change in self.scopes.changes.get(name, ()) if isinstance(change[1], ast.Subscript)]
         if self._is_changed(name):
-            lost = self._lost(node)
+            lost = self.lost(node)
             return table._replace(entries={key: (place, lost) for key, (place, _) in table.entries.items()}, rest=table.rest or lost)
-        if not changes:
-            return table
-        entries = dict(table.entries)
-        rest: Lost | None = None
-        for statement, target, where, branch in changes:
-            key = target.slice if isinstance(target, ast.Subscript) else None
-            straight = (
-                where is scope
-                and not branch
-                and statement.lineno < line
-                and isinstance(statement, ast.Assign)
-                and target in statement.targets
-            )
-            if straight and isinstance(key, ast.Constant) and isinstance(key.value, str) and statement.value is not None:
-                entries[key.value] = self.program.span(target), self.value(statement.value, where)
-            elif isinstance(key, ast.Constant) and isinstance(key.value, str):
-                entries[key.value] = self.program.span(target), self._lost(target)
+        changes = self.scopes.changes.get(name, ())
+        self.left -= len(changes)
+        entries = dict(table.entries) if changes else table.entries
+        rest = table.rest
+        for change in changes:
+            if not isinstance(change.target, ast.Subscript):
+                continue
+            key, given = change.target.slice, change.assigned(scope, line)
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                value = self.value(given, scope) if given is not None else self.lost(change.target)
+                entries[key.value] = self.program.span(change.target), value
             else:
-                rest = self._lost(target)
-        return table._replace(entries=entries, rest=table.rest or rest)
+                rest = table.rest or self.lost(change.target)
+        return table._replace(entries=entries, rest=rest)
 
     def _is_changed(self, name: str) -> bool:
         """Whether a method is called that changes the dictionary `name`."""
-        return any(
-            isinstance(call.func, ast.Attribute)
-            and call.func.attr in _CHANGING
-            and isinstance(call.func.value, ast.Name)
-            and call.func.value.id == name
-            for call, _ in self.scopes.calls
-        )
+        if self.changed is None:
+            methods = (call.func for method in _CHANGING for call, _ in self.scopes.called.get(method, ()))
+            bases = (each.value for each in methods if isinstance(each, ast.Attribute))
+            self.changed = frozenset(each.id for each in bases if isinstance(each, ast.Name))
+        return name in self.changed
 
     def _bound(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
         if binding.parameter is not None:
             return self._parameter(binding, scope, node)
         if binding.value is None:
-            return self._lost(node)
+            return self.lost(node)
         if binding.item < 0:
             return self.value(binding.value, scope)
         whole = self.value(binding.value, scope)
         if isinstance(whole, Items) and binding.item < len(whole.items):
             return whole.items[binding.item]
         parsed = isinstance(whole, Made) and whole.name == NAMESPACE and binding.item == 0
-        return whole if parsed else self._lost(node)
+        return whole if parsed else self.lost(node)
 
     def _parameter(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
         """What a parameter is: its default if a command line runs the function, else what all calls in the file give."""
@@ -350,14 +352,14 @@ class Evaluator:
             return option
         around = scope.parent
         if around is None or around.names.get(function.name, [None])[0] is None or len(around.names[function.name]) > 1:
-            return self._lost(node)
-        calls = [(call, where) for call, where in self.scopes.calls if isinstance(call.func, ast.Name) and call.func.id == function.name]
+            return self.lost(node)
+        calls = [each for each in self.scopes.called.get(function.name, ()) if isinstance(each[0].func, ast.Name)]
         runs = self._is_run(function.name)
         if runs and not calls:
-            default = self.value(binding.value, around) if binding.value is not None else self._lost(node)
+            default = self.value(binding.value, around) if binding.value is not None else self.lost(node)
             return self._given((binding.node.arg,), default, node, by_place=True)
-        if runs or not calls or len(calls) > 20:
-            return self._lost(node)
+        if runs or not calls or len(calls) > MOST_BINDINGS:
+            return self.lost(node)
         return self._agreed_value([self._argument(call, where, binding, function, around) for call, where in calls], node)
 
     def _agreed_value(self, found: list[Value], node: ast.expr) -> Value:
@@ -365,51 +367,35 @@ class Evaluator:
 
     def _is_run(self, name: str) -> bool:
         """Whether the function `name` is handed to a library that makes a command line of it."""
-        return any(
-            self.qualified(call.func) in _RUNS and any(isinstance(each, ast.Name) and each.id == name for each in call.args)
-            for call, _ in self.scopes.calls
-        )
+        if self.run is None:
+            runners = (call for call, _ in self.scopes.calls if self.scopes.qualified(call.func) in _RUNS)
+            self.run = frozenset(each.id for call in runners for each in call.args if isinstance(each, ast.Name))
+        return name in self.run
 
     def _argument(self, call: ast.Call, where: Scope, binding: Binding, function: ast.AST, around: Scope) -> Value:
         """What `call` gives for one parameter of `function`."""
         assert isinstance(binding.node, ast.arg) and isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
         for keyword in call.keywords:
             if keyword.arg is None:
-                return self._lost(keyword.value)
+                return self.lost(keyword.value)
             if keyword.arg == binding.node.arg:
                 return self.value(keyword.value, where)
         names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
         number = names.index(binding.node.arg) if binding.node.arg in names else len(names)
         if any(isinstance(each, ast.Starred) for each in call.args[: number + 1]):
-            return self._lost(call)
+            return self.lost(call)
         if number < len(call.args):
             return self.value(call.args[number], where)
-        return self.value(binding.value, around) if binding.value is not None else self._lost(call)
+        return self.value(binding.value, around) if binding.value is not None else self.lost(call)
 
     def _decorated(self, function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str) -> Value | None:
         """The default that an option of click gives a parameter, None if none of its decorators does."""
-        for decorator in function.decorator_list:
-            if (
-                isinstance(decorator, ast.Call)
-                and self.qualified(decorator.func).endswith(".option")
-                and parameter in _destinations(decorator)
-            ):
-                return self._of_option(decorator, decorator)
-        return None
-
-    def qualified(self, node: ast.expr) -> str:
-        """The dotted name of what is called, as imported (`trl.SFTConfig`); "" if it is not a plain name."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return ""
-        bound = self.scopes.module.names.get(node.id)
-        first = self.scopes.imported.get(node.id)
-        if first is None and bound is None and len(self.scopes.stars) == 1 and not hasattr(builtins, node.id):
-            first = f"{self.scopes.stars[0][0]}.{node.id}"
-        return ".".join([first or node.id, *reversed(parts)])
+        if function not in self.decorators:
+            calls = (each for each in reversed(function.decorator_list) if isinstance(each, ast.Call))
+            options = (each for each in calls if self.scopes.qualified(each.func).endswith(".option"))
+            self.decorators[function] = {name: each for each in options for name in _destinations(each)}
+        decorator = self.decorators[function].get(parameter)
+        return self._of_option(decorator, decorator) if decorator is not None else None
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
         base = self.value(node.value, scope)
@@ -419,33 +405,28 @@ class Evaluator:
                 Made(node.value.id, Table({}, base.start, base.stop), definition, base.start, base.stop) if definition is not None else base
             )
         if not isinstance(base, Made):
-            return self._lost(node)
+            return self.lost(node)
         changed = self._changed(node, scope)
         if changed is not None:
             return changed
         if node.attr in base.arguments.entries:
             return base.arguments.entries[node.attr][1]
         if base.arguments.rest is not None:
-            return self._lost(node)
+            return self.lost(node)
         if base.name == NAMESPACE:
             return self._option(node)
         found = self.field(base.definition, node.attr) if base.definition is not None else None
-        return found if found is not None else self._lost(node)
+        return found if found is not None else self.lost(node)
 
     def _changed(self, node: ast.Attribute, scope: Scope) -> Value | None:
         """What an attribute was set to before, None if it never is."""
         if not isinstance(node.value, ast.Name):
             return None
-        sets = [
-            each for each in self.scopes.changes.get(node.value.id, ()) if isinstance(each[1], ast.Attribute) and each[1].attr == node.attr
-        ]
-        if not sets:
+        sets = self.scopes.attributes.get(node.attr, {}).get(node.value.id)
+        if sets is None:
             return None
-        statement, target, where, branch = sets[-1]
-        straight = len(sets) == 1 and where is scope and not branch and statement.lineno < node.lineno
-        if straight and isinstance(statement, ast.Assign) and target in statement.targets:
-            return self.value(statement.value, where)
-        return self._lost(node)
+        given = sets[0].assigned(scope, node.lineno) if len(sets) == 1 else None
+        return self.value(given, scope) if given is not None else self.lost(node)
 
     def definition(self, node: ast.expr, scope: Scope) -> ast.ClassDef | None:
         """The class of this file that `node` names, None if it names something else."""
@@ -461,47 +442,48 @@ class Evaluator:
             if len(bindings) == 1 and bindings[0].value is not None and bindings[0].item < 0:
                 return self._default(bindings[0].value, inner)
             if bindings:
-                return self._lost(bindings[-1].value) if bindings[-1].value is not None else Lost(0, 0)
+                return self.lost(bindings[-1].value) if bindings[-1].value is not None else Lost(0, 0)
         return None
 
     def ancestry(self, definition: ast.ClassDef) -> list[ast.ClassDef]:
         """`definition` and the classes of this file that it is made from, nearest first."""
-        found = [definition]
-        for each in found:
-            bases = [self.definition(base, self.scopes.module) for base in each.bases]
-            found.extend(base for base in bases if base is not None and base not in found and len(found) < DEEPEST_EXPRESSION)
-        return found
+        if definition not in self.ancestors:
+            found = self.ancestors[definition] = [definition]
+            for each in found:
+                bases = [self.definition(base, self.scopes.module) for base in each.bases]
+                found.extend(base for base in bases if base is not None and base not in found and len(found) < DEEPEST_EXPRESSION)
+        return self.ancestors[definition]
 
     def _default(self, node: ast.expr, scope: Scope) -> Value:
         """What a field is by default: `field(default=4)` is 4."""
-        if not isinstance(node, ast.Call) or self.qualified(node.func) not in _FIELDS:
+        if not isinstance(node, ast.Call) or self.scopes.qualified(node.func) not in _FIELDS:
             return self.value(node, scope)
         found = self.keywords(node, scope).entries.get("default")
         if found is not None:
             return found[1]
-        return self.value(node.args[0], scope) if node.args else self._lost(node)
+        return self.value(node.args[0], scope) if node.args else self.lost(node)
 
     def _option(self, node: ast.Attribute) -> Value:
         """What an option of argparse gives: its default, or what the command line has."""
         if self.options is None:
             self.options = {}
-            for call, _ in self.scopes.calls:
-                if isinstance(call.func, ast.Attribute) and call.func.attr in ("add_argument", "set_defaults"):
+            called = self.scopes.called
+            for call, _ in (*called.get("add_argument", ()), *called.get("set_defaults", ())):
+                if isinstance(call.func, ast.Attribute):
                     set_later = [each.arg for each in call.keywords if each.arg] if call.func.attr == "set_defaults" else []
                     for name in set_later or _destinations(call):
                         self.options.setdefault(name, []).append(call)
         options = self.options.get(node.attr, [])
-        if not options or self._is_set(node.attr):
-            return self._lost(node)
-        return self._agreed_value([self._of_option(each, node) for each in options[:20]], node)
+        if not options or len(options) > MOST_BINDINGS or self._is_set(node.attr):
+            return self.lost(node)
+        return self._agreed_value([self._of_option(each, node) for each in options], node)
 
     def _is_set(self, option: str) -> bool:
         """Whether the program sets an option itself, under whichever name it has what argparse gives."""
         if option not in self.set_options:
             self.set_options[option] = False  # while it is looked for
-            changes = (change for each in self.scopes.changes.values() for change in each)
-            targets = ((target, where) for _, target, where, _ in changes if isinstance(target, ast.Attribute) and target.attr == option)
-            bases = (self.value(target.value, where) for target, where in targets)
+            changes = (change for each in self.scopes.attributes.get(option, {}).values() for change in each)
+            bases = (self.value(change.target.value, change.scope) for change in changes)
             self.set_options[option] = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
         return self.set_options[option]
 
@@ -512,7 +494,7 @@ class Evaluator:
             return self._unless_empty(self._entry(table, "default", node), node)
         action = next((each.value.value for each in option.keywords if each.arg == "action" and isinstance(each.value, ast.Constant)), "")
         switch = action in ("store_true", "store_false")
-        lost, span = self._lost(node), self.program.span(node)
+        lost, span = self.lost(node), self.program.span(node)
         if table.rest is not None or (not switch and "action" in table.entries) or {"nargs", "multiple"} & table.entries.keys():
             return lost
         absent = Known(action == "store_false" if switch else None, *span)
@@ -534,19 +516,19 @@ class Evaluator:
             return self._unless_empty(default, node)
         setting = next((each for each in reversed(line.settings) if each.name in names), None)
         if setting is None and any(self._may_mean(each.name, names) for each in line.settings):
-            return self._lost(node)
+            return self.lost(node)
         if setting is None:
-            return default if line.whole and not (by_place and line.by_place) else self._lost(node)
+            return default if line.whole and not (by_place and line.by_place) else self.lost(node)
         if setting.text is None:
             return Lost(*self.program.span(node), setting.at, setting.word.placeholder)
         return Known(_read(setting), *self.program.span(node), setting.at)
 
     def _unless_empty(self, default: Value, node: ast.expr) -> Value:
         """`default`, or a lost value if it is None, since a program without a default waits for its command line."""
-        return self._lost(node) if isinstance(default, Known) and default.value is None else default
+        return self.lost(node) if isinstance(default, Known) and default.value is None else default
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
-        name = self.qualified(node.func)
+        name = self.scopes.qualified(node.func)
         last = node.func.attr if isinstance(node.func, ast.Attribute) else name.rpartition(".")[2]
         if name == "dict" and not node.args:
             return self.keywords(node, scope)
@@ -561,16 +543,16 @@ class Evaluator:
             return self._parsed(node.func.value, scope)
         if name in _RUNS and node.args:
             made = self._made(node.args[0], scope, None)
-            return made if made is not None else self._lost(node)
+            return made if made is not None else self.lost(node)
         world = self._world(name, node)
         if world is not None:
             return world
         if isinstance(node.func, ast.Attribute) and last == "get" and node.args:
             base, key = self.value(node.func.value, scope), self.value(node.args[0], scope)
             known = isinstance(base, Table) and isinstance(key, Known) and isinstance(key.value, str)
-            return self._entry(base, key.value, node) if known else self._lost(node)  # type: ignore[arg-type,union-attr]
+            return self._entry(base, key.value, node) if known else self.lost(node)  # type: ignore[arg-type,union-attr]
         made = self._made(node.func, scope, node)
-        return made if made is not None else self._lost(node)
+        return made if made is not None else self.lost(node)
 
     def _may_mean(self, given: str, names: tuple[str, ...]) -> bool:
         """Whether a flag that the program does not have may be short for one of `names`, or hold its value too (`-b32`)."""
@@ -603,24 +585,24 @@ class Evaluator:
             return None
         world = self.line.world if self.line is not None else None
         if world is None:
-            return self._lost(node)
+            return self.lost(node)
         return Known(world if name in _WORLD_SIZES else str(world), *self.program.span(node))
 
     def _builtin(self, name: str, node: ast.Call, scope: Scope) -> Value:
         found = [self.value(each, scope) for each in node.args[:20]]
         numbers = [each.value for each in found if isinstance(each, Known) and isinstance(each.value, (int, float, str))]
         if len(numbers) != len(node.args):
-            return self._lost(node)
+            return self.lost(node)
         try:
             result = {"int": int, "float": float, "max": max, "min": min, "round": round, "str": str}[name](*numbers)  # type: ignore[operator]
         except (TypeError, ValueError, ArithmeticError):
-            return self._lost(node)
+            return self.lost(node)
         return Known(result, *self.program.span(node))
 
     def _made(self, func: ast.expr, scope: Scope, call: ast.Call | None) -> Made | None:
         """What a call of the class that `func` names gives, None if it does not name a class."""
         definition = self.definition(func, scope)
-        name = self.qualified(func)
+        name = self.scopes.qualified(func)
         if definition is None and not name.rpartition(".")[2][:1].isupper():
             return None
         node = call if call is not None else func
@@ -634,9 +616,9 @@ class Evaluator:
         if made is None or classes is None:
             classes = next((each.value for each in made.keywords if each.arg == "dataclass_types"), None) if made is not None else None
         if classes is None:
-            return self._lost(parser)
+            return self.lost(parser)
         several = classes.elts if isinstance(classes, (ast.Tuple, ast.List)) else [classes]
-        found = [self._with_flags(self._made(each, scope, None), parser) or self._lost(each) for each in several]
+        found = [self._with_flags(self._made(each, scope, None), parser) or self.lost(each) for each in several]
         return Items(tuple(found), *self.program.span(parser))
 
     def _with_flags(self, made: Made | None, node: ast.expr) -> Made | None:
@@ -645,17 +627,18 @@ class Evaluator:
             return made
         span = self.program.span(node)
         entries = dict(made.arguments.entries)
+        steps = {str(step) for setting in self.line.settings for step in setting.path}
         for each in self.ancestry(made.definition):
             for name in self.scopes.inner[each].names:
                 given = self._given((name,), Lost(*span), node)
-                if isinstance(given, Known) or name in {str(step) for setting in self.line.settings for step in setting.path}:
+                if isinstance(given, Known) or name in steps:
                     entries[name] = span, given
         rest = None if self.line.whole else Lost(*span)
         return made._replace(arguments=made.arguments._replace(entries=entries, rest=rest))
 
     def parses_imported(self, call: ast.Call, scope: Scope) -> bool:
         """Whether `call` makes a parser of argument classes, one of which is a framework's or made from one."""
-        if not self.qualified(call.func).endswith("ArgumentParser") and not self.qualified(call.func).endswith("TrlParser"):
+        if not self.scopes.qualified(call.func).endswith("ArgumentParser") and not self.scopes.qualified(call.func).endswith("TrlParser"):
             return False
         made = self._parsed(call, scope)
         items = made.items if isinstance(made, Items) else ()
@@ -665,7 +648,7 @@ class Evaluator:
         if made.definition is None:
             return True
         bases = (base for each in self.ancestry(made.definition) for base in each.bases)
-        return any("." in self.qualified(base) for base in bases if self.definition(base, self.scopes.module) is None)
+        return any("." in self.scopes.qualified(base) for base in bases if self.definition(base, self.scopes.module) is None)
 
     def _origin(self, node: ast.expr, scope: Scope) -> ast.Call | None:
         """The call that made what `node` names."""
@@ -674,13 +657,6 @@ class Evaluator:
         found = scope.find(node.id) if isinstance(node, ast.Name) else None
         value = found[1][0].value if found is not None and len(found[1]) == 1 else None
         return value if isinstance(value, ast.Call) else None
-
-
-def _is_open(branch: Branch | None) -> bool:
-    """Whether a statement is in a loop, a `try` or a `match`, where the order of the text is not that of the run."""
-    while branch is not None and branch.test is not None:
-        branch = branch.outer
-    return branch is not None
 
 
 def _read(setting: CommandSetting) -> Constant:

@@ -1,0 +1,84 @@
+"""A Python program or a notebook of a stranger, as long as one may be, takes neither time nor memory."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.watched import GOOD, run, write
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no getrusage")
+
+LENGTH = 195_000  # characters, just below the limit of a program
+IMPORT = "from transformers import TrainingArguments\n"
+CALL = "TrainingArguments(output_dir='x', per_device_train_batch_size=4)\n"
+PARSER = f"{IMPORT}import argparse\np = argparse.ArgumentParser()\np.add_argument('--b', default=4)\na = p.parse_args()\n"
+DICTIONARY = "{'train_batch_size': 8, 'train_micro_batch_size_per_gpu': 8}"
+
+
+def _numbered(head: str, part: str, tail: str = "") -> str:
+    """`part` as often as it fits between `head` and `tail`, with its number in the place of @."""
+    most = (LENGTH - len(head) - len(tail)) // (len(part) + 4 * part.count("@"))
+    return head + "".join(part.replace("@", f"{number:05}") for number in range(most)) + tail
+
+
+PROGRAMS = {
+    "names": _numbered(IMPORT, "batch_@ = 8\n", CALL),
+    "one name": _numbered(IMPORT, "batch = 4\nTrainingArguments(per_device_train_batch_size=batch)\n"),
+    "names in a chain": _numbered(f"{IMPORT}b = 1\n", "b = b + b\n", CALL.replace("4", "b")),
+    "calls of one function": _numbered(f"{IMPORT}def f(b):\n    return {CALL.replace('4', 'b')}", "f(4)\n"),
+    "functions": _numbered(IMPORT, "def f@(b):\n  TrainingArguments(per_device_train_batch_size=b)\nf@(4)\n"),
+    "dictionaries": _numbered("", f"d@ = {DICTIONARY}\n"),
+    "items": _numbered(f"d = {DICTIONARY}\n", "d['k@'] = d\n"),
+    "comments": _numbered(IMPORT, "# batch\n", CALL),
+    "comments behind names": _numbered(IMPORT, "batch_@ = 1  # batch 8\n", CALL),
+    "comments in a call": _numbered(f"{IMPORT}TrainingArguments(\n", "# batch\n", "per_device_train_batch_size=4)\n"),
+    "a docstring": _numbered(f'{IMPORT}def f():\n    """', "batch 8\n", f'"""\n    x = {CALL}    return x\n'),
+    "depth": f"{IMPORT}x = {'(' * 190}1{')' * 190}\n{CALL}",
+    "dictionaries in depth": "d = " + "{'train_batch_size': " * 90 + "1" + "}" * 90,
+    "a sum": _numbered(f"{IMPORT}x = 1", " + 1", f"\n{CALL}"),
+    "a line": _numbered(f"{IMPORT}s = 'ä'; ", "TrainingArguments(per_device_train_batch_size=4); "),
+    "arguments in a line": _numbered(f"{IMPORT}s = 'ä'; TrainingArguments(", "batch@=4,", ")\n"),
+    "targets": _numbered(IMPORT, "a, ", f" = x\n{CALL}"),
+    "conditions": f"{IMPORT}if x:\n    b = 1\n" + "elif x:\n    b = 2\n" * 2_000 + CALL.replace("4", "b") * 400,
+    "fields": _numbered(
+        f"{IMPORT}class A(TrainingArguments):\n", "    f@: int = 4\n", "    train_batch_size: int = 4\n" + "A(x=1)\n" * 5_000
+    ),
+    "options": _numbered(PARSER, "p.add_argument('--o@', default=4)\n", CALL.replace("4", "a.b") * 500),
+    "options that are set": _numbered(PARSER, "a.c.b = 4\n", CALL.replace("4", "a.b") * 500),
+    "attributes": _numbered(f"{IMPORT}a = {CALL}", "a.k@ = a.j@\n"),
+    "a configuration": _numbered("def f():\n    c = C(train_batch_size=8)\n", "    c.a@ = 1\n    g(c)\n", "    return c\n"),
+    "spread": _numbered(f"{IMPORT}d = {{", "'k@': 4, ", "}\n" + "TrainingArguments(per_device_train_batch_size=4, **d)\n" * 1_000),
+}  # fmt: skip
+TOO_LONG = {
+    "names": "batch_size = 8\n" * 70_000,
+    "a line": f"batch_size = '{'ä' * 1_000_000}'\n",
+    "brackets": f"batch_size = {'[' * 1_000_000}",
+}
+
+
+@pytest.mark.parametrize("notebook", [False, True], ids=["program", "notebook"])
+@pytest.mark.parametrize("text", [*PROGRAMS.values(), *TOO_LONG.values()], ids=[*PROGRAMS, *(f"too many: {name}" for name in TOO_LONG)])
+def test_a_program_made_to_be_expensive(text: str, notebook: bool, tmp_path: Path) -> None:
+    cells = {"cells": [{"cell_type": "code", "source": text.splitlines(keepends=True), "outputs": []}], "nbformat": 4}
+    file = {"a.ipynb": json.dumps(cells, ensure_ascii=False)} if notebook else {"a.py": text}
+    write(tmp_path, {"good.yaml": GOOD, **file})
+    found = run(tmp_path, "check", "-v", ".")
+    assert found.is_calm(), found._replace(out=found.out[:2000])
+    assert "verified     good.yaml" in found.out
+
+
+def test_a_notebook_of_many_cells(tmp_path: Path) -> None:
+    cell = {"cell_type": "code", "source": [IMPORT, CALL], "outputs": []}
+    write(tmp_path, {"good.yaml": GOOD, "a.ipynb": json.dumps({"cells": [cell] * 2_500, "nbformat": 4})})
+    found = run(tmp_path, "check", "-v", ".")
+    assert found.is_calm(), found._replace(out=found.out[:2000])
+    assert "verified     good.yaml" in found.out
+
+
+def test_a_program_that_is_too_long_is_told(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": IMPORT + CALL + "x = 1\n" * 60_000})
+    assert "more than 200,000 characters of Python" in run(tmp_path, "check", "-v", "a.py").out
