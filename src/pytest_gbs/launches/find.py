@@ -324,6 +324,8 @@ class Scripts:
     def find(self, word: Word, command: Command, script: Script) -> str | None:
         """The path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""
         folder = _mounted(word.path, command)
+        if folder != word.path:
+            command = command._replace(folder=Folder())  # mounted from where the job is submitted
         if folder.path is None or folder.path.startswith(("/", "~")):
             return None
         return self._existing(folder, command, script) or self._built_in(folder, command, script)
@@ -467,7 +469,7 @@ def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[st
     if folder.rooted:
         yield path
         return
-    started_in = command.folder
+    started_in = _mounted(command.folder, command)
     if started_in.path is None:
         return
     base = script.path.rpartition("/")[0]

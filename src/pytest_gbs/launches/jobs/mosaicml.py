@@ -1,0 +1,70 @@
+"""MosaicML runs (`mcli run -f`): `compute.gpus` processes, whose numbers the platform exports, and the recipe below `parameters`.
+
+docs.mosaicml.com/projects/mcli/en/latest/training/yaml_schema.html; .../training/run_environment_variables.html (mcli 0.6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.launches.jobs._format import JobFormat, assignment, child, entries, items, parts, size, stated, text
+from pytest_gbs.model.command import Assignment, Job, Machines
+from pytest_gbs.model.document import Document, Mapping, Node, Scalar
+from pytest_gbs.model.quantity import Name, Origin, Quantity
+
+_PARAMETERS: Final = "/mnt/config/parameters.yaml"
+_OF_NODE: Final = 8  # GPUs; a run of no more has one node
+
+
+def read(document: Document) -> Iterator[Job]:
+    """Yield the run of a document: a command, an image, and the GPUs that it asks for."""
+    run = child(document.root, "command")
+    world = _gpus(document)
+    if not isinstance(run, Scalar) or child(document.root, "image") is None or world is None:
+        return
+    machines = _machines(document, world)
+    yield Job(parts(document, run), (), tuple(_environment(document, world, machines)), machines)
+
+
+def _gpus(document: Document) -> Quantity | None:
+    for path in (("compute", "gpus"), ("gpus",), ("gpu_num",)):
+        found = size(document, child(document.root, *path), Name.WORLD_SIZE, ".".join(path))
+        if found is not None:
+            return found
+    return None
+
+
+def _machines(document: Document, world: Quantity) -> Machines:
+    nodes = size(document, child(document.root, "compute", "nodes"), Name.NUM_NODES, "compute.nodes")
+    if nodes is None and world.value <= _OF_NODE:
+        nodes = Quantity(Name.NUM_NODES, 1, Origin.DEFAULT, key="compute.nodes")
+    whole = nodes is not None and world.value % nodes.value == 0
+    each = world._replace(name=Name.GPUS_PER_NODE, value=world.value // nodes.value) if nodes is not None and whole else None
+    return Machines(nodes, each, (*_repositories(document), (_PARAMETERS, document.source.path.rpartition("/")[2])))
+
+
+def _repositories(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the folder of each repository that is cloned; it is this one where it has the files that the command names."""
+    for each in items(child(document.root, "integrations")):
+        name = text(child(each, "path")) or (text(child(each, "git_repo")) or "").rpartition("/")[2]
+        if name and "/" not in name:
+            yield name, ""
+
+
+def _environment(document: Document, world: Quantity, machines: Machines) -> Iterator[Assignment]:
+    variables = child(document.root, "env_variables")
+    if isinstance(variables, Mapping):
+        named: Iterator[tuple[str, Node | None]] = iter(entries(variables))
+    else:
+        named = ((text(child(each, "key")) or "", child(each, "value")) for each in items(variables))
+    for name, value in named:
+        if name:
+            yield assignment(document, name, value)
+    yield stated("WORLD_SIZE", str(world.value), world, world.key)
+    if machines.nodes is not None and machines.gpus_per_node is not None:
+        yield stated("NUM_NODES", str(machines.nodes.value), machines.nodes, "compute.nodes")
+        yield stated("LOCAL_WORLD_SIZE", str(machines.gpus_per_node.value), machines.gpus_per_node, world.key)
+
+
+FORMAT = JobFormat("MosaicML", "runs of mcli: command, image, compute.gpus, parameters", r"^command[ \t]*:", read)
