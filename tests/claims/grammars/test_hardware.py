@@ -84,7 +84,7 @@ def test_a_total_that_may_be_meant_per_node_is_ambiguous(text: str, ambiguous: b
     assert found.ambiguous is ambiguous
 
 
-@pytest.mark.parametrize("text", ["GBS 128 on 8 GPUs", "local_bs=8 x 8 GPUs", "batch-size 4 x 8 GPUs"])
+@pytest.mark.parametrize("text", ["uses all 8 node GPUs", "GBS 128 on 8 GPUs", "local_bs=8 x 8 GPUs", "batch-size 4 x 8 GPUs"])
 def test_a_factor_in_front_is_no_node_count(text: str) -> None:
     assert NODES not in hardware(text)
 

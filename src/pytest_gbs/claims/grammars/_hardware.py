@@ -108,6 +108,8 @@ def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
         j += 1
     if text_at(tokens, j) not in NODES:
         return []
+    if text_at(tokens, j) == "node" and nodes > 1 and devices_at(tokens, j + 1) is not None:
+        return []  # "all 8 node GPUs" are GPUs
     lone = tokens[i].kind == WORD and tokens[i].text in ("single", "one")
     found = [StatedHardware(Name.NUM_NODES, nodes, i, i, j + 1, lone=lone)]
     per_node = _per_node(tokens, i, j + 1, nodes)
