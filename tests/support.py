@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
+
+PYTHON: Final = [sys.executable, *(["-P"] if sys.version_info >= (3, 11) else [])]
+"""Python, in whose path the current folder is not; Python 3.10 knows no such flag."""
 
 
 def shared(part: str) -> Path:

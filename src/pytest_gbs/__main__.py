@@ -13,7 +13,7 @@ def _current_folder() -> str:
 
 if __name__ == "__main__":
     # Python puts the current folder in front of all others: a yaml.py or a *.dist-info of the repository that is checked would count.
-    if not sys.flags.safe_path and sys.path[:1] in ([""], [_current_folder()]):
+    if not getattr(sys.flags, "safe_path", False) and sys.path[:1] in ([""], [_current_folder()]):
         del sys.path[0]
     from pytest_gbs.cli import run
 

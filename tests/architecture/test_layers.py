@@ -43,7 +43,7 @@ OUTSIDE = {
     "ruamel": {"fixes"},
     "shtab": {"cli"},
     "subprocess": {"files"},
-    "tomllib": {"files", "frameworks", "readers", "settings"},
+    **dict.fromkeys(("tomllib", "tomli"), frozenset({"files"})),
     "tree_sitter": {"shell"},
     "tree_sitter_bash": {"shell"},
     "yaml": {"readers"},

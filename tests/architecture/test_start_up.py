@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from pytest_gbs import Given
 from pytest_gbs.api import check
+from pytest_gbs.files.toml import tomllib
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Verdict
 from pytest_gbs.model.settings import Settings

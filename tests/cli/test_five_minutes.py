@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from tests.git import Git
+from tests.support import PYTHON
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -65,7 +66,7 @@ def _make(programs: Path) -> None:
     programs.mkdir(parents=True)
     for name, module in (("gbs", "pytest_gbs"), ("pre-commit", "pre_commit"), ("pytest", "pytest"), ("pip", "this")):
         program = programs / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m {module} "$@"\n')
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(PYTHON)} -m {module} "$@"\n')
         program.chmod(0o755)
 
 
@@ -75,7 +76,7 @@ def _here(git: Git) -> None:
     config = yaml.safe_load(path.read_text())
     hook = config["repos"][0]["hooks"][0]
     del hook["additional_dependencies"]
-    hook.update(language="system", entry=hook["entry"].replace("gbs", f"{shlex.quote(sys.executable)} -P -m pytest_gbs", 1))
+    hook.update(language="system", entry=hook["entry"].replace("gbs", f"{shlex.join(PYTHON)} -m pytest_gbs", 1))
     path.write_text(yaml.safe_dump(config))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import yaml
 from pytest_gbs.cli._snippets import SYSTEMS
 from tests.cli.support import STALE, UNCLAIMED, Gbs, write
 from tests.git import Git
+from tests.support import PYTHON
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -67,7 +69,7 @@ def _run(name: str, git: Git, **inputs: str) -> tuple[list[str], str]:
     folder = git.root.parent / "runner"
     (folder / "gbs" / "bin").mkdir(parents=True, exist_ok=True)
     program = folder / "gbs" / "bin" / "gbs"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m pytest_gbs "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(PYTHON)} -m pytest_gbs "$@"\n')
     program.chmod(0o755)
     summary = folder / "summary.md"
     given = {f"inputs.{key}": about["default"] for key, about in ACTION["inputs"].items()}
@@ -147,9 +149,10 @@ def test_no_value_from_outside_is_part_of_a_script() -> None:
 
 
 def test_actions_are_pinned_by_commit() -> None:
-    texts = [system.job.text for system in SYSTEMS.values()] + [(ROOT / "action.yml").read_text(encoding="utf-8")]
+    ours = [ROOT / "action.yml", *(ROOT / ".github" / "workflows").iterdir()]
+    texts = [system.job.text for system in SYSTEMS.values()] + [path.read_text(encoding="utf-8") for path in ours]
     uses = [found for text in texts for found in re.findall(r"uses: (\S+)(.*)", text)]
-    assert len(uses) == 3
+    assert len(uses) > 3
     assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", name) and version.startswith(" # v") for name, version in uses)
 
 
@@ -176,6 +179,8 @@ class TestLinters:
     def workflows(self, tmp_path: Path) -> Path:
         (tmp_path / ".github" / "workflows").mkdir(parents=True)
         (tmp_path / ".github" / "workflows" / "gbs.yml").write_text(SYSTEMS["github"].job.text.replace("BRANCHES", "main"))
+        for path in (ROOT / ".github" / "workflows").iterdir():
+            shutil.copy(path, tmp_path / ".github" / "workflows")
         shutil.copy(ROOT / "action.yml", tmp_path)
         return tmp_path
 
@@ -189,6 +194,6 @@ class TestLinters:
         assert (done.returncode, "No findings to report" in done.stdout + done.stderr) == (0, True), done.stdout
 
     def test_actionlint(self, workflows: Path) -> None:
-        command = [self._program("actionlint"), ".github/workflows/gbs.yml"]
+        command = [self._program("actionlint"), *map(str, (workflows / ".github" / "workflows").iterdir())]
         done = subprocess.run(command, cwd=workflows, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (0, "")

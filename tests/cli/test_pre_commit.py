@@ -15,13 +15,14 @@ import yaml
 from pytest_gbs.cli._snippets import snippets
 from tests.cli.support import GOOD, OPEN, STALE, UNCLAIMED, write
 from tests.git import Git
+from tests.support import PYTHON
 
 pytest.importorskip("pre_commit", reason='needs pre-commit: pip install -e ".[hooks]"')
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 SNIPPET = yaml.safe_load(list(snippets("", frozenset(), "none"))[1].text)
-GBS = f"{shlex.quote(sys.executable)} -P -m pytest_gbs"
+GBS = f"{shlex.join(PYTHON)} -m pytest_gbs"
 RULE = "open('ran', 'w').close()\nRULES = ()\n"
 EVIL = (
     "--allow-local-rules=evil.yaml",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests.cli.support import GOOD, STALE, write
+from tests.support import PYTHON
 
 pytestmark = pytest.mark.skipif(os.name == "nt" or not Path("/dev/full").exists(), reason="needs /dev/full and a POSIX shell")
 
@@ -32,7 +33,7 @@ def repo(tmp_path: Path) -> Path:
 
 def gbs(folder: Path, arguments: str, data: str | None = None) -> Ended:
     """Run `gbs` through a shell, so that its streams can be closed."""
-    line = f'"{sys.executable}" -P -m pytest_gbs {arguments}'
+    line = f"{shlex.join(PYTHON)} -m pytest_gbs {arguments}"
     done = subprocess.run(["sh", "-c", line], cwd=folder, input=data, capture_output=True, text=True, timeout=60, check=False)
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
@@ -104,7 +105,7 @@ def test_a_closed_pipe_does_not_change_the_exit_code(name: str, repo: Path) -> N
     reading, writing = os.pipe()
     os.close(reading)
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, name: writing}
-    command = [sys.executable, "-P", "-m", "pytest_gbs", "check", "stale.yaml", "--require-verified", "2"]
+    command = [*PYTHON, "-m", "pytest_gbs", "check", "stale.yaml", "--require-verified", "2"]
     done = subprocess.run(command, cwd=repo, timeout=60, check=False, **streams)  # type: ignore[call-overload]
     os.close(writing)
     assert done.returncode == 1

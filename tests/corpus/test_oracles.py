@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -84,7 +84,8 @@ def _at_first(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _answer(verb: str, case: dict[str, Any], folder: str) -> dict[str, Any]:
     told, complained = StringIO(), StringIO()
-    with redirect_stdout(told), redirect_stderr(complained), chdir(folder):
+    with redirect_stdout(told), redirect_stderr(complained), pytest.MonkeyPatch.context() as here:
+        here.chdir(folder)
         code = main([verb, "--format", "json", *_flags(case["launch"]), "."])
     try:
         answer: dict[str, Any] = json.loads(told.getvalue())

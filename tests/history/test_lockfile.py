@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_gbs.files.toml import tomllib
 from pytest_gbs.history.lockfile import NAME, read_lock, write_lock
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.location import Source

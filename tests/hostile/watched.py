@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.launches.building import recipe
+from tests.support import PYTHON
 
 MOST_MEGABYTES: Final = 200
 # The promise is 2 seconds on a machine with nothing else to do; a test only tells a bound from none.
@@ -85,7 +85,7 @@ def run(folder: Path, *arguments: str, meanwhile: str = _NOTHING_MEANWHILE) -> W
     program = _PROGRAM.replace("MEANWHILE", meanwhile)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program, *arguments],
+        [*PYTHON, "-c", program, *arguments],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

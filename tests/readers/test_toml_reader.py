@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import math
-import tomllib
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_gbs.files.toml import tomllib
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers import read

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_gbs.cli._outputs import Output
+
 
 NOT_IN_HELP: Final = "==SUPPRESS=="  # argparse.SUPPRESS
 _FIXING: Final = (
@@ -54,3 +56,22 @@ def add_baseline(group: argparse._ArgumentGroup, *, told: bool) -> None:
 def wants_baseline(arguments: argparse.Namespace) -> bool:
     """Whether any of them was given."""
     return bool(arguments.baseline or arguments.write_baseline or arguments.prune_baseline)
+
+
+def add_outputs(group: argparse._ArgumentGroup, *, told: bool = True) -> None:
+    """Add the flag for several formats in one run."""
+    words = "write this format to this file too; may be repeated" if told else NOT_IN_HELP
+    group.add_argument("--output", action="append", default=[], metavar="FORMAT:FILE", help=words)
+
+
+def outputs(arguments: argparse.Namespace) -> tuple[Output, ...]:
+    """The formats to be written to files beside what goes to standard output.
+
+    Raises:
+        UsageError: there is no such format, or two go to one file.
+    """
+    if not arguments.output:
+        return ()
+    from pytest_gbs.cli import _outputs
+
+    return _outputs.outputs(arguments)

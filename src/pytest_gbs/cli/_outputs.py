@@ -12,8 +12,9 @@ from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Callable
 
+    from pytest_gbs.cli._input import Job
     from pytest_gbs.formats import Options
 
 
@@ -22,11 +23,6 @@ class Output(NamedTuple):
 
     form: Format
     file: str
-
-
-def add_outputs(group: argparse._ArgumentGroup, words: str) -> None:
-    """Add the flag."""
-    group.add_argument("--output", action="append", default=[], metavar="FORMAT:FILE", help=words)
 
 
 def outputs(arguments: argparse.Namespace) -> tuple[Output, ...]:
@@ -49,16 +45,12 @@ def _output(text: str) -> Output:
     return Output(find(name), file)
 
 
-def write_outputs(texts: Iterable[tuple[Output, str]]) -> None:
-    """Write each text to the file of its output; each file is replaced in one go.
+def write_outputs(wanted: tuple[Output, ...], render: Callable[[Format, Options], str], arguments: argparse.Namespace, asked: Job) -> None:
+    """Write what `render` makes for each format, without colours and links, to its file; each file is replaced in one go.
 
     Raises:
         UsageError: one can't be written.
     """
-    for output, text in list(texts):
+    plain = options(arguments, asked.root, asked.folder)._replace(color=False, links=False, ascii=False)
+    for output, text in [(output, render(output.form, plain)) for output in wanted]:
         write_out(output.file, neutralize(text, commands=output.form.commands))
-
-
-def plain(arguments: argparse.Namespace, root: str, folder: str) -> Options:
-    """How to write to a file: as the flags say, without colours and links."""
-    return options(arguments, root, folder)._replace(color=False, links=False, ascii=False)

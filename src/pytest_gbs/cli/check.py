@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
-from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, mends_stdin, wants_baseline, wants_fixing
+from pytest_gbs.cli._flags import NOT_IN_HELP, add_baseline, add_fixing, add_outputs, mends_stdin, outputs, wants_baseline, wants_fixing
 from pytest_gbs.cli._input import Job, add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
-from pytest_gbs.cli._outputs import add_outputs, outputs, plain, write_outputs
 from pytest_gbs.formats import Format, Options, find
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.outcome import Severity
@@ -37,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
     add_baseline(group, told=not fixing)
     add_fixing(parser, told=fixing)
     group = add_output(parser)
-    add_outputs(group, told("write this format to this file too; may be repeated"))
+    add_outputs(group, told=not fixing)
     group.add_argument("--statistics", action="store_true", help=told("only count how often each rule fired"))
     group.add_argument("--show-files", action="store_true", help=told("list the files that would be read, and stop"))
     group.add_argument("--show-settings", action="store_true", help=told("write the settings that would be used, and stop"))
@@ -73,7 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
         from pytest_gbs.rules import manuals
 
         report = report._replace(rules={rule.code: rule for rule in manuals()})
-    write_outputs((output, output.form.render(report, plain(arguments, asked.root, asked.folder))) for output in more)
+    if more:
+        from pytest_gbs.cli._outputs import write_outputs
+
+        write_outputs(more, lambda form, how: form.render(report, how), arguments, asked)
     if not (arguments.hook and not _concerns(report)):
         text = render(report, options(arguments, asked.root, asked.folder))
         if mends_stdin(arguments) and not arguments.output_file:  # standard output is the file itself

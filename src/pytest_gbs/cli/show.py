@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._flags import add_outputs, outputs
 from pytest_gbs.cli._input import add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
-from pytest_gbs.cli._outputs import add_outputs, outputs, plain, write_outputs
 from pytest_gbs.formats import Format, Options, find, formats
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.report import Report, Role
@@ -20,16 +20,21 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs show` takes."""
     add_input(parser)
-    add_outputs(add_output(parser, formats="text, csv, json, jsonl, markdown"), "write this format to this file too; may be repeated")
+    add_outputs(add_output(parser, formats="text, csv, json, jsonl, markdown"))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the geometry of each recipe, and return the exit code."""
     show = _shows(find(arguments.format))
-    more = [(output, _shows(output.form)) for output in outputs(arguments)]
+    more = outputs(arguments)
+    for output in more:
+        _shows(output.form)
     asked = job(arguments)
     report = asked.check(keep_runs=True)
-    write_outputs((output, render(report, plain(arguments, asked.root, asked.folder))) for output, render in more)
+    if more:
+        from pytest_gbs.cli._outputs import write_outputs
+
+        write_outputs(more, lambda form, how: _shows(form)(report, how), arguments, asked)
     emit(show(report, options(arguments, asked.root, asked.folder)), arguments.output_file)
     for bug in report.internal:
         complain(bug.words)

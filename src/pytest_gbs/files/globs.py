@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_SPELLINGS
+from pytest_gbs.model.possessive import re
 
 _SLASH, _STAR = "/", "*"
 _POSIX: Final = {

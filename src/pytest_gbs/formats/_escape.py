@@ -6,8 +6,6 @@ import re
 from functools import cache
 from typing import Final
 
-from pytest_gbs.model.documentation import DOCUMENTATION
-
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -55,6 +53,8 @@ def _unsafe() -> re.Pattern[str]:
 @cache
 def _unsafe_lines() -> re.Pattern[str]:
     """The same where lines, colours and links to our manual are our own."""
+    from pytest_gbs.model.documentation import DOCUMENTATION
+
     link = f"\\]8;;(?:{re.escape(DOCUMENTATION)}[a-z0-9/]*)?\x1b\\\\|\\\\"
     return re.compile(f"\x1b(?!\\[[0-9;]*m|{link})|[\x00-\x08\x0b-\x1a\x1c-\x1f{_SIGNS}{_INVISIBLE}]")
 

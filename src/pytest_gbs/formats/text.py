@@ -11,7 +11,6 @@ from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import notes, problems, title
 from pytest_gbs.formats._summary import headline, remarks
-from pytest_gbs.model.documentation import page_of
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.report import Report, Role
 
@@ -45,6 +44,7 @@ def show(report: Report, options: Options) -> str:
 def _block(finding: Finding, places: Places, paint: Paint) -> str:
     """The lines of one finding."""
     from pytest_gbs.formats._excerpt import excerpt
+    from pytest_gbs.model.documentation import page_of
 
     severity = paint(finding.severity, finding.severity)
     name = paint.link(paint(title(finding, places.report), STRONG), page_of(finding.code))

@@ -16,7 +16,7 @@ from pytest_gbs.model.framework import Framework
 @cache
 def description(name: str) -> Raw | None:
     """What `name`.toml says, a shared part (`_trl`) too; None if there is no such file."""
-    import tomllib
+    from pytest_gbs.files.toml import tomllib
 
     plain = name.replace("_", "").isalnum()
     data = read_beside("pytest_gbs.frameworks", f"{name}.toml") if plain else None

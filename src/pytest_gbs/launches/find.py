@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -22,6 +21,7 @@ from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable, below, upwards
+from pytest_gbs.model.possessive import re
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers import read

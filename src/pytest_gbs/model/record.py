@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 else:
     from collections import _tuplegetter
     from functools import cache
-    from types import FunctionType
+    from types import CodeType, FunctionType
+
+    _NAMES = ("co_name", "co_qualname") if hasattr(CodeType, "co_qualname") else ("co_name",)  # since Python 3.11
 
     @cache
     def _constructor(number):
@@ -32,7 +34,7 @@ else:
             for index, field in enumerate(fields):
                 body[field] = _tuplegetter(index, "")
             if fields:
-                code = _constructor(len(fields)).replace(co_varnames=("cls", *fields), co_name=name, co_qualname=name)
+                code = _constructor(len(fields)).replace(co_varnames=("cls", *fields), **dict.fromkeys(_NAMES, name))
                 body["__new__"] = FunctionType(code, {"new": tuple.__new__}, name, tuple(defaults.values()))
             return type.__new__(cls, name, bases, body)
 

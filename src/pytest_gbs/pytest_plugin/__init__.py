@@ -14,7 +14,7 @@ WORKER_INPUT: Final = "gbs_import_path"
 
 def _installed() -> tuple[str, ...]:
     """The folders that Python imports from, without the current one, which `python -m pytest` puts in front of all others."""
-    is_current = not sys.flags.safe_path and sys.path[:1] in ([""], [str(Path.cwd())])
+    is_current = not getattr(sys.flags, "safe_path", False) and sys.path[:1] in ([""], [str(Path.cwd())])
     return tuple(sys.path[1:] if is_current else sys.path)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from itertools import islice
 
 from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.limits import MOST_OUTLINED
 from pytest_gbs.model.location import KeyPath, Source
+from pytest_gbs.model.possessive import re
 
 
 def outline(source: Source) -> Document:

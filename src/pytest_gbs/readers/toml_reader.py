@@ -44,7 +44,7 @@ def read_toml(source: Source) -> tuple[Document | Unreadable, ...]:
 
 def _refused(text: str) -> RefusedDocument | None:
     """Why tomllib does not take `text`, or None if it does."""
-    import tomllib  # only TOML files need it
+    from pytest_gbs.files.toml import tomllib  # only TOML files need it
 
     try:
         tomllib.loads(text)

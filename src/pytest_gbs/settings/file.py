@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any, Final
 
+from pytest_gbs.files.toml import tomllib
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.record import NamedTuple
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
@@ -24,6 +23,7 @@ from pytest_gbs.model.command import (
 )
 from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.location import Location, Source, below
+from pytest_gbs.model.possessive import re
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import filters, patterns, quotes, slurm, truth, values
 from pytest_gbs.shell.arithmetic import HOLE, InvalidExpression, evaluate

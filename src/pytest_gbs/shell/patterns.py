@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
+from pytest_gbs.model.possessive import re
 from pytest_gbs.shell.text import lazy_pattern
 
 LONGEST: Final = 256  # characters of a text in which a pattern is sought

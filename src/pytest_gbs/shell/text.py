@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.command import Part, Word, hull
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.possessive import re
 from pytest_gbs.shell.limits import Exhausted, ShellBudget
 
 if TYPE_CHECKING:
