@@ -58,6 +58,13 @@ def test_it_says_which_numbers_of_gpus_would_work(tmp_path: Path) -> None:
     assert finding.holds == "use a multiple of 7 GPUs"
 
 
+def test_what_only_some_versions_of_a_range_refuse_is_a_warning_that_says_so(tmp_path: Path) -> None:
+    settings = Settings(versions=(("trl", ">=0.14"),))
+    (finding,) = checked(tmp_path, grpo(16, 4, 14), given=Given(world_size=8), settings=settings).findings
+    assert finding.severity == "warning"
+    assert finding.message.endswith("TRL stops at start (before 0.17 it does not check this)")
+
+
 def parallel(tensor: int, shard: int) -> str:
     sizes = f"  parallelism_config_dp_shard_size: {shard}\n  parallelism_config_tp_size: {tensor}\n"
     return launcher(tensor * shard, kind="FSDP") + "parallelism_config:\n" + sizes

@@ -540,9 +540,9 @@ sizes = {buffer_size = "rows that wait"}
         ),
         pytest.param(
             SHORT + '[keys."a\\n\\u001b"]\nx = 1\n',
-            "acme.toml:2: keys.a\\n\\x1b.x is not a setting; there are all, boolean, collection, default, default-when, fraction, key,"
-            " minimum, negative, null, quoted, ratio, reading, since, size, source, spellings, text, unit, unless, until, when, when-any,"
-            " whole-float, why, words and zero",
+            "acme.toml:2: keys.a\\n\\x1b.x is not a setting; there are all, boolean, collection, default, default-when, evidence,"
+            " fraction, key, minimum, negative, null, quoted, ratio, reading, since, size, source, spellings, text, unit, unless, until,"
+            " when, when-any, whole-float, why, words and zero",
             id="a key that would break the line",
         ),
         pytest.param(

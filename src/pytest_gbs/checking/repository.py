@@ -73,7 +73,7 @@ class Repository:
         The user's own tables come first. `program` is the program that reads it, as far as it is known.
         """
         found = self._recognise(document, program)
-        if found is None or not (found.eras or any(removal.key in document.keyed for removal in found.removals)):
+        if found is None or not (found.eras or found.copies or any(removal.key in document.keyed for removal in found.removals)):
             return found
         if self._versions is None:
             from pytest_gbs.settings.versions import Versions

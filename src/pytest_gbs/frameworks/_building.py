@@ -30,6 +30,7 @@ from pytest_gbs.model.framework import (
     Treatment,
 )
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.pins import Evidence
 from pytest_gbs.model.quantity import FACTORS, PARALLEL, Name
 
 KINDS: Final = ("quoted", "text", "whole-float", "fraction", "boolean", "null", "zero", "negative", "collection")
@@ -138,6 +139,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
         flags=raw.get("flags", False),
         package=raw.get("package", ""),
         removals=tuple(_removal(each, raw.get("package", ""), home) for each in raw.get("removals", ())),
+        copies=words(raw.get("copies", ())),
     )
     return _in_eras(built, raw, name, home)
 
@@ -233,6 +235,7 @@ def _row(key: KeyPath, raw: Raw, named: _Named) -> Row:
         named.when(raw),
         raw.get("since"),
         raw.get("until"),
+        _evidence(raw),
     )
 
 
@@ -291,16 +294,24 @@ def _constraint(raw: Any, named: _Named) -> Constraint | None:
         described.get("fixed", False),
         described.get("either", False),
         described.get("local", False),
+        _evidence(described),
     )
 
 
 def _exclusion(raw: Raw, named: _Named) -> Exclusion:
     label = raw.get("label", "the framework takes one of them")
-    return Exclusion(_keys(raw["keys"]), label, raw.get("source", named.home), named.when(raw))
+    return Exclusion(
+        _keys(raw["keys"]), label, raw.get("source", named.home), named.when(raw), raw.get("since"), raw.get("until"), _evidence(raw)
+    )
 
 
 def _requirement(raw: Raw, named: _Named) -> Requirement:
-    return Requirement(_keys(raw["keys"]), raw["label"], named.when(raw), raw.get("source", named.home), raw.get("whole", False))
+    whole, source = raw.get("whole", False), raw.get("source", named.home)
+    return Requirement(_keys(raw["keys"]), raw["label"], named.when(raw), source, whole, raw.get("since"), raw.get("until"), _evidence(raw))
+
+
+def _evidence(raw: Raw) -> tuple[Evidence, ...]:
+    return tuple(Evidence(file, text) for file, text in raw.get("evidence", {}).items())
 
 
 def _switch(raw: Raw, named: _Named) -> Switch:

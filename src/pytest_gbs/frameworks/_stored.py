@@ -21,11 +21,12 @@ from pytest_gbs.model.framework import (
     Switch,
     Text,
 )
+from pytest_gbs.model.pins import Evidence
 
 _KINDS: Final = {
     kind.__name__: kind
     for kind in (
-        *(Condition, Constraint, Equation, Era, Exclusion, Framework, Reading),
+        *(Condition, Constraint, Equation, Era, Evidence, Exclusion, Framework, Reading),
         *(Recognition, Removal, Requirement, Row, SameAs, Switch, Text),
     )
 }

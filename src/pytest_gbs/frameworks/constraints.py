@@ -260,11 +260,16 @@ def _implies(answer: Multiples) -> str:
 
 
 def _does(run: Run, constraint: Constraint) -> str:
-    return f"{run.framework.title.split(' (')[0]} {_DOES[constraint.enforcement]}"
+    return f"{run.framework.title.split(' (')[0]} {_DOES[constraint.enforcement]}{doubts(constraint.doubt)}"
+
+
+def doubts(doubt: str) -> str:
+    """The end of a message whose check is not certain to be made: ` (before 0.4 it does not check this)`."""
+    return f" ({doubt})" if doubt else ""
 
 
 def _severity(constraint: Constraint) -> str:
-    stops = constraint.enforcement in (Enforcement.STOPS, Enforcement.STOPS_LATE)
+    stops = constraint.enforcement in (Enforcement.STOPS, Enforcement.STOPS_LATE) and not constraint.doubt
     return Severity.ERROR if stops else Severity.WARNING
 
 

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
-from pytest_gbs.model.framework import Era, Framework
-from pytest_gbs.model.pins import Pin, Version
+from pytest_gbs.model.equation import Equation
+from pytest_gbs.model.framework import Constraint, Era, Exclusion, Framework, Requirement
+from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.pins import Evidence, Pin, Version
+
+# Whether a copy of the framework has one of the pieces of evidence, None if none of their files is in it.
+Says: TypeAlias = Callable[[tuple[Evidence, ...]], "bool | None"]
+_Evident = TypeVar("_Evident", Constraint, Exclusion, Requirement)
+_Check = TypeVar("_Check", Equation, Constraint, Exclusion, Requirement)
 
 _BEHIND: Final = (0,)  # what makes a version the next one after itself
 
@@ -78,8 +86,10 @@ def in_eras(framework: Framework) -> Framework:
     told = [(each.since, each.until) for each in framework.rows]
     told += [(each.since, each.until) for each in framework.equations]
     told += [(each.since, each.until) for each in framework.constraints]
+    told += [(each.since, each.until) for each in framework.exclusions]
+    told += [(each.since, each.until) for each in framework.requirements]
     bounds = {version: text for both in told for text in both if text and (version := parse_version(text))}
-    eras = tuple(Era(bounds[version], _before(framework, version)) for version in sorted(bounds))
+    eras = tuple(Era(bounds[version], _before(framework, version), evidence=_ended(framework, version)) for version in sorted(bounds))
     return _before(framework, None)._replace(eras=eras) if eras else framework
 
 
@@ -96,7 +106,14 @@ def _before(framework: Framework, bound: Version | None) -> Framework:
         rows=tuple(each for each in framework.rows if holds(each.since, each.until)),
         equations=tuple(each for each in framework.equations if holds(each.since, each.until)),
         constraints=tuple(each for each in framework.constraints if holds(each.since, each.until)),
+        exclusions=tuple(each for each in framework.exclusions if holds(each.since, each.until)),
+        requirements=tuple(each for each in framework.requirements if holds(each.since, each.until)),
     )
+
+
+def _ended(framework: Framework, bound: Version) -> tuple[Evidence, ...]:
+    """What the source of a copy says if it has keys that version `bound` has no longer."""
+    return tuple(piece for each in framework.rows if parse_version(each.until or "") == bound for piece in each.evidence)
 
 
 def at_version(framework: Framework, pin: Pin | None, package: str = "") -> Framework:
@@ -121,6 +138,86 @@ def parse_bound(text: str) -> tuple[str, str] | None:
 @cache
 def _package() -> re.Pattern[str]:
     return re.compile(r"[A-Za-z][\w.-]{0,60}")
+
+
+def in_any_version(framework: Framework, pin: Pin | None, set_keys: frozenset[KeyPath]) -> Framework:
+    """`framework` as `at_version` has it, each of its checks that an older version of `pin` does not have with the doubt that follows.
+
+    `set_keys` are the keys of sizes in the recipe: it is not for an older version which does not know one that `framework` knows.
+    """
+    newest = at_version(framework, pin)
+    low = (pin.low if pin else None) or ()
+    older = []
+    for era in _own_eras(framework):
+        if era.table is newest:
+            break
+        unknown = (set_keys & _keys(framework)) - _keys(era.table)
+        if low < (parse_version(era.until) or ()) and not unknown:
+            older.append(era)
+    if not older:
+        return newest
+    tables = [(era.until, era.table) for era in older]
+    return newest._replace(
+        equations=tuple(_doubted_equations(newest, older, set_keys)),
+        constraints=tuple(_doubted(newest.constraints, [(until, table.constraints) for until, table in tables])),
+        exclusions=tuple(_doubted(newest.exclusions, [(until, table.exclusions) for until, table in tables])),
+        requirements=tuple(_doubted(newest.requirements, [(until, table.requirements) for until, table in tables])),
+    )
+
+
+def _doubted(checks: tuple[_Check, ...], older: list[tuple[str, tuple[_Check, ...]]]) -> Iterator[_Check]:
+    """Yield `checks`, those that an era does not have with the newest version before which that is so."""
+    for check in checks:
+        until = next((until for until, had in reversed(older) if not any(_same(check, each) for each in had)), None)
+        yield check if until is None else check._replace(doubt=f"before {until} it does not check this")
+
+
+def _doubted_equations(newest: Framework, older: list[Era], set_keys: frozenset[KeyPath]) -> Iterator[Equation]:
+    """Yield the equations, with doubt if an era has another one for the size, or takes one of its sizes from another of the `set_keys`."""
+    for each in newest.equations:
+        until = next((era.until for era in reversed(older) if _computes_otherwise(each, newest, era.table, set_keys)), None)
+        yield each if until is None else each._replace(doubt=f"before {until} it computes this otherwise")
+
+
+def _computes_otherwise(equation: Equation, newest: Framework, older: Framework, set_keys: frozenset[KeyPath]) -> bool:
+    moved = {row.name for row in older.rows if row.key in set_keys - _keys(newest)}
+    return bool(moved & set(equation.names)) or not any(_same(equation, each) for each in older.equations)
+
+
+def _same(one: _Check, other: _Check) -> bool:
+    """Whether two versions check the same, wherever that was read."""
+    return one._replace(source="") == other._replace(source="")
+
+
+def _own_eras(framework: Framework) -> Iterator[Era]:
+    return (era for era in framework.eras if not era.package)
+
+
+def _keys(framework: Framework) -> frozenset[KeyPath]:
+    return frozenset(row.key for row in framework.rows)
+
+
+def in_copy(framework: Framework, pin: Pin | None, set_keys: frozenset[KeyPath], says: Says) -> Framework:
+    """`framework` as a copy of it has it: by the evidence in its source, and by its version `pin` if none is known."""
+    eras = tuple(era for era in framework.eras if not era.evidence or says(era.evidence) is not False)
+    told = next((era.table for era in eras if era.evidence and says(era.evidence)), None)
+    found = told or in_any_version(framework._replace(eras=eras), pin, set_keys)
+    return found._replace(
+        constraints=tuple(_in_copy(framework.constraints, found.constraints, says)),
+        exclusions=tuple(_in_copy(framework.exclusions, found.exclusions, says)),
+        requirements=tuple(_in_copy(framework.requirements, found.requirements, says)),
+    )
+
+
+def _in_copy(newest: tuple[_Evident, ...], checks: tuple[_Evident, ...], says: Says) -> Iterator[_Evident]:
+    """Yield those of the `newest` checks for which a copy has the evidence, and of the `checks` of its version those without any."""
+    for check in newest:
+        answer = says(check.evidence) if check.evidence else False
+        if answer is None:
+            yield check._replace(doubt="the copy in this repository may not check this")
+        elif answer:
+            yield check
+    yield from (check for check in checks if not check.evidence)
 
 
 @cache

@@ -33,8 +33,8 @@ class Equation(NamedTuple):
     """`result` x all `divisors` = all of `product`, every one a size by name, in whole numbers.
 
     `mismatch` is what the framework does when all are given and disagree. `since` and `until` bound the versions of the
-    framework (`until` excluded) for which it holds. If all conditions of `when` hold, it takes the place of equations of the same size
-    without any. `source` cites file, function and version it was read from.
+    framework (`until` excluded) for which it holds, and `doubt` is as for a `Constraint`. If all conditions of `when` hold, it takes
+    the place of equations of the same size without any. `source` cites file, function and version it was read from.
     """
 
     result: str
@@ -47,6 +47,7 @@ class Equation(NamedTuple):
     until: str | None = None
     source: str = ""
     when: tuple[Condition, ...] = ()
+    doubt: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pytest_gbs.model.quantity import Size
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
-    from pytest_gbs.model.pins import Pin
+    from pytest_gbs.model.pins import Evidence, Pin
 
 
 class SameAs(NamedTuple):
@@ -71,7 +71,7 @@ class Row(NamedTuple):
     makes the size unknown and is not a mistake. The framework looks at the key only while all conditions of `when` hold.
 
     Several rows may give one size: the first whose key is there wins. `since` and `until` bound the versions of the framework's
-    package that have the key (`until` excluded).
+    package that have the key (`until` excluded), and a copy in the repository with the `evidence` is of a version that has it.
     """
 
     key: KeyPath
@@ -85,6 +85,7 @@ class Row(NamedTuple):
     when: tuple[Condition, ...] = ()
     since: str | None = None
     until: str | None = None
+    evidence: tuple[Evidence, ...] = ()
 
 
 class Constraint(NamedTuple):
@@ -95,8 +96,10 @@ class Constraint(NamedTuple):
 
     `rule` is the name of the rule that reports it. `when` are conditions that must all hold for it to apply, `needs` sizes that must be
     stated in the file (rather than follow). `label` names the relation for people, `source` cites it. `since` and `until` bound the
-    versions that check it. With `fixed` nothing is checked where one of the sizes changes while training runs. With `local` the GPUs
-    per node are those of one process: it holds wherever a launcher starts a process for each GPU.
+    versions that check it, and of a copy in the repository `evidence` says whether it does. `doubt` says for people why it is not
+    certain that the version at hand checks it ("before 0.4 it does not check this"), "" if it is. With `fixed` nothing is checked
+    where one of the sizes changes while training runs. With `local` the GPUs per node are those of one process: it holds wherever a
+    launcher starts a process for each GPU.
     """
 
     rule: str
@@ -113,22 +116,31 @@ class Constraint(NamedTuple):
     fixed: bool = False
     either: bool = False
     local: bool = False
+    evidence: tuple[Evidence, ...] = ()
+    doubt: str = ""
 
 
 class Exclusion(NamedTuple):
-    """Keys of which the framework accepts at most one while all conditions of `when` hold. `label` says what it does otherwise."""
+    """Keys of which the framework accepts at most one while all conditions of `when` hold. `label` says what it does otherwise.
+
+    `since`, `until`, `evidence` and `doubt` are as for a `Constraint`.
+    """
 
     keys: tuple[KeyPath, ...]
     label: str = ""
     source: str = ""
     when: tuple[Condition, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    doubt: str = ""
 
 
 class Requirement(NamedTuple):
     """Keys of which the framework needs at least one. `label` says what it does otherwise.
 
     Where programs compose configurations (`Arguments.HYDRA`) a file by itself need not be whole, and only its launches are held to
-    it; with `whole` the framework's files are.
+    it; with `whole` the framework's files are. `since`, `until`, `evidence` and `doubt` are as for a `Constraint`.
     """
 
     keys: tuple[KeyPath, ...]
@@ -136,6 +148,10 @@ class Requirement(NamedTuple):
     when: tuple[Condition, ...] = ()
     source: str = ""
     whole: bool = False
+    since: str | None = None
+    until: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    doubt: str = ""
 
 
 class Arguments:
@@ -250,8 +266,9 @@ class Framework(NamedTuple):
     verdict. `flags` is true where its programs take flags if they are given no file, whatever `arguments` says.
 
     `package` is the name under which the framework is installed, whose versions `since` and `until` of its rows and equations
-    speak of. `removals` are keys that a newer version has no more, and `eras` what the framework was before versions that changed it,
-    oldest first (made by `frameworks.versions.in_eras`).
+    speak of. `copies` are the files of which a copy of it in a repository has one, which says its version. `removals` are keys that a
+    newer version has no more, and `eras` what the framework was before versions that changed it, oldest first (made by
+    `frameworks.versions.in_eras`).
     """
 
     name: str
@@ -284,6 +301,7 @@ class Framework(NamedTuple):
     package: str = ""
     removals: tuple[Removal, ...] = ()
     eras: tuple[Era, ...] = ()
+    copies: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         # Much is remembered of a table, and a hash of all its rows would cost more than most of that.
@@ -291,8 +309,12 @@ class Framework(NamedTuple):
 
 
 class Era(NamedTuple):
-    """What a framework was before version `until` of its package, or of another `package`; without `until` at each version stated."""
+    """What a framework was before version `until` of its package, or of another `package`; without `until` at each version stated.
+
+    A copy with one piece of the `evidence` is of that era.
+    """
 
     until: str
     table: Framework
     package: str = ""
+    evidence: tuple[Evidence, ...] = ()

@@ -23,3 +23,10 @@ class Pin(NamedTuple):
     exact: bool = False
     at: Location | None = None
     origin: str = ""
+
+
+class Evidence(NamedTuple):
+    """A `text` that is in `file` of a copy of the package if, and only if, that copy does what a table says; white space does not count."""
+
+    file: str
+    text: str

@@ -23,6 +23,7 @@ from typing import Final
 
 from pytest_gbs.arithmetic.wording import beside, called, computed, leaves, listing, short
 from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.constraints import doubts
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.equation import Enforcement
 from pytest_gbs.model.framework import Exclusion
@@ -60,14 +61,16 @@ def _exclusive(document: Document, exclusion: Exclusion, present: list[KeyPath])
     places = [place for key in present if (place := document.locate(key))]
     places.sort(key=lambda place: place.start)
     names = listing((".".join(map(str, key)) for key in present), last="and")
-    message = f"{names} are both set" + (f"; {exclusion.label}" if exclusion.label else "")
+    message = f"{names} are both set" + (f"; {exclusion.label}" if exclusion.label else "") + doubts(exclusion.doubt)
+    severity = Severity.WARNING if exclusion.doubt else Severity.ERROR
     related = tuple(Related(place, "also set") for place in places[:-1])
-    return Finding(CODE, message, Severity.ERROR, places[-1], "set", related)
+    return Finding(CODE, message, severity, places[-1], "set", related)
 
 
 def _conflict(run: Run, size: Conflict) -> Finding:
     stated, given = size.values[0], size.values[-1]
-    message = f"{stated.key or called(stated.name)} is {stated.value:,}, but its factors give {given.value:,}"
+    doubt = next((each.doubt for each in run.framework.equations if each.result == size.name and each.doubt), "")
+    message = f"{stated.key or called(stated.name)} is {stated.value:,}, but its factors give {given.value:,}{doubts(doubt)}"
     details = (f"{given.value:,} = {computed(given, run.framework.equations)}",) if given.because else ()
     places = [leaf for value in size.values for leaf in leaves(value) if leaf.at is not None]
     at = _place(run, places)
@@ -87,10 +90,10 @@ def _fixes(run: Run, stated: Quantity, computed: Quantity) -> Iterator[Fix]:
 
 
 def _severity(run: Run, name: str) -> str:
-    """An error where the framework stops at the contradiction, or where nothing says that it goes on."""
-    does = [equation.mismatch for equation in run.framework.equations if equation.result == name]
-    goes_on = bool(does) and all(mismatch in (Enforcement.CORRECTS, Enforcement.IGNORES) for mismatch in does)
-    return Severity.WARNING if goes_on else Severity.ERROR
+    """An error if the framework stops at the contradiction in all versions, or if nothing says that it goes on."""
+    does = [equation for equation in run.framework.equations if equation.result == name]
+    goes_on = bool(does) and all(each.mismatch in (Enforcement.CORRECTS, Enforcement.IGNORES) for each in does)
+    return Severity.WARNING if goes_on or any(each.doubt for each in does) else Severity.ERROR
 
 
 def _place(run: Run, places: list[Quantity]) -> Location:

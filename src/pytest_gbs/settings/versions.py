@@ -1,16 +1,18 @@
-"""Which version of a library a recipe is for: what the settings say, else the files of the nearest folder that says anything."""
+"""Which version of a library a recipe is for: that of the settings, else of its copy in the repository, else of the nearest pin."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_gbs.frameworks.versions import at_version, normalised, parse_version, read_specifiers
+from pytest_gbs.frameworks.versions import at_version, in_any_version, in_copy, normalised, parse_version, read_specifiers
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import KeyPath, Source
 from pytest_gbs.model.pins import Pin
 from pytest_gbs.model.settings import Settings
+from pytest_gbs.settings.copies import Copies
 
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
@@ -26,12 +28,13 @@ class Versions:
         self._paths = paths
         self._files: dict[str, tuple[str, ...]] | None = None
         self._pins: dict[tuple[str, str], Pin | None] = {}
+        self._copies = Copies(tree, paths())
+        self._fitted: dict[tuple[str, str | None, Pin | None, frozenset[KeyPath]], Framework] = {}
 
     def fitted(self, framework: Framework, document: Document) -> Framework:
         """`framework` as it is at the versions that the recipe `document` is for, removed keys with what rejects them."""
         path = document.source.path
-        pin = self.pin(framework.package, path) if framework.package else None
-        found = at_version(framework, pin)
+        found = self._at_version(framework, document) if framework.package else framework
         for package in sorted({era.package for era in found.eras if era.package}):
             found = at_version(found, self.pin(package, path), package)
         removals = []
@@ -39,7 +42,23 @@ class Versions:
             exact = self.pin(removal.package, path) if removal.key in document.keyed else None
             gone = exact is not None and exact.exact and exact.low is not None and exact.low >= (parse_version(removal.since) or ())
             removals.append(removal._replace(pin=exact) if gone else removal)
-        return found._replace(removals=tuple(removals))
+        return found._replace(removals=tuple(removals)) if removals else found
+
+    def _at_version(self, framework: Framework, document: Document) -> Framework:
+        """`framework` as the settings say, else as its copy in the repository has it, else as the pinned versions do."""
+        path = document.source.path
+        home = None if normalised(framework.package) in self._stated else self._copies.home(framework, path)
+        tables = (framework, *(era.table for era in framework.eras))
+        set_keys = frozenset(row.key for table in tables for row in table.rows if row.key in document.keyed)
+        about = framework.title, home, self.pin(framework.package, path) if home is None else None, set_keys
+        if about not in self._fitted:
+            self._fitted[about] = self._fit(framework, home, about[2], set_keys)
+        return self._fitted[about]
+
+    def _fit(self, framework: Framework, home: str | None, pin: Pin | None, set_keys: frozenset[KeyPath]) -> Framework:
+        if home is not None:
+            return in_copy(framework, self._copies.pin(framework, home), set_keys, partial(self._copies.says, home))
+        return framework if pin is None else in_any_version(framework, pin, set_keys)
 
     def pin(self, package: str, path: str) -> Pin | None:
         """The versions of `package` that the recipe at `path` is for; None if unknown, or files contradict each other."""
