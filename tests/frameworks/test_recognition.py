@@ -43,6 +43,7 @@ LOOK_ALIKES = {
     "torchtune": "model: {_component_: x}\nbatch_size: 2\ngradient_accumulation_steps: 8\nepochs: 1\n",
     "nested Trainer arguments": "defaults:\n  per_device_train_batch_size: 2\n  gradient_accumulation_steps: 32\n  learning_rate: 1e-5\n",
     "a restored model that is evaluated": "trainer: {devices: 1}\nmodel: {restore_from_path: vit.nemo, micro_batch_size: 512}\n",
+    "a model to be restored and evaluated": "trainer: {devices: 1}\nmodel: {restore_from_path: null, micro_batch_size: 512}\n",
     "a vocabulary": "".join(f"w{n}: {n}\n" for n in range(10_001)) + MODEL + "stage: 7\n" + TRAINING,
     "a micro batch alone": "per_device_train_batch_size: 4\n",
 }

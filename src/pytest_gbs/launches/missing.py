@@ -145,7 +145,10 @@ def lost_flags(text: str, command: Command, behind: Iterable[Command]) -> LostFl
     """The flags that the shell runs as commands of their own, since the line of `command` ends before them; None if none."""
     lost: list[Command] = []
     for each in behind:
-        if not each.words or not each.words[0].starts_with.startswith("--") or each.at.source != command.at.source:
+        # What a variable holds stands in the middle of a line.
+        starts_line = not text[text.rfind("\n", 0, each.at.start) + 1 : each.at.start].strip()
+        written = each.at.source == command.at.source and starts_line
+        if not written or not each.words or not each.words[0].starts_with.startswith("--"):
             break
         lost.append(each)
     if not lost:
