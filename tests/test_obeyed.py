@@ -203,9 +203,9 @@ def test_a_patch_is_printed_byte_by_byte_or_left_out(
     assert main(["fix", "--fix-declarations", "--diff"]) == 1
     out, err = capfdbinary.readouterr()
     assert err.decode().splitlines() == [
-        "gbs: no patch of near.yaml: it contains control characters or commands of CI systems; run without --diff to write it",
-        "gbs: no patch of turned.yaml: it contains control characters or commands of CI systems; run without --diff to write it",
-        "gbs: no patch of wide.yaml: it is UTF-16-LE, which git treats as binary; run without --diff to write it",
+        "gbs: can't print a patch of near.yaml: it contains control characters or commands of CI systems; run without --diff to write it",
+        "gbs: can't print a patch of turned.yaml: it contains control characters or commands of CI systems; run without --diff to write it",
+        "gbs: can't print a patch of wide.yaml: it is UTF-16-LE, which git treats as binary; run without --diff to write it",
     ]
     assert not OBEYED.search(out.decode().replace("\r\n", "\n"))
     git.run("apply", "-", data=out)

@@ -57,7 +57,7 @@ def opened(code: str, claim: bool = True) -> Undetermined:
 
 
 def told(*outcomes: Outcome) -> dict[str, list[Outcome]]:
-    """Return outcomes by code."""
+    """The outcomes by code."""
     by_code: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_code.setdefault(outcome.code, []).append(outcome)

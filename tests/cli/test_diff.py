@@ -36,7 +36,7 @@ def changes(gbs: Gbs, *arguments: str) -> list[dict[str, Any]]:
 
 
 def told(gbs: Gbs, *arguments: str) -> list[tuple[str, str | None, str, str, str]]:
-    """Return path, launch, status and batch of each change."""
+    """Path, launch, status and batch of each change."""
     law = "law"
     return [
         (c["path"], c["launch"], c["status"], (c["before"] or {law: ""})[law], (c["after"] or {law: ""})[law])
@@ -345,7 +345,7 @@ class TestErrors:
             (("HEAD", "nope"), "no commit 'nope' in this repository"),
             (("nope...HEAD",), "no commit 'nope' in this repository"),
             (("HEAD", "--format", "sarif"), "gbs diff has no format 'sarif'; there are json, markdown, text"),
-            (("-",), "gbs diff reads no standard input"),
+            (("-",), "gbs diff does not read standard input"),
         ],
     )
     def test_a_call_that_makes_no_sense(self, arguments: tuple[str, ...], line: str, git: Git, gbs: Gbs) -> None:

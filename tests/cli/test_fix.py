@@ -102,7 +102,7 @@ def test_a_mark_and_an_encoding_stay(repo: Path, gbs: Gbs) -> None:
 def test_no_patch_is_made_of_what_git_takes_for_binary(repo: Path, gbs: Gbs) -> None:
     (repo / "b.yaml").write_bytes(("\ufeff" + STALE).encode("utf-16-le"))
     said = gbs("fix", "--fix-settings", "--diff")
-    line = "gbs: no patch of b.yaml: it is UTF-16-LE, which git treats as binary; run without --diff to write it\n"
+    line = "gbs: can't print a patch of b.yaml: it is UTF-16-LE, which git treats as binary; run without --diff to write it\n"
     assert said == (1, "", line)
 
 

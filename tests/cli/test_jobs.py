@@ -26,7 +26,7 @@ per_device_train_batch_size: 4
 
 
 def _many() -> dict[str, str]:
-    """Return more recipes than one process checks alone: verified, stale, silenced, unreadable, and one that a script launches."""
+    """More recipes than one process checks alone: verified, stale, silenced, unreadable, and one that a script launches."""
     return {
         **{f"recipes/good-{number}.yaml": _RECIPE.format(nodes=4, more="") for number in range(300)},
         **{f"recipes/stale-{number}.yaml": _RECIPE.format(nodes=2, more="") for number in range(20)},

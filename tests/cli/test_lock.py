@@ -206,7 +206,7 @@ class TestErrors:
         assert not (repo / "gbs.lock").exists()
 
     def test_standard_input_is_not_written_down(self, repo: Path, gbs: Gbs) -> None:
-        assert gbs("lock", "-") == (2, "", "gbs: gbs lock reads no standard input\n")
+        assert gbs("lock", "-") == (2, "", "gbs: gbs lock does not read standard input\n")
 
 
 def test_a_repository_without_recipes_exits_with_3(repo: Path, gbs: Gbs) -> None:

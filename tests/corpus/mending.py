@@ -37,7 +37,7 @@ class Alone(NamedTuple):
     source: Source
 
     def paths(self) -> tuple[str, ...]:
-        """Return its path."""
+        """Its path."""
         return (self.source.path,)
 
     def read(self, path: str) -> Source | Unreadable:

@@ -22,11 +22,11 @@ class Empty(NamedTuple):
     root: str = ""
 
     def paths(self) -> tuple[str, ...]:
-        """Return none."""
+        """No files."""
         return ()
 
     def read(self, path: str) -> Source | Unreadable:
-        """Return that there is no such file."""
+        """A file that does not exist."""
         return Unreadable(path, "there is no such file")
 
 

@@ -25,7 +25,7 @@ def recipes(*verdicts: str, assumptions: tuple[Assumption, ...] = ()) -> tuple[F
 
 
 def launchers(number: int) -> tuple[FileReport, ...]:
-    """Return so many launcher files."""
+    """So many launcher files."""
     return tuple(FileReport(f"l{n}.yaml", 1, Role.LAUNCHER, None, None) for n in range(number))
 
 

@@ -22,7 +22,7 @@ def config(train: object = None, micro: object = None, steps: object = None, **o
 
 
 def solved(text: str, world: int) -> tuple[int | str | None, ...]:
-    """Return global batch, micro batch and accumulation on `world` processes."""
+    """Global batch, micro batch and accumulation on `world` processes."""
     stated = sizes(text, PATH, world_size=world).stated
     return tuple(value(stated.get(name)) for name in (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 

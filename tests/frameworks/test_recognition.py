@@ -192,7 +192,7 @@ NO_RECIPES = {
 
 @cache
 def _recognised(root: Path) -> list[tuple[str, str, Framework | None]]:
-    """Return label, path and table of each labelled configuration of the corpus."""
+    """Label, path and table of each labelled configuration of the corpus."""
     found = []
     with (root / "MANIFEST.tsv").open(encoding="utf-8", newline="") as manifest:
         for row in csv.DictReader(manifest, delimiter="\t"):

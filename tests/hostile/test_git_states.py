@@ -79,7 +79,7 @@ STATES: tuple[Callable[[Git], None], ...] = (
 
 
 def _state(folder: Path) -> dict[str, tuple[int, str]]:
-    """Return when each file below `folder` was written, and what it holds."""
+    """When each file below `folder` was written, and what it holds."""
     files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return {str(path): (path.stat().st_mtime_ns, sha256(path.read_bytes()).hexdigest()) for path in files}
 

@@ -67,5 +67,5 @@ def checked(
 
 
 def on_nodes_of(gpus: int) -> Settings:
-    """Return settings that say how many GPUs a node has."""
+    """Settings that say how many GPUs a node has."""
     return Settings(hardware=(Hardware(("**",), gpus_per_node=gpus, origin="gpus-per-node in [tool.gbs]"),))

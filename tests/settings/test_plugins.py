@@ -117,7 +117,7 @@ def test_the_manual_is_there_where_the_settings_are_broken(root: Path, capsys: p
     assert main(["rule", "GBS101"]) == 0
     told = capsys.readouterr()
     assert "stale-declaration" in told.out
-    assert told.err.startswith("gbs: only what is built in: ")
+    assert told.err.startswith("gbs: using only the built-in rules and frameworks: ")
     assert told.err.count("\n") == 1
 
 

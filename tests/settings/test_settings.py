@@ -91,7 +91,7 @@ def test_a_file_named_by_the_user_is_read_in_place_of_others(tmp_path: Path) -> 
     ("name", "text", "expected"),
     [
         ("gone.toml", None, "gone.toml: there is no such file"),
-        ("pyproject.toml", "[tool.ruff]", "pyproject.toml: there is no [tool.gbs] in it"),
+        ("pyproject.toml", "[tool.ruff]", "pyproject.toml: it has no section [tool.gbs]"),
     ],
 )
 def test_a_file_named_by_the_user_must_hold_settings(name: str, text: str | None, expected: str, tmp_path: Path) -> None:

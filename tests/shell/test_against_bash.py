@@ -71,7 +71,7 @@ class Writer:
         ))  # fmt: skip
 
     def body(self, depth: int) -> str:
-        """Return some statements."""
+        """Some statements."""
         return "\n".join(self.statement(depth) for _ in range(self.random.randrange(1, 4)))
 
 

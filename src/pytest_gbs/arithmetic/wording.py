@@ -165,7 +165,7 @@ def listing(words: Iterable[str], last: str = "or") -> str:
 
 
 def several(values: Sequence[int]) -> str:
-    """Return sorted numbers, the last one always named: `8`, `8 or 16`, `94 to 159`, `8, 16, ... or 128`."""
+    """Sorted numbers in words, the last one always named: `8`, `8 or 16`, `94 to 159`, `8, 16, ... or 128`."""
     if len(values) <= 3:
         return listing(f"{value:,}" for value in values)
     if len(values) >= ENOUGH:
@@ -176,7 +176,7 @@ def several(values: Sequence[int]) -> str:
 
 
 def amounts(values: Sequence[int], name: str) -> str:
-    """Return numbers with the word for size `name`: `94 to 159 GPUs`, `1 node`, `micro batch size 30 to 41`."""
+    """Numbers with the word for size `name`: `94 to 159 GPUs`, `1 node`, `micro batch size 30 to 41`."""
     if name not in HARDWARE:
         return f"{called(name)} {several(values)}"
     return count(values[0], name) if len(values) == 1 else f"{several(values)} {called(name)}"
@@ -226,5 +226,5 @@ def _not_set(name: str) -> str:
 
 
 def agreement(files: int) -> str:
-    """Return that so many launcher files say the same."""
+    """Words for so many launcher files that say the same."""
     return "1 launcher file says so" if files == 1 else f"{files} launcher files agree"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.checking.reporting import active_rules
 from pytest_gbs.files.globs import matches, matches_any
-from pytest_gbs.history.baseline import BaselineEntry, parse, stale, told, without
+from pytest_gbs.history.baseline import BaselineEntry, in_words, parse, stale, without
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.location import Unreadable
 from pytest_gbs.model.report import Report
@@ -29,7 +29,7 @@ def accepted(report: Report, settings: Settings, tree: Tree, targets: Sequence[s
     if not settings.baseline:
         return report._replace(notices=notices) if notices else report
     known = read_baseline(settings, tree)
-    gone = (f"in the baseline, but gone: {each}" for each in told(missing(report, known, settings, targets)))
+    gone = (f"in the baseline, but gone: {each}" for each in in_words(missing(report, known, settings, targets)))
     return without(report, known)._replace(notices=(*notices, *gone))
 
 

@@ -47,41 +47,41 @@ class Silence(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What is told all the same, and how much is not."""
+    """What is reported all the same, and how much is not."""
 
     outcomes: Outcomes
     suppressed: int
 
 
-def of_run(told: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
+def of_run(outcomes: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
     """What is reported of one run, by itself or as it is launched."""
-    told = at_real_places(told, run)
-    told = one_for_each_cause(told, rules)
-    told = as_firmly_as_is_certain(told, run, rules)
-    return with_its_launch(told, run)
+    outcomes = at_real_places(outcomes, run)
+    outcomes = one_for_each_cause(outcomes, rules)
+    outcomes = as_firmly_as_is_certain(outcomes, run, rules)
+    return with_its_launch(outcomes, run)
 
 
-def of_recipe(told: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
+def of_recipe(outcomes: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
     """What is reported of a recipe beside its launches."""
-    return without_what_launches_decide(told, launched, rules)
+    return without_what_launches_decide(outcomes, launched, rules)
 
 
-def of_file(told: Outcomes, silence: Silence) -> Heard:
+def of_file(outcomes: Outcomes, silence: Silence) -> Heard:
     """What is reported of a document, as its team has asked for it."""
-    told, ignored = without_ignored(told, silence.ignored)
-    told = with_severities(told, silence.severity)
-    told, suppressed = silence.suppress(told)
-    return Heard(told, ignored + suppressed)
+    outcomes, ignored = without_ignored(outcomes, silence.ignored)
+    outcomes = with_severities(outcomes, silence.severity)
+    outcomes, suppressed = silence.suppress(outcomes)
+    return Heard(outcomes, ignored + suppressed)
 
 
 # Of one run.
 
 
-def at_real_places(told: Outcomes, run: Run) -> Outcomes:
-    """Return outcomes at their places in real files, for a run whose document is made up of several."""
+def at_real_places(outcomes: Outcomes, run: Run) -> Outcomes:
+    """The outcomes at their places in real files, for a run whose document is made up of several."""
     if run.places is None:
-        return told
-    return {code: [_at_real_place(outcome, run) for outcome in outcomes] for code, outcomes in told.items()}
+        return outcomes
+    return {code: [_at_real_place(outcome, run) for outcome in of_rule] for code, of_rule in outcomes.items()}
 
 
 def _at_real_place(outcome: Outcome, run: Run) -> Outcome:
@@ -93,35 +93,35 @@ def _at_real_place(outcome: Outcome, run: Run) -> Outcome:
     return outcome._replace(at=at, related=tuple(each._replace(at=run.real(each.at)) for each in outcome.related))
 
 
-def one_for_each_cause(told: Outcomes, rules: Rulebook) -> Outcomes:
-    """Return outcomes without those of rules that a finding of another one explains."""
-    return not_explained(told, told, rules)
+def one_for_each_cause(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
+    """The outcomes without those of rules that a finding of another rule explains."""
+    return not_explained(outcomes, outcomes, rules)
 
 
-def not_explained(told: Outcomes, by: Outcomes, rules: Rulebook) -> Outcomes:
-    """Return outcomes `told` without those of rules that a finding among `by` explains."""
-    found = {rules.by_code[code].name for code, outcomes in by.items() if any(isinstance(outcome, Finding) for outcome in outcomes)}
-    return {code: outcomes for code, outcomes in told.items() if found.isdisjoint(rules.by_code[code].explained_by)}
+def not_explained(outcomes: Outcomes, by: Outcomes, rules: Rulebook) -> Outcomes:
+    """The `outcomes` without those of rules that a finding among `by` explains."""
+    found = {rules.by_code[code].name for code, of_rule in by.items() if any(isinstance(outcome, Finding) for outcome in of_rule)}
+    return {code: of_rule for code, of_rule in outcomes.items() if found.isdisjoint(rules.by_code[code].explained_by)}
 
 
-def as_firmly_as_is_certain(told: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
-    """Return outcomes with what is not certain of a launch told less firmly.
+def as_firmly_as_is_certain(outcomes: Outcomes, run: Run, rules: Rulebook) -> Outcomes:
+    """The outcomes, less firm where a launch leaves them uncertain.
 
     Errors come from scripts. Where a variable that a user may set decides about the processes, the framework need not stop.
     """
     launch = run.launch
     if launch is None or launch.start is None:
-        return told
+        return outcomes
     script = launch.kind == Kind.SCRIPT
     # The command that a recipe's own comment shows leaves out what everybody fills in: the number of machines, say.
     shown = launch.at.source.endswith(CONFIGURATIONS)
     by_default = shown or any(assumption.by_default for assumption in run.assumptions)
     if script and not by_default:
-        return told
+        return outcomes
     softer = {}
-    for code, outcomes in told.items():
+    for code, of_rule in outcomes.items():
         rule = rules.by_code[code]
-        kept = [outcome for outcome in outcomes if not (by_default and rule.about == About.HARDWARE and isinstance(outcome, Finding))]
+        kept = [outcome for outcome in of_rule if not (by_default and rule.about == About.HARDWARE and isinstance(outcome, Finding))]
         # A batch of a command in a document that was locked is meant.
         certain = rule.needs == Needs.LOCKED or (script and not shown and rule.certain_in_launch)
         softer[code] = [outcome if certain and not _assumes(outcome) else _at_most_warning(outcome) for outcome in kept]
@@ -137,85 +137,86 @@ def _at_most_warning(outcome: Outcome) -> Outcome:
     return outcome._replace(severity=Severity.WARNING) if grave else outcome  # type: ignore[call-arg]
 
 
-def with_its_launch(told: Outcomes, run: Run) -> Outcomes:
-    """Return outcomes with each finding of a launch saying which launch it is about."""
+def with_its_launch(outcomes: Outcomes, run: Run) -> Outcomes:
+    """The outcomes, each finding of a launch with the launch that it is about."""
     if run.launch is None:
-        return told
+        return outcomes
     at = run.launch.at if run.launch.at.stop else None
     words = () if at is not None else (f"launched as {run.launch.command}",)
     return {
-        code: [o._replace(launch=at, details=(*o.details, *words)) if isinstance(o, Finding) else o for o in outcomes]
-        for code, outcomes in told.items()
+        code: [o._replace(launch=at, details=(*o.details, *words)) if isinstance(o, Finding) else o for o in of_rule]
+        for code, of_rule in outcomes.items()
     }
 
 
 # Of a recipe and its launches.
 
 
-def without_those_of(recipe: Outcomes, told: Outcomes) -> Outcomes:
+def without_those_of(recipe: Outcomes, outcomes: Outcomes) -> Outcomes:
     """The outcomes of a launch without findings that its recipe has by itself, however it is launched."""
-    known = {(code, outcome.message) for code, outcomes in recipe.items() for outcome in outcomes if isinstance(outcome, Finding)}
-    kept = {c: [o for o in outcomes if not (isinstance(o, Finding) and (c, o.message) in known)] for c, outcomes in told.items()}
+    known = {(code, outcome.message) for code, of_rule in recipe.items() for outcome in of_rule if isinstance(outcome, Finding)}
+    kept = {c: [o for o in of_rule if not (isinstance(o, Finding) and (c, o.message) in known)] for c, of_rule in outcomes.items()}
     return without_empty(kept)
 
 
-def without_what_launches_decide(told: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
+def without_what_launches_decide(outcomes: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
     """The outcomes of a recipe without what it leaves open and one of its launches decides."""
     decided = {
         rules.by_code[code].name
         for each in launched
-        for code, outcomes in each.outcomes.items()
-        if any(not isinstance(outcome, Undetermined) for outcome in outcomes)
+        for code, of_rule in each.outcomes.items()
+        if any(not isinstance(outcome, Undetermined) for outcome in of_rule)
     }
     return without_empty(
         {
-            code: [o for o in outcomes if not isinstance(o, Undetermined)] if rules.by_code[code].decided_by in decided else outcomes
-            for code, outcomes in told.items()
+            code: [o for o in of_rule if not isinstance(o, Undetermined)] if rules.by_code[code].decided_by in decided else of_rule
+            for code, of_rule in outcomes.items()
         }
     )
 
 
-def without_what_all_launches_override(told: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
+def without_what_all_launches_override(outcomes: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
     """The outcomes of a recipe without what its framework would refuse there, if no launch of the recipe runs into it."""
     launches = [each.outcomes for each in launched if each.run.launch is not None and each.run.launch.kind not in JUDGES_NOTHING]
     if not launches:
-        return told
+        return outcomes
 
     def stays(code: str, outcome: Outcome) -> bool:
         enforced = isinstance(outcome, Finding) and rules.by_code[code].needs in OF_TABLE
-        return not enforced or any(not isinstance(each, Verified) for outcomes in launches for each in outcomes.get(code, ()))
+        return not enforced or any(not isinstance(each, Verified) for of_rule in launches for each in of_rule.get(code, ()))
 
-    return without_empty({code: [each for each in outcomes if stays(code, each)] for code, outcomes in told.items()})
+    return without_empty({code: [each for each in of_rule if stays(code, each)] for code, of_rule in outcomes.items()})
 
 
-def needs_other_hardware(told: Outcomes, rules: Rulebook) -> bool:
+def needs_other_hardware(outcomes: Outcomes, rules: Rulebook) -> bool:
     """Whether something is found that may be in order on other GPUs."""
-    return any(isinstance(o, Finding) for code, outcomes in told.items() if rules.by_code[code].about == About.HARDWARE for o in outcomes)
+    return any(isinstance(o, Finding) for code, of_rule in outcomes.items() if rules.by_code[code].about == About.HARDWARE for o in of_rule)
 
 
-def as_a_parent(told: Outcomes, rules: Rulebook) -> Outcomes:
+def as_a_parent(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
     """The outcomes of a file that others take in, which set GPUs of their own: without what its GPUs break."""
     return without_empty(
         {
-            code: [o for o in outcomes if not isinstance(o, Finding)] if rules.by_code[code].about == About.HARDWARE else outcomes
-            for code, outcomes in told.items()
+            code: [o for o in of_rule if not isinstance(o, Finding)] if rules.by_code[code].about == About.HARDWARE else of_rule
+            for code, of_rule in outcomes.items()
         }
     )
 
 
-def without_empty(told: Outcomes) -> Outcomes:
-    """Return outcomes without rules that say nothing."""
-    return {code: outcomes for code, outcomes in told.items() if outcomes}
+def without_empty(outcomes: Outcomes) -> Outcomes:
+    """The outcomes without rules that say nothing."""
+    return {code: of_rule for code, of_rule in outcomes.items() if of_rule}
 
 
 # Of a file.
 
 
-def as_notes(told: Outcomes, rules: Rulebook) -> Outcomes:
+def as_notes(outcomes: Outcomes, rules: Rulebook) -> Outcomes:
     """The outcomes of a file that is set aside: what is found there fails nothing, but for what users asked for themselves."""
-    notes = {c for c in told if rules.by_code[c].needs not in AGREED}
+    notes = {c for c in outcomes if rules.by_code[c].needs not in AGREED}
     return {
-        c: [o._replace(severity=Severity.INFO) if isinstance(o, Finding) and c in notes else o for o in each] for c, each in told.items()
+        c: [o._replace(severity=Severity.INFO) if isinstance(o, Finding) and c in notes else o for o in each]
+        for c, each in outcomes.items()
     }
 
 
@@ -243,21 +244,21 @@ def told_where_it_stands(files: Sequence[FileReport]) -> Iterator[FileReport]:
         yield file._replace(findings=tuple(found))
 
 
-def without_ignored(told: Outcomes, ignored: frozenset[str]) -> Heard:
-    """Return outcomes without those of rules that the settings switch off for the file."""
-    if ignored.isdisjoint(told):
-        return Heard(told, 0)
-    gone = sum(isinstance(outcome, Finding) for code in ignored & told.keys() for outcome in told[code])
-    return Heard({code: outcomes for code, outcomes in told.items() if code not in ignored}, gone)
+def without_ignored(outcomes: Outcomes, ignored: frozenset[str]) -> Heard:
+    """The outcomes without those of rules that the settings switch off for the file."""
+    if ignored.isdisjoint(outcomes):
+        return Heard(outcomes, 0)
+    gone = sum(isinstance(outcome, Finding) for code in ignored & outcomes.keys() for outcome in outcomes[code])
+    return Heard({code: of_rule for code, of_rule in outcomes.items() if code not in ignored}, gone)
 
 
-def with_severities(told: Outcomes, severity: Mapping[str, str]) -> Outcomes:
-    """Return outcomes with findings as grave as the settings say; `severity` is by code."""
-    if severity.keys().isdisjoint(told):
-        return told
+def with_severities(outcomes: Outcomes, severity: Mapping[str, str]) -> Outcomes:
+    """The outcomes with the severities of the settings; `severity` is by code."""
+    if severity.keys().isdisjoint(outcomes):
+        return outcomes
     return {
-        code: [with_severity(outcome, severity) if isinstance(outcome, Finding) else outcome for outcome in outcomes]
-        for code, outcomes in told.items()
+        code: [with_severity(outcome, severity) if isinstance(outcome, Finding) else outcome for outcome in of_rule]
+        for code, of_rule in outcomes.items()
     }
 
 
@@ -269,9 +270,9 @@ def with_severity(finding: Finding, severity: Mapping[str, str]) -> Finding:
 def merged(*several: Outcomes) -> dict[str, list[Outcome]]:
     """All outcomes together."""
     together: dict[str, list[Outcome]] = {}
-    for told in several:
-        for code, outcomes in told.items():
-            together.setdefault(code, []).extend(outcomes)
+    for outcomes in several:
+        for code, of_rule in outcomes.items():
+            together.setdefault(code, []).extend(of_rule)
     return together
 
 
@@ -281,15 +282,15 @@ def once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(found.values(), key=lambda finding: (finding.at.start, finding.code, finding.message)))
 
 
-def worst(told: Outcomes) -> tuple[tuple[str, str], ...]:
+def worst(outcomes: Outcomes) -> tuple[tuple[str, str], ...]:
     """Each rule that applied with its worst outcome, by code."""
-    words = {code: {_WORDS[type(outcome)] for outcome in outcomes} for code, outcomes in told.items() if outcomes}
+    words = {code: {_WORDS[type(outcome)] for outcome in of_rule} for code, of_rule in outcomes.items() if of_rule}
     return tuple((code, max(words[code], key=_WORST.index)) for code in sorted(words))
 
 
-def verdict(told: Outcomes) -> str:
+def verdict(outcomes: Outcomes) -> str:
     """The verdict on a recipe that follows from all outcomes of its rules."""
-    flat = [outcome for outcomes in told.values() for outcome in outcomes]
+    flat = [outcome for of_rule in outcomes.values() for outcome in of_rule]
     severities = {outcome.severity for outcome in flat if isinstance(outcome, Finding)}
     if Severity.ERROR in severities:
         return Verdict.VIOLATED
@@ -302,14 +303,14 @@ def verdict(told: Outcomes) -> str:
     return Verdict.UNCLAIMED
 
 
-def verification(told: Outcomes, launched: Iterable[Launched]) -> Verified | None:
+def verification(outcomes: Outcomes, launched: Iterable[Launched]) -> Verified | None:
     """The first outcome for which a recipe may be called verified, of its own or of a launch; None if there is none."""
-    flat = (outcome for each in (told, *(each.outcomes for each in launched)) for outcomes in each.values() for outcome in outcomes)
+    flat = (outcome for each in (outcomes, *(each.outcomes for each in launched)) for of_rule in each.values() for outcome in of_rule)
     return next((outcome for outcome in flat if isinstance(outcome, Verified) and outcome.decides), None)
 
 
 def with_more(file: FileReport, findings: Iterable[Finding]) -> FileReport:
-    """The report on a recipe with what comparing it with others found; a place that has a finding is not told again."""
+    """The report on a recipe with what comparing it with others found; a place that has a finding is not reported again."""
     known = {finding.at for finding in file.findings}
     new = tuple(finding for finding in findings if finding.at not in known)
     if not new or file.role != Role.RECIPE:

@@ -165,8 +165,8 @@ def apply(
         for number, code in hits:
             used[number].add(code)
         (silenced if hits else kept).append(finding)
-    told = [s._replace(refused=require_reason and not s.reason) for s in suppressions]
-    unused = (_unused(source.text, s, used[number], inactive) for number, s in enumerate(told))
+    marked = [s._replace(refused=require_reason and not s.reason) for s in suppressions]
+    unused = (_unused(source.text, s, used[number], inactive) for number, s in enumerate(marked))
     return tuple(kept), tuple(silenced), tuple(s for s in unused if s is not None)
 
 

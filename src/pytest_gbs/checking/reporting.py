@@ -92,10 +92,10 @@ class Reporting:
 
     def finish(self, pending: FileResult) -> FileReport:
         """The report of one document: severities mapped, suppressions applied, verdict drawn."""
-        told = pending.judgement.outcomes
-        if any(told.values()) and not pending.named and pending.path in self.set_aside:
-            told = finalise.as_notes(told, self.rules)
-        outcomes, suppressed = finalise.of_file(told, self._silence(pending))
+        outcomes = pending.judgement.outcomes
+        if any(outcomes.values()) and not pending.named and pending.path in self.set_aside:
+            outcomes = finalise.as_notes(outcomes, self.rules)
+        outcomes, suppressed = finalise.of_file(outcomes, self._silence(pending))
         flat = [outcome for each in outcomes.values() for outcome in each]
         findings = finalise.once(o for o in flat if isinstance(o, Finding))
         undetermined = tuple(o for o in flat if isinstance(o, Undetermined))
@@ -138,8 +138,8 @@ class Reporting:
         for each in pending.judgement.launched:
             for finding in self._about(each):
                 together.setdefault(finding.code, []).append(finding)
-            for code, told in each.outcomes.items():
-                together.setdefault(code, []).extend(outcome for outcome in told if not isinstance(outcome, Finding))
+            for code, of_rule in each.outcomes.items():
+                together.setdefault(code, []).extend(outcome for outcome in of_rule if not isinstance(outcome, Finding))
         return together
 
     def _about(self, launched: Launched) -> list[Finding]:
@@ -148,12 +148,12 @@ class Reporting:
         if launch is None:
             return []
         silenced = self._silenced_in(launch.at.source)
-        told = (
-            outcomes
-            for code, outcomes in launched.outcomes.items()
+        of_rules = (
+            of_rule
+            for code, of_rule in launched.outcomes.items()
             if launch.kind == Kind.SCRIPT or self.rules.by_code[code].needs == Needs.LOCKED
         )
-        found = (o for outcomes in told for o in outcomes if isinstance(o, Finding) and not silenced(o))
+        found = (o for of_rule in of_rules for o in of_rule if isinstance(o, Finding) and not silenced(o))
         return [with_severity(finding, self._severity) for finding in found]
 
     def _silenced_in(self, script: str) -> Callable[[Finding], bool]:
@@ -176,24 +176,24 @@ class Reporting:
 
     def _silence(self, pending: FileResult) -> Silence:
         """What keeps findings of a document quiet, or rates them otherwise."""
-        return Silence(self._ignored(pending.path), self._severity, lambda told: self._suppress(pending, told))
+        return Silence(self._ignored(pending.path), self._severity, lambda outcomes: self._suppress(pending, outcomes))
 
-    def _suppress(self, pending: FileResult, told: Outcomes) -> Heard:
+    def _suppress(self, pending: FileResult, outcomes: Outcomes) -> Heard:
         """The outcomes that remain after suppression comments, with what those have in them that is of no use."""
         if pending.suppressible is None:
-            return Heard(told, 0)
+            return Heard(outcomes, 0)
         from pytest_gbs.checking.ignore import apply, read_suppressions
 
         suppressions = read_suppressions(pending.suppressible, self._names)
         if not suppressions:
-            return Heard(told, 0)
+            return Heard(outcomes, 0)
         self._suppressions[pending.path] = (*self._suppressions.get(pending.path, ()), *suppressions)
-        subjects = {id(o): _subject(o) for each in told.values() for o in each if not isinstance(o, Verified)}
+        subjects = {id(o): _subject(o) for each in outcomes.values() for o in each if not isinstance(o, Verified)}
         kept, silenced, unused = apply(
             subjects.values(), suppressions, pending.suppressible.source, self._inactive, self._settings.require_ignore_reason
         )
         stays = {id(finding) for finding in kept}
-        remaining = {c: [o for o in each if id(o) not in subjects or id(subjects[id(o)]) in stays] for c, each in told.items()}
+        remaining = {c: [o for o in each if id(o) not in subjects or id(subjects[id(o)]) in stays] for c, each in outcomes.items()}
         useless = finalise.with_severities(judge_file(unused, self.rules, Scope.SUPPRESSIONS).outcomes, self._severity)
         return Heard(merged(remaining, useless), len(silenced))
 

@@ -316,11 +316,11 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) 
     own = asked.of(rules.of(Scope.FILE), view) if view is not None else {}
     started: list[Launched] = []
     for run in runs:
-        told = finalise.of_run(merged(asked.of(_concerning(rules, run, partial), run), _of_values_given(asked, rules, run)), run, rules)
+        outcomes = finalise.of_run(merged(asked.of(_concerning(rules, run, partial), run), _of_values_given(asked, rules, run)), run, rules)
         if run.launch is None or run.launch.start is None:
-            own = merged(own, told)
+            own = merged(own, outcomes)
         else:
-            started.append(Launched(run, told))
+            started.append(Launched(run, outcomes))
     own = finalise.without_what_all_launches_override(own, started, rules)
     launched = [each._replace(outcomes=finalise.without_those_of(own, each.outcomes)) for each in started]
     if len(runs) > 1 or any(run.documented or any(declaration.weak for declaration in run.declarations) for run in runs):
@@ -344,17 +344,17 @@ def _of_values_given(asked: _Asked, rules: Rulebook, run: Run) -> Outcomes:
     if run.launch is None or run.places is None:
         return {}
     view = FileView(run.document, run.framework, {}, None, False)
-    told = asked.of((rule for rule in rules.all if rule.about == About.VALUE), view)
+    outcomes = asked.of((rule for rule in rules.all if rule.about == About.VALUE), view)
     return {
-        code: [outcome for outcome in outcomes if outcome.at and not run.real(outcome.at).source.endswith(CONFIGURATIONS)]
-        for code, outcomes in told.items()
+        code: [outcome for outcome in of_rule if outcome.at and not run.real(outcome.at).source.endswith(CONFIGURATIONS)]
+        for code, of_rule in outcomes.items()
     }
 
 
-def _compared(told: Outcomes, own: Outcomes, launched: list[Launched]) -> tuple[Outcomes, list[Launched]]:
+def _compared(outcomes: Outcomes, own: Outcomes, launched: list[Launched]) -> tuple[Outcomes, list[Launched]]:
     """`own` and `launched` with what is said of all runs together: in a launching file, each to the launch that it is about."""
-    for code, outcomes in told.items():
-        for outcome in outcomes:
+    for code, of_rule in outcomes.items():
+        for outcome in of_rule:
             said = {code: [outcome]}
             place = outcome.at.source if outcome.at else None
             about = next((n for n, each in enumerate(launched) if each.run.launch and each.run.launch.at.source == place), None)
@@ -384,18 +384,18 @@ class _Asked:
 
     def of(self, rules: Iterable[Rule], subject: Any) -> Outcomes:
         """What `rules` say of `subject`, each outcome with the code of its rule."""
-        told: dict[str, list[Outcome]] = {}
+        outcomes: dict[str, list[Outcome]] = {}
         path = getattr(subject, "path", None) or getattr(getattr(subject, "document", None), "source", ("?",))[0]
         for rule in rules:
-            self.guard.attempt(path, partial(_ask, rule, subject, told), None, rule.code)
-        return told
+            self.guard.attempt(path, partial(_ask, rule, subject, outcomes), None, rule.code)
+        return outcomes
 
 
-def _ask(rule: Rule, subject: Any, told: dict[str, list[Outcome]]) -> None:
-    """Add what a rule says of `subject` to `told`, which keeps what it says before a bug stops it."""
+def _ask(rule: Rule, subject: Any, outcomes: dict[str, list[Outcome]]) -> None:
+    """Add what a rule says of `subject` to `outcomes`, which keeps what it says before a bug stops it."""
     for outcome in rule.check(subject):
         own = outcome if outcome.code == rule.code else outcome._replace(code=rule.code)
-        told.setdefault(rule.code, []).append(own)
+        outcomes.setdefault(rule.code, []).append(own)
 
 
 def _judged(run: Run) -> Iterator[NodeClaim]:

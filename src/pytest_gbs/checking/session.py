@@ -86,7 +86,7 @@ def _rare_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-class _Told(NamedTuple):
+class _Results(NamedTuple):
     """What was found out about one file: reports, bugs and claims; and what waits until all files are known."""
 
     files: tuple[FileReport, ...]
@@ -100,7 +100,7 @@ class _Told(NamedTuple):
 class _Share(NamedTuple):
     """What another process found out about some of the files."""
 
-    told: dict[str, _Told]
+    results: dict[str, _Results]
     parents: set[str]
     doubted: set[str]
     sources: dict[str, Source]
@@ -158,12 +158,12 @@ class _Check:
         judged: list[NodeClaim] = []
         waiting: list[FileResult] = []
         launched: list[FileResult] = []
-        for told in self._told(chosen, jobs):
-            files.extend(told.files)
-            internal.extend(told.internal)
-            judged.extend(told.judged)
-            launched.extend(told.launched)
-            waiting.extend(told.waiting)
+        for results in self._all_results(chosen, jobs):
+            files.extend(results.files)
+            internal.extend(results.internal)
+            judged.extend(results.judged)
+            launched.extend(results.launched)
+            waiting.extend(results.waiting)
         others = (*self._scripts(launched, scripts, frozenset(chosen)), *self._unlisted(targets))
         for pending in (*map(self._unless_parent, waiting), *others):
             internal.extend(pending.judgement.internal if pending.role == Role.LAUNCHER else ())
@@ -178,35 +178,35 @@ class _Check:
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         return Report(tuple(files), self.reporting.sources, used, _advice(files), (*internal, *self.guard.bugs))
 
-    def _failed(self, told: Container[str]) -> Iterator[FileReport]:
-        """Yield reports of the files of which nothing is told because of a bug of ours."""
-        for path, error in {bug.path: bug.error for bug in self.guard.bugs if bug.path not in told}.items():
+    def _failed(self, results: Container[str]) -> Iterator[FileReport]:
+        """Yield reports of the files of which nothing is known because of a bug of ours."""
+        for path, error in {bug.path: bug.error for bug in self.guard.bugs if bug.path not in results}.items():
             problem = Unreadable(path, f"an internal error of gbs: {error}", matters=True)
             yield self.reporting.finish(self._unreadable(path, problem, named=True))
 
-    def _told(self, chosen: dict[str, bool], jobs: int) -> Iterator[_Told]:
+    def _all_results(self, chosen: dict[str, bool], jobs: int) -> Iterator[_Results]:
         """Yield what is found out about each of the `chosen` files, in order."""
         found = self._together(chosen, jobs) if jobs > 1 and len(chosen) >= _WORTH_SHARING and not self.keep_runs else {}
         for path, named in chosen.items():
-            yield found.get(path) or self._tell(path, named)
+            yield found.get(path) or self._results_of(path, named)
 
-    def _together(self, chosen: dict[str, bool], jobs: int) -> dict[str, _Told]:
+    def _together(self, chosen: dict[str, bool], jobs: int) -> dict[str, _Results]:
         """What `jobs` processes find out about the `chosen` files; what concerns others among them stays with this one."""
         from pytest_gbs.checking.worker_pool import WorkerPool
 
         launched = self.launches.of_recipe if self.launches is not None else {}
 
         def share(paths: Iterator[str]) -> _Share:
-            told = {path: self._tell(path, chosen[path]) for path in paths}
-            done = {path: each for path, each in told.items() if not (each.launched or each.waiting or each.suppressible)}
+            results = {path: self._results_of(path, chosen[path]) for path in paths}
+            done = {path: each for path, each in results.items() if not (each.launched or each.waiting or each.suppressible)}
             return _Share(done, self.parents, self.doubted, self.reporting.sources, tuple(self.guard.bugs))
 
         crew = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
         try:
-            found = {path: self._tell(path, named) for path, named in chosen.items() if path in launched}
-            found.update((path, self._tell(path, chosen[path])) for path in crew.taken())
-            for told, parents, doubted, sources, bugs in crew.brought():
-                found.update(told)
+            found = {path: self._results_of(path, named) for path, named in chosen.items() if path in launched}
+            found.update((path, self._results_of(path, chosen[path])) for path in crew.taken())
+            for results, parents, doubted, sources, bugs in crew.brought():
+                found.update(results)
                 self.guard.keep(bugs)
                 self.parents |= parents
                 self.doubted |= doubted
@@ -215,15 +215,15 @@ class _Check:
             crew.close()
         return found
 
-    def _tell(self, path: str, named: bool) -> _Told:
+    def _results_of(self, path: str, named: bool) -> _Results:
         """What is found out about one file; nothing if a bug of ours stops it."""
-        return self.guard.attempt(path, partial(self._find_out, path, named), _Told((), (), ()))
+        return self.guard.attempt(path, partial(self._find_out, path, named), _Results((), (), ()))
 
-    def _find_out(self, path: str, named: bool) -> _Told:
+    def _find_out(self, path: str, named: bool) -> _Results:
         each = tuple(self._file(path, named))
         # It matters whether others take in such a file as a parent, unless it was named.
         waiting = tuple(p for p in each if not p.named and finalise.needs_other_hardware(p.judgement.outcomes, self.rules))
-        return _Told(
+        return _Results(
             tuple(self.reporting.finish(pending) for pending in each if pending not in waiting),
             tuple(bug for pending in each for bug in pending.judgement.internal),
             tuple(claim for pending in each for claim in pending.judgement.judged),
@@ -255,7 +255,7 @@ class _Check:
 
         return holdings(lock, base, what_if=bool(self.evidence.given))
 
-    def _held(self, runs: Iterable[Run], document: int) -> tuple[Run, ...]:
+    def _with_locks(self, runs: Iterable[Run], document: int) -> tuple[Run, ...]:
         """The runs of one document, each with what it is held to."""
         found = tuple(runs)
         for each in self.holdings:
@@ -295,8 +295,8 @@ class _Check:
         unread = {path for path in self.launches.scripts.unread if path in wanted or path in self.doubted}
         mistaken = {path for path, each in self.launches.scripts.mistakes.items() if each and path in wanted}
         for script in sorted({*found, *alone, *unread, *mistaken}):
-            told = partial(self._script, script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
-            whole = self.guard.attempt(script, told, None)
+            report = partial(self._script, script, found[script], alone[script], wanted.get(script, False), tuple(bugs[script]))
+            whole = self.guard.attempt(script, report, None)
             if whole is not None:
                 # Launches of recipes that were not asked for are shown with the script that was.
                 whole.runs += tuple(each.run for each in found[script] if each.run.path not in chosen)
@@ -309,7 +309,7 @@ class _Check:
         """What the rules say of each launch in a script that no file is the recipe of."""
         assert self.launches is not None
         runs = _each_once(self._launch_run(resolved, None) for resolved in self.launches.alone.get(script, ()))
-        return tuple(judge_recipe((run,), None, self.rules) for run in self._held(runs, 1))
+        return tuple(judge_recipe((run,), None, self.rules) for run in self._with_locks(runs, 1))
 
     def _unlisted(self, targets: Sequence[str]) -> Iterator[FileResult]:
         """Yield the folders below `targets` that can't be listed, so that their content is unknown."""
@@ -385,8 +385,8 @@ class _Check:
 
     def _not_all_read(self, judgement: RecipeJudgement, problem: Unreadable) -> RecipeJudgement:
         """`judgement` with the finding that a part of the file was not read."""
-        told = judge_file(problem, self.rules, Scope.UNREADABLE)
-        return judgement._replace(outcomes=merged(judgement.outcomes, told.outcomes), internal=judgement.internal + told.internal)
+        finding = judge_file(problem, self.rules, Scope.UNREADABLE)
+        return judgement._replace(outcomes=merged(judgement.outcomes, finding.outcomes), internal=judgement.internal + finding.internal)
 
     def _unreadable(self, path: str, problem: Unreadable, named: bool) -> FileResult:
         tell = named or problem.matters
@@ -467,7 +467,7 @@ class _Check:
         own = build_runs(whole, framework, sizes, self._context(path), places)
         runs = tuple(map(self.companions.beside, own))
         launched = (*launched, *self._shown(document, own[0]))
-        runs = self._held((*runs, *_each_once(self._launch_run(resolved, own[0]) for resolved in launched)), document.number)
+        runs = self._with_locks((*runs, *_each_once(self._launch_run(resolved, own[0]) for resolved in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
         judgement = self._doubt(judge_recipe(runs, view, self.rules), document)
@@ -492,7 +492,7 @@ class _Check:
 
     def _composed(self, document: Document, launched: tuple[ResolvedLaunch, ...], named: bool) -> FileResult:
         """The primary file of a configuration that only its launches make a recipe."""
-        runs = self._held(_each_once(self._launch_run(resolved, None) for resolved in launched), document.number)
+        runs = self._with_locks(_each_once(self._launch_run(resolved, None) for resolved in launched), document.number)
         judgement = self._doubt(judge_recipe(runs, None, self.rules), document)
         pending = FileResult(document.source.path, Role.RECIPE, named, judgement, document.source)
         pending.framework = launched[0].framework.name
@@ -508,9 +508,9 @@ class _Check:
             return judgement
         self.doubted.update(each.path for each in unread)
         at = verified.at if verified.at is not None and verified.at.source == path else Location(path, 0, 0)
-        told = [judge_file(each._replace(recipe=at), self.rules, Scope.UNREAD) for each in unread]
-        outcomes = merged(judgement.outcomes, *(each.outcomes for each in told))
-        bugs = (bug for each in told for bug in each.internal)
+        judged = [judge_file(each._replace(recipe=at), self.rules, Scope.UNREAD) for each in unread]
+        outcomes = merged(judgement.outcomes, *(each.outcomes for each in judged))
+        bugs = (bug for each in judged for bug in each.internal)
         return judgement._replace(outcomes=outcomes, internal=(*judgement.internal, *bugs))
 
     def _context(self, path: str) -> Context:

@@ -40,7 +40,7 @@ def judged(run: Run, declaration: Declaration, worlds: tuple[World, ...]) -> Cla
     return Claim(declaration, worlds, Judgement(readings, Cause.PRODUCT, _product(run, declaration, worlds, readings)))
 
 
-def told(run: Run, cause: str) -> Iterator[Outcome]:
+def outcomes_of(run: Run, cause: str) -> Iterator[Outcome]:
     """Yield the outcome of each claim of `run` for which that cause is looked at.
 
     A launch is compared with the number claimed and nothing else of the claim, by a rule of its own.
@@ -142,7 +142,7 @@ def _read_tokens(run: Run, declaration: Declaration, size: Quantity) -> Reading:
 
 
 def _apart(declaration: Declaration, size: Quantity) -> float:
-    """Return by which share of the stated number the real one lies outside what the statement admits."""
+    """The share of the stated number by which the real one lies outside what the statement admits."""
     gaps = (max(interval.low - size.value, size.value - interval.high, 0) for interval in declaration.holds)
     return min(gaps) / max(1, declaration.value)
 
@@ -204,7 +204,7 @@ def _said_again(text: str, declaration: Declaration) -> Iterator[Location]:
 
 
 def _other_factors(declaration: Declaration, size: Quantity) -> dict[Location, int]:
-    """Return new values for nameless factors that are not among those of `size`, where both are equally many."""
+    """New values for nameless factors that are not among those of `size`, if there are equally many of both."""
     stated = declaration.sum
     if stated is None or any(factor.name for factor in (*stated.factors, *stated.divisors)):
         return {}
@@ -339,15 +339,15 @@ def _stale(run: Run, declaration: Declaration, reading: Reading, world: World) -
 
 
 def _rounded(size: Quantity) -> str:
-    """Return that `size` is what is left of a larger one, if it is: `, of train.global_batch_size 14`."""
+    """Words for a `size` that is what is left of a larger one: `, of train.global_batch_size 14`; "" if it is not."""
     asked = next((leaf for leaf in leaves(size) if leaf.name == size.name and leaf.value != size.value), None)
     return f", what is left of {asked.key or called(asked.name)} {asked.value:,} in whole micro batches" if asked else ""
 
 
-def _elsewhere(run: Run, size: Quantity, told: set[Location]) -> tuple[Related, ...]:
+def _elsewhere(run: Run, size: Quantity, shown: set[Location]) -> tuple[Related, ...]:
     """The hardware that other comments of the recipe gave."""
     parts = (leaf for leaf in leaves(size) if leaf.origin == Origin.COMMENT)
-    return tuple(Related(leaf.at, short(leaf.name)) for leaf in parts if leaf.at and leaf.at.source == run.path and leaf.at not in told)
+    return tuple(Related(leaf.at, short(leaf.name)) for leaf in parts if leaf.at and leaf.at.source == run.path and leaf.at not in shown)
 
 
 def _source(declaration: Declaration) -> str:
@@ -373,7 +373,7 @@ def _free(reading: Reading) -> str:
 
 
 def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, tuple[Fix, ...]]:
-    """Return with which single change the claim would hold, in words, and as fixes."""
+    """The single changes with which the claim would hold, in words, and as fixes."""
     from pytest_gbs.frameworks.repairs import reaching
 
     repairs = reaching(run, size, declaration.value)

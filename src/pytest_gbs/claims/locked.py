@@ -123,14 +123,14 @@ def same_batch(before: Record, after: Record) -> bool | None:
     return None
 
 
-def compare(held: LockedBatch, run: Run) -> Comparison:
+def compare(locked: LockedBatch, run: Run) -> Comparison:
     """Whether `run` still has the batch that it is held to."""
-    before, now = held.record, record(run)
+    before, now = locked.record, record(run)
     if now is None:
         return Comparison(None, None, (Name.GLOBAL_BATCH_SIZE,))
     if before.unit != now.unit:
         return Comparison(False, now)
-    if held.what_if and _depends_on_hardware(run):
+    if locked.what_if and _depends_on_hardware(run):
         return _compare_shares(before, now)
     if before.global_batch_size is None:
         return _compare_shares(before, now)

@@ -16,7 +16,7 @@ def added() -> Settings:
     try:
         return load_settings(find_root("."), rules={rule.code: rule.name for rule in rules()})
     except SettingsError as error:
-        complain(f"only what is built in: {str(error).splitlines()[0]}")
+        complain(f"using only the built-in rules and frameworks: {str(error).splitlines()[0]}")
         return Settings()
     except OSError:  # the current folder is gone
         return Settings()

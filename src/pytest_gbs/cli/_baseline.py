@@ -10,7 +10,7 @@ from pytest_gbs.checking.accepted import missing, read_baseline
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import complain
 from pytest_gbs.formats._summary import count
-from pytest_gbs.history.baseline import BaselineEntry, entries, parse, render, told, without
+from pytest_gbs.history.baseline import BaselineEntry, entries, in_words, parse, render, without
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.report import Report
@@ -44,7 +44,7 @@ def apply(report: Report, asked: Job, arguments: argparse.Namespace) -> Report |
     if gone and arguments.prune_baseline:
         write_file(name, render(known - gone).encode())
     if gone:
-        _tell(list(told(gone)), arguments)
+        _tell(list(in_words(gone)), arguments)
     return without(report, known)
 
 

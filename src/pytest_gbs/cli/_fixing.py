@@ -104,9 +104,13 @@ def print_patch(asked: Job, found: Mended) -> int:
         full = os.path.realpath(os.path.join(asked.root, path))
         text = patch(slashed(os.path.relpath(full, root)), before, after)
         if before.encoding != "utf-8":
-            complain(f"no patch of {path}: it is {before.encoding.upper()}, which git treats as binary; run without --diff to write it")
+            complain(
+                f"can't print a patch of {path}: it is {before.encoding.upper()}, which git treats as binary; run without --diff to write it"
+            )
         elif is_obeyed(text):
-            complain(f"no patch of {path}: it contains control characters or commands of CI systems; run without --diff to write it")
+            complain(
+                f"can't print a patch of {path}: it contains control characters or commands of CI systems; run without --diff to write it"
+            )
         else:
             parts.append(text)
     emit_bytes("".join(parts).encode("utf-8", "surrogateescape"))

@@ -23,15 +23,15 @@ _BASELINE: Final = (
 )
 
 
-def add_fixing(parser: argparse.ArgumentParser, *, told: bool) -> None:
-    """Add the flags that fix what is found; where they are not `told`, the help names one alone."""
+def add_fixing(parser: argparse.ArgumentParser, *, shown: bool) -> None:
+    """Add the flags that fix what is found; where they are not `shown`, the help names one alone."""
     group = parser.add_argument_group("fixing findings")
-    words = "apply safe fixes: none changes a size or a claim" + ("" if told else " (gbs fix --help: more)")
+    words = "apply safe fixes: none changes a size or a claim" + ("" if shown else " (gbs fix --help: more)")
     group.add_argument("--fix", action="store_true", help=words)
     for flag, words in _FIXING:
-        group.add_argument(flag, action="store_true", help=words if told else NOT_IN_HELP)
+        group.add_argument(flag, action="store_true", help=words if shown else NOT_IN_HELP)
     words = "write # gbs: ignore[...] beside every finding"
-    group.add_argument("--add-ignore", nargs="?", const="", default=None, metavar="=REASON", help=words if told else NOT_IN_HELP)
+    group.add_argument("--add-ignore", nargs="?", const="", default=None, metavar="=REASON", help=words if shown else NOT_IN_HELP)
 
 
 def wants_fixing(arguments: argparse.Namespace) -> bool:
@@ -45,9 +45,9 @@ def mends_stdin(arguments: argparse.Namespace) -> bool:
     return wants_fixing(arguments) and not arguments.diff and "-" in arguments.paths
 
 
-def add_baseline(group: argparse._ArgumentGroup, *, told: bool) -> None:
+def add_baseline(group: argparse._ArgumentGroup, *, shown: bool) -> None:
     """Add the flags for findings that are put up with."""
-    helps = [words if told else NOT_IN_HELP for words in _BASELINE]
+    helps = [words if shown else NOT_IN_HELP for words in _BASELINE]
     group.add_argument("--baseline", metavar="FILE", help=helps[0])
     group.add_argument("--write-baseline", metavar="FILE", help=helps[1])
     group.add_argument("--prune-baseline", action="store_true", help=helps[2])
@@ -58,9 +58,9 @@ def wants_baseline(arguments: argparse.Namespace) -> bool:
     return bool(arguments.baseline or arguments.write_baseline or arguments.prune_baseline)
 
 
-def add_outputs(group: argparse._ArgumentGroup, *, told: bool = True) -> None:
+def add_outputs(group: argparse._ArgumentGroup, *, shown: bool = True) -> None:
     """Add the flag for several formats in one run."""
-    words = "write this format to this file too; may be repeated" if told else NOT_IN_HELP
+    words = "write this format to this file too; may be repeated" if shown else NOT_IN_HELP
     group.add_argument("--output", action="append", default=[], metavar="FORMAT:FILE", help=words)
 
 

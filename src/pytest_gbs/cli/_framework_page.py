@@ -76,7 +76,7 @@ def _value(value: object) -> str:
 
 
 def all_of(conditions: Iterable[Condition]) -> str:
-    """Return conditions of which all must hold."""
+    """Words for conditions of which all must hold."""
     return " and ".join(map(condition, conditions))
 
 
@@ -119,9 +119,9 @@ def _sections(table: Framework) -> Iterator[_Section]:
 
 def _row(row: Row) -> tuple[str, ...]:
     default = row.default
-    told = f"as {called(default.name)}" if isinstance(default, SameAs) else "" if default is None else str(default)
+    default_text = f"as {called(default.name)}" if isinstance(default, SameAs) else "" if default is None else str(default)
     unit = f" ({row.unit})" if row.unit else ""
-    return dotted(row.key), f"{called(row.name)}{unit}", told, all_of(row.when), row.source
+    return dotted(row.key), f"{called(row.name)}{unit}", default_text, all_of(row.when), row.source
 
 
 def _checks(table: Framework) -> Iterator[tuple[str, ...]]:

@@ -42,7 +42,7 @@ def of_recipe(path: str, given: CommandLineHardware) -> Run:
         UsageError: it is not a recipe, or several.
     """
     if path == "-":
-        raise UsageError("gbs plan --from takes a file")
+        raise UsageError("gbs plan --from needs a file, not standard input")
     report = asked([path], given).check(keep_runs=True)
     runs = [run for file in report.files for run in file.runs]
     own = [run for run in runs if run.launch is None] or runs

@@ -24,22 +24,24 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
     add_input(parser)
     group = parser.add_argument_group("what fails")
 
-    def told(words: str) -> str:
+    def unless_fixing(words: str) -> str:
         return NOT_IN_HELP if fixing else words
 
-    words = told("a claim that can't be decided fails; --strict=all: an unclaimed recipe too")
+    words = unless_fixing("a claim that can't be decided fails; --strict=all: an unclaimed recipe too")
     group.add_argument("--strict", nargs="?", const="claims", choices=("claims", "all"), metavar="=all", help=words)
-    group.add_argument("--require-verified", type=int, default=0, metavar="N", help=told("fail unless N recipes are verified"))
-    group.add_argument("--exit-zero", action="store_true", help=told("findings do not fail"))
-    group.add_argument("--changed-since", metavar="REV", help=told("only what changed since the git revision REV, and what depends on it"))
+    group.add_argument("--require-verified", type=int, default=0, metavar="N", help=unless_fixing("fail unless N recipes are verified"))
+    group.add_argument("--exit-zero", action="store_true", help=unless_fixing("exit with 0 despite findings"))
+    group.add_argument(
+        "--changed-since", metavar="REV", help=unless_fixing("only what changed since the git revision REV, and what depends on it")
+    )
     group.add_argument("--hook", action="store_true", help=NOT_IN_HELP)
-    add_baseline(group, told=not fixing)
-    add_fixing(parser, told=fixing)
+    add_baseline(group, shown=not fixing)
+    add_fixing(parser, shown=fixing)
     group = add_output(parser)
-    add_outputs(group, told=not fixing)
-    group.add_argument("--statistics", action="store_true", help=told("only count how often each rule fired"))
-    group.add_argument("--show-files", action="store_true", help=told("list the files that would be read, and stop"))
-    group.add_argument("--show-settings", action="store_true", help=told("write the settings that would be used, and stop"))
+    add_outputs(group, shown=not fixing)
+    group.add_argument("--statistics", action="store_true", help=unless_fixing("only count how often each rule fired"))
+    group.add_argument("--show-files", action="store_true", help=unless_fixing("list the files that would be read, and stop"))
+    group.add_argument("--show-settings", action="store_true", help=unless_fixing("write the settings that would be used, and stop"))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -134,7 +136,7 @@ def _mended(asked: Job, arguments: argparse.Namespace) -> Report | int:
 
 
 def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int:
-    """Return 0 for clean, 1 for findings, 2 for a bug of ours, 3 if there was no recipe and no launch; say why if the report does not."""
+    """0 for clean, 1 for findings, 2 for a bug of ours, 3 if there was no recipe and no launch; says why if the report does not."""
     for bug in report.internal:
         complain(bug.words)
     if report.internal:
@@ -142,7 +144,7 @@ def _exit_code(report: Report, asked: Job, arguments: argparse.Namespace) -> int
     failed = any(finding.severity == Severity.ERROR for finding in report.findings())
     verified = report.number(Verdict.VERIFIED)
     if verified < arguments.require_verified:
-        complain(f"{verified} verified, --require-verified asks for {arguments.require_verified}")
+        complain(f"recipes verified: {verified}, but --require-verified asks for {arguments.require_verified}")
         failed = True
     if failed:
         return 0 if arguments.exit_zero else 1

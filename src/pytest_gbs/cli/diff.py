@@ -44,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input(parser, metavar="BASE", words=words)
     parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only these recipes, like paths after --")
     group = add_output(parser, formats="text, json, markdown")
-    group.add_argument("--fail-on", choices=("changed", "never"), default="never", metavar="WHAT", help="changed: exit 1 if a batch is")
+    group.add_argument(
+        "--fail-on", choices=("changed", "never"), default="never", metavar="WHAT", help="changed: exit with 1 if a batch changed"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     render = find(arguments.format)
     revisions, arguments.paths = list(arguments.paths), []
     if STDIN in revisions:
-        raise UsageError("gbs diff reads no standard input")
+        raise UsageError("gbs diff does not read standard input")
     asked = job(arguments)
     from pytest_gbs.files.git import GitRepository
 

@@ -57,8 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         text, report = first_lock(asked([str(root)], CommandLineHardware()))
         wanted.append(Snippet(_LOCK, text))
         errors = len(set(report.findings(Severity.ERROR)))
-    told = [_place(root, snippet, arguments) for snippet in wanted]
-    emit("".join(told) + ("" if only_tells else _next(root, told, errors)))
+    answers = [_place(root, snippet, arguments) for snippet in wanted]
+    emit("".join(answers) + ("" if only_tells else _next(root, answers, errors)))
     return 0
 
 
@@ -74,7 +74,7 @@ def _names(root: Path) -> frozenset[str]:
         raise UsageError(f"{root}: {error.strerror or error}") from error
 
 
-def _next(root: Path, told: list[str], errors: int) -> str:
+def _next(root: Path, answers: list[str], errors: int) -> str:
     """What is left to do, a line each."""
     lines = []
     if errors:
@@ -82,9 +82,9 @@ def _next(root: Path, told: list[str], errors: int) -> str:
         lines.append(f'      gbs check --write-baseline {_BASELINE}, and baseline = "{_BASELINE}" in the settings')
     if not _exists(root / _LOCK):
         lines.append("next: gbs lock writes the batch size of each recipe to gbs.lock: commit it, and a change fails the hook and CI")
-    if "wrote .pre-commit-config.yaml\n" in told:
+    if "wrote .pre-commit-config.yaml\n" in answers:
         lines.append("next: pre-commit install runs the hook at each commit (pip install pre-commit)")
-    written = [line.removeprefix("wrote ").rstrip("\n") for line in told if line.startswith("wrote ")]
+    written = [line.removeprefix("wrote ").rstrip("\n") for line in answers if line.startswith("wrote ")]
     if written:
         lines.append(f"next: git add {' '.join(written)} and commit")
     return "".join(f"{line}\n" for line in lines)

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write `gbs.lock`, say what changed in it, and return the exit code."""
     if STDIN in arguments.paths:
-        raise UsageError("gbs lock reads no standard input")
+        raise UsageError("gbs lock does not read standard input")
     asked = job(arguments)
     if asked.given:
         raise UsageError("gbs.lock records what the repository says, not the command line; set gpus-per-node = 8 in [tool.gbs] instead")

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if stuck and len(stuck) < len(results):
         complain(f"{len(stuck)} of {len(results)} can't be scaled: nothing was written")
     if files and not stuck and not arguments.diff and isinstance(job.tree.read("gbs.lock"), Source):
-        complain("gbs.lock has the numbers of before: run gbs lock")
+        complain("gbs.lock still has the old numbers; run gbs lock")
     return 1 if stuck else 0
 
 

@@ -152,12 +152,8 @@ class _InterpolationReader(TokenReader):
         token = self.peek()
         return "" if token is not None and token.kind in ("comma", "]", "}") else self.element()
 
-    def element(self) -> Any:
-        """The value that starts here."""
-        if self.take("["):
-            return self.elements("]")
-        if self.take("{"):
-            return self.pairs()
+    def simple(self) -> Any:
+        """The value that starts here, neither a list nor a mapping."""
         token = self.peek()
         if token is not None and token.kind in ("'", '"'):
             self.place += 1

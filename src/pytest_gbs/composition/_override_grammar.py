@@ -82,12 +82,8 @@ class _ValueReader(TokenReader):
             raise GrammarError(f"unexpected {self.string[self.place]!r}")
         return value
 
-    def element(self) -> Any:
-        """The value that starts here."""
-        if self.take("["):
-            return self.elements("]")
-        if self.take("{"):
-            return self.pairs()
+    def simple(self) -> Any:
+        """The value that starts here, neither a list nor a mapping."""
         token = self.peek()
         if token is not None and self.take("quoted"):
             return _unquoted(token.text)

@@ -71,6 +71,14 @@ class TokenReader:
 
     def element(self) -> Any:
         """The value that starts here."""
+        if self.take("["):
+            return self.elements("]")
+        if self.take("{"):
+            return self.pairs()
+        return self.simple()
+
+    def simple(self) -> Any:
+        """The value that starts here, neither a list nor a mapping."""
         raise NotImplementedError
 
     def item(self) -> Any:

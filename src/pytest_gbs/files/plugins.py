@@ -18,7 +18,7 @@ _VERSION: Final = 4  # of marshal: every Python from 3.4 on reads it
 
 
 def module(name: str) -> Any:
-    """Return module `name`, imported: `importlib.import_module` without its package, which nothing else needs at start-up."""
+    """The module `name`, imported: `importlib.import_module` without its package, which nothing else needs at start-up."""
     __import__(name)
     return sys.modules[name]
 
@@ -55,7 +55,7 @@ def _bytes_of(path: str) -> bytes:
 
 
 def prebuilt(name: str, search: Sequence[str]) -> Any:
-    """Return index `name`, made of the files in the folders `search`, or None.
+    """The index `name`, made of the files in the folders `search`, or None.
 
     None if there is no such index, or where one of the files has changed since: the plug-ins themselves are looked at then, which
     is slower and just as right. An index knows the files that it was made of by a checksum of what they hold, and by their sizes and

@@ -78,10 +78,10 @@ def run(report: Report, read: Read, recheck: Recheck, offer: Offer) -> Mended:
             if len(group) == 1:
                 refused[_name(group[0])] = RefusedFix(group[0], after)
     done = {_name(repair)[:3] for repair in applied}
-    told = tuple(each for name, each in refused.items() if name[:3] not in done)
+    final = tuple(each for name, each in refused.items() if name[:3] not in done)
     files = {path: (before, after) for path, after in state.changed.items() if isinstance(before := read(path), Source)}
     changed = {path: pair for path, pair in files.items() if pair[0].text != pair[1].text}
-    return Mended(state.report, changed, tuple(applied), told)
+    return Mended(state.report, changed, tuple(applied), final)
 
 
 def _name(repair: FindingFix) -> tuple[str, str, str, str]:

@@ -57,7 +57,7 @@ def around(batch: int, step: int) -> tuple[int, int]:
 
 
 def world_sizes_near(world: int, works: Callable[[int], bool], step: int = 1) -> tuple[int, ...]:
-    """Return up to two numbers of GPUs on each side of `world` for which `works` holds, all of them multiples of `step`."""
+    """Up to two numbers of GPUs on each side of `world` for which `works` holds, all of them multiples of `step`."""
     start = world // step * step
     below = _first(range(min(start, world - 1) // step * step, 0, -step), works)
     above = _first(range(start + step, min(MOST_GPUS, max(64, 16 * world)) + 1, step), works)

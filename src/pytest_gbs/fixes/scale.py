@@ -97,7 +97,7 @@ def _false_alone(task: Task, report: Report) -> str:
 
 
 def _assumed(task: Task) -> str:
-    """Return that the recipe can't say what is wanted, where it names nodes alone and other files the GPUs of each."""
+    """The obstacle that the recipe names nodes alone, and other files the GPUs of each; "" if it can say what is wanted."""
     other = task.before.gpus_per_node != task.to.gpus_per_node and not any(each.name == Name.GPUS_PER_NODE for each in task.hardware)
     if not other or not task.now.assumptions or not task.to.gpus_per_node:
         return ""

@@ -110,7 +110,7 @@ def objection(run: Run, seen: Geometry) -> str:
 
 
 def _shared_unevenly(seen: Geometry) -> str:
-    """Return that the processes can't be divided by the sizes that share a sample among them."""
+    """The obstacle that the processes can't be divided by the sizes that share a sample among them, or None."""
     sharing = " x ".join(f"{short(name)} {size}" for name in PARALLEL if (size := seen.value(name) or 1) > 1)
     return f"{count(seen.value(Name.WORLD_SIZE) or 0, Name.WORLD_SIZE)} can't be divided by {sharing or 'its parallel sizes'}"
 
@@ -160,5 +160,5 @@ def _from_total(world: int, nodes: int | None, per_node: int | None, before: Sha
 
 
 def sizes_of(hardware: CommandLineHardware) -> dict[str, Quantity]:
-    """Return given hardware as sizes."""
+    """The given hardware as sizes."""
     return {name: Quantity(name, value, Origin.GIVEN) for name, value in zip(HARDWARE, hardware[:3], strict=True) if value}

@@ -155,7 +155,7 @@ def considered(task: Task) -> Iterator[tuple[int, int, str]]:
 
 
 def _too_large(task: Task, seen: Geometry) -> str:
-    """Return that a micro batch which follows from other settings would be larger than it may be, or nothing."""
+    """The obstacle that a micro batch which follows from other settings would be larger than it may be, or None."""
     micro = seen.value(Name.MICRO_BATCH_SIZE) or 0
     return f"micro batch size would be {micro:,}" if 0 < task.wish.most < micro else ""
 

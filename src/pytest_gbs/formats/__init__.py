@@ -15,7 +15,7 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: str) -> Format:
-    """Return format `name`.
+    """The format `name`.
 
     Raises:
         UsageError: there is no such format.

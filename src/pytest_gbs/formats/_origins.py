@@ -55,9 +55,9 @@ def changes(stages: tuple[int | None, ...]) -> str:
     """The stages of a size that changes during training: `: first 16, 32, then 64`; nothing if it does not."""
     if not stages:
         return ""
-    told = ["-" if value is None else number(value) for value in stages]
-    between = told[:-1] if len(told) <= _MOST_STAGES else [*told[: _MOST_STAGES - 1], "..."]
-    return f": first {', '.join(between)}, then {told[-1]}"
+    shown = ["-" if value is None else number(value) for value in stages]
+    between = shown[:-1] if len(shown) <= _MOST_STAGES else [*shown[: _MOST_STAGES - 1], "..."]
+    return f": first {', '.join(between)}, then {shown[-1]}"
 
 
 def unknown(size: Size, name: str, places: Places, here: str) -> str:

@@ -98,8 +98,8 @@ def _examples(found: Monomial, feasible: dict[str, Any]) -> str:
         numbers = feasible.get("sizes")
         values = feasible.get("reaching_declared") or (values if numbers is None else [n for n in values if n in numbers] or numbers)
     results = ((found.coefficient * value, value) for value in list(values)[:2])
-    told = [f"{result.numerator} on {value}" for result, value in results if result.denominator == 1]
-    return ", ".join(told)
+    shown = [f"{result.numerator} on {value}" for result, value in results if result.denominator == 1]
+    return ", ".join(shown)
 
 
 def _declared(run: Run, claim: Claim, places: Places) -> str:
@@ -195,7 +195,7 @@ def _part(size: Quantity, places: Places, run: Run) -> str:
 
 
 def _runs_on(run: Run, feasible: dict[str, Any]) -> str:
-    """Return on how many GPUs the recipe runs, and on how many its batch is the declared one."""
+    """The line with the number of GPUs of the recipe, and the numbers on which its batch is the declared one."""
     sizes = feasible.get("sizes", [])
     if "undecided" in feasible:
         verb = "is" if len(feasible["undecided"]) == 1 else "are"
@@ -222,7 +222,7 @@ def _runs_on(run: Run, feasible: dict[str, Any]) -> str:
 
 
 def _launched(run: Run, recipe: Run, places: Places) -> str:
-    """Return who launches the recipe, on what, and which batch that gives."""
+    """What launches the recipe, on which hardware, and the batch that this gives."""
     assert run.launch is not None
     at, position = run.launch.at, places.position(run.launch.at)
     where = f"{escape(places.path(at.source))}:{position.line}" if position and at.stop else escape(run.launch.command)

@@ -21,7 +21,7 @@ _TEXT: Final = 22  # columns before the words of a line without a number
 
 
 def show_text(report: Report, options: Options) -> str:
-    """Return blocks for up to one recipe, or all with `-v`; else a table. Launcher files asked for get a block too."""
+    """A block for one recipe, or for each with `-v`; else a table. Launcher files that were named get a block too."""
     places, paint = Places(report, options), Paint(options.color, options.ascii)
     recipes = [file for file in report.files if file.runs]
     launchers = launcher_files(report)
@@ -63,8 +63,8 @@ def _launcher(file: FileReport, places: Places, paint: Paint) -> str:
     return "\n".join([head, *_block(launcher_lines(file.launcher, places), paint)])
 
 
-def _block(told: Iterable[ShownLine], paint: Paint) -> Iterator[str]:
-    for line in told:
+def _block(rows: Iterable[ShownLine], paint: Paint) -> Iterator[str]:
+    for line in rows:
         label = paint(line.label, DIM)
         room = (_VALUE if line.value else _TEXT) - width(line.label) - width(line.value)
         yield f"  {label}{' ' * max(2, room)}{line.value}{'   ' if line.value else ''}{line.text}".rstrip()
@@ -73,8 +73,8 @@ def _block(told: Iterable[ShownLine], paint: Paint) -> Iterator[str]:
 def _table(report: Report, places: Places, paint: Paint) -> str:
     cells = [HEAD, *(tuple(map(escape, row)) for row in rows(report, places))]
     widths = [max(width(row[index]) for row in cells) for index in range(len(HEAD))]
-    told = []
+    lines = []
     for row in cells:
         aligned = (right(text, w) if index < RIGHT else left(text, w) for index, (text, w) in enumerate(zip(row, widths, strict=True)))
-        told.append("  ".join(aligned).rstrip())
-    return "\n".join([paint(told[0], DIM), *told[1:]])
+        lines.append("  ".join(aligned).rstrip())
+    return "\n".join([paint(lines[0], DIM), *lines[1:]])

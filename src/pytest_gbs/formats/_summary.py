@@ -59,11 +59,11 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
     consistent = sum(file.verdict == Verdict.VERIFIED and not _claims_hold(file, report) for file in report.files)
     numbers = {verdict: report.number(verdict) for verdict in VERDICTS}
     numbers = {Verdict.VERIFIED: numbers[Verdict.VERIFIED] - consistent, _CONSISTENT: consistent, **dict(islice(numbers.items(), 1, None))}
-    told = [paint(f"{number:,} {word}", Verdict.VERIFIED if word == _CONSISTENT else word) for word, number in numbers.items() if number]
-    told.extend(_others(report))
+    counted = [paint(f"{number:,} {word}", Verdict.VERIFIED if word == _CONSISTENT else word) for word, number in numbers.items() if number]
+    counted.extend(_others(report))
     if suppressed := sum(file.suppressed for file in report.files):
-        told.append(f"{count(suppressed, 'finding')} suppressed")
-    return ", ".join(parts) + (f": {', '.join(told)}" if told else "") + severities(report.findings())
+        counted.append(f"{count(suppressed, 'finding')} suppressed")
+    return ", ".join(parts) + (f": {', '.join(counted)}" if counted else "") + severities(report.findings())
 
 
 def _claims_hold(file: FileReport, report: Report) -> bool:
@@ -74,8 +74,8 @@ def _claims_hold(file: FileReport, report: Report) -> bool:
 def severities(found: Iterable[Finding]) -> str:
     """How many errors and warnings were found, to stand behind the verdicts: `; 2 errors, 1 warning`; nothing if there are none."""
     numbers = Counter(finding.severity for finding in found)
-    told = [count(numbers[severity], severity) for severity in (Severity.ERROR, Severity.WARNING) if numbers[severity]]
-    return f"; {', '.join(told)}" if told else ""
+    counted = [count(numbers[severity], severity) for severity in (Severity.ERROR, Severity.WARNING) if numbers[severity]]
+    return f"; {', '.join(counted)}" if counted else ""
 
 
 def _others(report: Report) -> Iterator[str]:

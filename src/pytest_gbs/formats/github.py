@@ -22,12 +22,12 @@ def render(report: Report, options: Options) -> str:
     """A command for each finding that GitHub would show, errors first, then one that counts the others."""
     # Annotations are placed by the path from the repository's root, wherever the step runs.
     places = Places(report, options._replace(root="", folder=""))
-    told = Counter[str]()
+    number_of = Counter[str]()
     lines, left = [], 0
     for finding in by_severity(report):
-        told[finding.severity] += 1
+        number_of[finding.severity] += 1
         # One notice is kept for the count of what is left out.
-        if told[finding.severity] > _SHOWN - (finding.severity == Severity.INFO):
+        if number_of[finding.severity] > _SHOWN - (finding.severity == Severity.INFO):
             left += 1
         else:
             lines.append(_command(finding, report, places))

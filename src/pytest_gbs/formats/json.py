@@ -20,8 +20,8 @@ VERSION: Final = 1
 def render(report: Report, options: Options) -> str:
     """What a check found: a summary, and each file that is something to us."""
     places = Places(report, options)
-    told = [_file(file, places) for file in report.files if file.role != Role.NEITHER or file.findings]
-    return dump({"version": VERSION, "summary": _summary(report), "files": told})
+    of_interest = [_file(file, places) for file in report.files if file.role != Role.NEITHER or file.findings]
+    return dump({"version": VERSION, "summary": _summary(report), "files": of_interest})
 
 
 def show(report: Report, options: Options) -> str:

@@ -151,7 +151,7 @@ def _judge_either(run: Run, constraint: Constraint, at: Location) -> Outcome:
 
 
 def _either_way(run: Run, constraint: Constraint) -> str:
-    """Return with which values nearest to its own the dividend would divide the divisor: `set model_axis_size to 2 or 4`."""
+    """The nearest values with which the dividend would be a multiple of the divisor: `set model_axis_size to 2 or 4`."""
     from pytest_gbs.frameworks.repairs import divisors
 
     sizes = [size for name in (*constraint.dividend, *constraint.divisor) if isinstance(size := run.geometry.get(name), Quantity)]
@@ -194,7 +194,7 @@ def _label(run: Run, names: tuple[str, ...]) -> str:
 
 
 def _ways_out(run: Run, constraint: Constraint) -> tuple[str, tuple[Fix, ...]]:
-    """Return with which values of one setting it would hold, in words, and as fixes, those of others behind them.
+    """The values of one setting with which it would hold, in words, and as fixes, those of others behind them.
 
     What is divided comes first, since it is what the recipe asks for.
     """
@@ -211,7 +211,7 @@ def _ways_out(run: Run, constraint: Constraint) -> tuple[str, tuple[Fix, ...]]:
 
 
 def _mends(run: Run, constraint: Constraint) -> str:
-    """Return with which number of GPUs the division would leave no remainder, or "" if that is not the question."""
+    """The number of GPUs with which the division would leave no remainder, or "" if that is not the question."""
     sizes = {name: size for name, size in run.geometry.stated.items() if not _is_hardware(name, size)}
     dividend, divisor = _symbolic(constraint.dividend, run, sizes), _symbolic(constraint.divisor, run, sizes)
     answer = dividing(dividend, divisor) if dividend and divisor else None

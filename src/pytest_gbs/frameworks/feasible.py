@@ -25,7 +25,7 @@ _STOPS: Final = (Enforcement.STOPS, Enforcement.STOPS_LATE)
 
 
 def feasible_world_sizes(run: Run) -> dict[str, Any]:
-    """Return on how many GPUs `run` can train, whatever hardware it is shown on.
+    """The numbers of GPUs on which `run` can train, whatever hardware it is shown on.
 
     `{"all": true}`; or `{"multiple_of": 7, "divides": 512, "at_most": 64, "sizes": [...]}` with the first twelve numbers, none
     where it runs nowhere; or `{"undecided": [...]}` with the names of the sizes that would have to be known. `reaching_declared`

@@ -130,7 +130,7 @@ def dividing(run: Run, top: Sequence[Quantity], bottom: Sequence[Quantity]) -> l
 
 
 def _without_quotients(top: Sequence[Quantity], bottom: Sequence[Quantity]) -> tuple[list[Quantity], list[Quantity]]:
-    """Return both sides of a division with what a rounded quotient was divided by on the other side: 100 // 8 % 4 is 100 % 32."""
+    """Both sides of a division with what a rounded quotient was divided by on the other side: 100 // 8 % 4 is 100 % 32."""
     upper: list[Quantity] = []
     lower = list(bottom)
     for size in top:

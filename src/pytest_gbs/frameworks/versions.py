@@ -83,12 +83,12 @@ def in_eras(framework: Framework) -> Framework:
 
     The newest version is the table itself, since that is what a recipe is for if it is not stated; older ones are its `eras`.
     """
-    told = [(each.since, each.until) for each in framework.rows]
-    told += [(each.since, each.until) for each in framework.equations]
-    told += [(each.since, each.until) for each in framework.constraints]
-    told += [(each.since, each.until) for each in framework.exclusions]
-    told += [(each.since, each.until) for each in framework.requirements]
-    bounds = {version: text for both in told for text in both if text and (version := parse_version(text))}
+    spans = [(each.since, each.until) for each in framework.rows]
+    spans += [(each.since, each.until) for each in framework.equations]
+    spans += [(each.since, each.until) for each in framework.constraints]
+    spans += [(each.since, each.until) for each in framework.exclusions]
+    spans += [(each.since, each.until) for each in framework.requirements]
+    bounds = {version: text for both in spans for text in both if text and (version := parse_version(text))}
     eras = tuple(Era(bounds[version], _before(framework, version), evidence=_ended(framework, version)) for version in sorted(bounds))
     return _before(framework, None)._replace(eras=eras) if eras else framework
 

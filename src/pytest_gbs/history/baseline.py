@@ -118,7 +118,7 @@ def _below(path: str, targets: Iterable[str]) -> bool:
     return any(target in ("", path) or (target.endswith("/") and path.startswith(target)) for target in targets)
 
 
-def told(missing: Mapping[BaselineEntry, int]) -> Iterator[str]:
+def in_words(missing: Mapping[BaselineEntry, int]) -> Iterator[str]:
     """Yield each entry that occurs no longer for people: file, code and key (`recipes/a.yaml CODE at learning_rate`)."""
     for entry, count in sorted(missing.items()):
         times = f" ({count} times)" if count > 1 else ""

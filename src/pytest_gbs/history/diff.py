@@ -272,7 +272,7 @@ def _counts_steps(setting: Setting) -> bool:
 
 
 def _factor(before: _Side, after: _Side) -> float | None:
-    """Return by what the batch was multiplied, where both are counted alike and known, or one GPU's part of it is."""
+    """The factor by which the batch changed, if both batches have one unit and are known, or their part on one GPU is."""
     a, b = before.record, after.record
     if a is None or b is None or a.unit != b.unit:
         return None

@@ -33,13 +33,13 @@ class Holdings(NamedTuple):
 
     def attach(self, runs: tuple[Run, ...], document: int) -> tuple[Run, ...]:
         """The runs of one document, each with the entry that speaks of it."""
-        held = dict(self._held(runs, document))
-        return tuple(self._with(run, held[index]) if index in held else run for index, run in enumerate(runs))
+        entry = dict(self._entries(runs, document))
+        return tuple(self._with(run, entry[index]) if index in entry else run for index, run in enumerate(runs))
 
-    def _with(self, run: Run, held: LockedBatch) -> Run:
-        return run._replace(locked=held) if self.of_lock else run._replace(base=held)
+    def _with(self, run: Run, entry: LockedBatch) -> Run:
+        return run._replace(locked=entry) if self.of_lock else run._replace(base=entry)
 
-    def _held(self, runs: tuple[Run, ...], document: int) -> Iterator[tuple[int, LockedBatch]]:
+    def _entries(self, runs: tuple[Run, ...], document: int) -> Iterator[tuple[int, LockedBatch]]:
         families: defaultdict[str, list[int]] = defaultdict(list)
         for index, run in enumerate(runs):
             if is_held(run):
@@ -64,7 +64,7 @@ def _matching(runs: Iterable[tuple[int, Run]], entries: list[LockedBatch]) -> It
     left = list(entries)
     for index, run in runs:
         now = record(run)
-        same = next((held for held in left if now is not None and now[:4] == held.record[:4]), None)
+        same = next((entry for entry in left if now is not None and now[:4] == entry.record[:4]), None)
         if same is not None:
             left.remove(same)
             yield index, same
@@ -121,8 +121,8 @@ def holdings(lock: Source | Unreadable, base: Base | None, *, what_if: bool) -> 
         found.append(Holdings(True, {name: LockedBatch(line.record, NAME, line.at, what_if) for name, line in lines.items()}))
     if base is not None:
         # Both states are seen on the hardware of the command line, where it gives any.
-        held = {name: LockedBatch(each, base.revision, said=base.said) for name, each in base.records.items()}
-        found.append(Holdings(False, held))
+        entry = {name: LockedBatch(each, base.revision, said=base.said) for name, each in base.records.items()}
+        found.append(Holdings(False, entry))
     return tuple(found)
 
 

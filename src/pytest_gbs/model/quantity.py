@@ -141,12 +141,12 @@ NO_NOTE: Final = Note()
 
 
 def together(notes: Iterable[Note]) -> Note:
-    """Return several notes as one that says each of them once."""
-    told = tuple(dict.fromkeys(note for note in notes if note.words))
-    if len(told) == 1:
-        return told[0]
-    by_default = any(note.kind == Noted.DEFAULT for note in told)
-    return Note(", ".join(note.words for note in told), Noted.DEFAULT if by_default else Noted.WORDS)
+    """Several notes as one that says each of them once."""
+    stated = tuple(dict.fromkeys(note for note in notes if note.words))
+    if len(stated) == 1:
+        return stated[0]
+    by_default = any(note.kind == Noted.DEFAULT for note in stated)
+    return Note(", ".join(note.words for note in stated), Noted.DEFAULT if by_default else Noted.WORDS)
 
 
 class Quantity(NamedTuple):

@@ -228,15 +228,18 @@ def _by_path(report: Report, repository: CheckedTree) -> dict[str, Checked]:
     for bug in report.internal:
         bugs.setdefault(bug.path if bug.path in files else next(iter(files), ""), []).append(bug)
     view = View(report, repository)
-    told = {finding for file in report.files for finding in file.elsewhere}
-    return {path: Checked(path, tuple(_own(file, told) for file in each), tuple(bugs.get(path, ())), view) for path, each in files.items()}
+    of_launches = {finding for file in report.files for finding in file.elsewhere}
+    return {
+        path: Checked(path, tuple(_own(file, of_launches) for file in each), tuple(bugs.get(path, ())), view)
+        for path, each in files.items()
+    }
 
 
-def _own(file: FileReport, told: set[Finding]) -> FileReport:
+def _own(file: FileReport, of_launches: set[Finding]) -> FileReport:
     """What a launching file has to say beside what fails the recipes that it launches; items of those tell the rest."""
     if not file.launches:
         return file
-    findings = tuple(finding for finding in file.findings if finding not in told)
+    findings = tuple(finding for finding in file.findings if finding not in of_launches)
     codes = {finding.code for finding in findings}
     rules = tuple(entry for entry in file.rules if entry[0] in codes or (file.framework is not None and entry[1] != "violated"))
     return file._replace(findings=findings, rules=rules)

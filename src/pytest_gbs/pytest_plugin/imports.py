@@ -16,8 +16,8 @@ def import_path(config: pytest.Config) -> tuple[str, ...]:
 
     A worker of pytest-xdist starts with what its controller has by then, folders of the repository included, and is told those of before.
     """
-    told: Sequence[str] | None = getattr(config, "workerinput", {}).get(WORKER_INPUT)
-    return INSTALLED if told is None else tuple(folder for folder in INSTALLED if folder in told)
+    of_controller: Sequence[str] | None = getattr(config, "workerinput", {}).get(WORKER_INPUT)
+    return INSTALLED if of_controller is None else tuple(folder for folder in INSTALLED if folder in of_controller)
 
 
 @contextmanager

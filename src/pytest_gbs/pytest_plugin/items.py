@@ -70,8 +70,8 @@ def rule_results(checked: Checked) -> Iterator[RuleResult]:
     applying = {code for file in checked.files for code, _ in file.rules}
     applying |= {finding.code for file in checked.files for finding in (*file.findings, *file.elsewhere)}  # what `--gbs-strict` adds
     for code in sorted(applying | {code for code, _ in bugs}):
-        told = (finding for file in checked.files for finding in (*file.findings, *file.elsewhere))
-        findings = tuple(finding for finding in told if finding.code == code)
+        everywhere = (finding for file in checked.files for finding in (*file.findings, *file.elsewhere))
+        findings = tuple(finding for finding in everywhere if finding.code == code)
         undetermined = tuple(outcome for file in checked.files for outcome in file.undetermined if outcome.code == code)
         rule = checked.view.report.rules.get(code)
         guilty = tuple(bug for of, bug in bugs if of == code)

@@ -72,7 +72,7 @@ def _read_documents(source: Source, found: list[Document | Unreadable]) -> None:
 
 
 def _document(source: Source, number: int, composer: Composer, root: Node | None, region: Span) -> Document:
-    """Return document `number` of a file, whose nodes and comments stand in `region`."""
+    """Document `number` of a file, whose nodes and comments are in `region`."""
     keyed, flat = composer.keyed, composer.flat
     repeated = composer.written != len(keyed) + len(composer.inner)
     comments: tuple[CommentBlock, ...] = ()

@@ -110,7 +110,7 @@ RULE = Rule(
     code=CODE,
     name="misspelt-key",
     scope=Scope.FILE,
-    summary="a key is a slip away from a batch key that is missing",
+    summary="a key is probably a misspelt batch key",
     severity=Severity.WARNING,
     bad=(Example((("sft.yaml", _RECIPE.format(key="gradient_accumulation_step")),)),),
     good=(Example((("sft.yaml", _RECIPE.format(key="gradient_accumulation_steps")),)),),

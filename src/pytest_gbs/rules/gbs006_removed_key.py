@@ -1,4 +1,4 @@
-"""A key of the batch that the pinned version of a library no longer has.
+"""A batch key that the pinned version of a library has removed.
 
 `per_gpu_train_batch_size` overrides the micro batch in transformers 4, and transformers 5 does not know it. Removed keys are reported
 only where they change a batch and where one exact version is known to be used: that of `[tool.gbs.versions]`, of a lock file, or of a
@@ -57,7 +57,7 @@ RULE = Rule(
     code=CODE,
     name="removed-key",
     scope=Scope.FILE,
-    summary="a key of the batch that the pinned version of a library no longer has",
+    summary="a batch key that the pinned version of a library has removed",
     bad=(Example((("sft.yaml", _RECIPE.format(key="per_gpu_train_batch_size")), *_PINNED)),),
     good=(
         Example((("sft.yaml", _RECIPE.format(key="per_device_train_batch_size")), *_PINNED)),

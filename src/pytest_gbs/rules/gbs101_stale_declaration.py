@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.claims.judgement import told
+from pytest_gbs.claims.judgement import outcomes_of
 from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Cause, Run
@@ -28,7 +28,7 @@ from pytest_gbs.model.run import Cause, Run
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each claim of `run` that arithmetic and factors do not explain already."""
-    yield from told(run, Cause.PRODUCT)
+    yield from outcomes_of(run, Cause.PRODUCT)
 
 
 _RECIPE = """\

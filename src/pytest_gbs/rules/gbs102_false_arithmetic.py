@@ -1,4 +1,4 @@
-"""A comment writes out a product that is not what it says.
+"""A comment states a result that its own factors do not give.
 
 `# 8 GPUs x 4 x 2 = 128` is wrong for any settings: 8 x 4 x 2 is 64. Either a factor or the result was changed and the
 other was not, so it is unclear which batch was meant.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.claims.judgement import told
+from pytest_gbs.claims.judgement import outcomes_of
 from pytest_gbs.model.outcome import Outcome, Verified
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Cause, Run
@@ -21,7 +21,7 @@ from pytest_gbs.model.run import Cause, Run
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each claim of `run` that writes out arithmetic."""
-    yield from told(run, Cause.ARITHMETIC)
+    yield from outcomes_of(run, Cause.ARITHMETIC)
     for claim in run.claims if run.launch is None else ():
         if claim.declaration.sum is not None and claim.judgement.verified:
             yield Verified(RULE.code, claim.declaration.at, decides=True)
@@ -40,7 +40,7 @@ RULE = Rule(
     name="false-arithmetic",
     scope=Scope.RUN,
     needs=Needs.CLAIMS,
-    summary="a comment writes out a product that is not what it says",
+    summary="a comment states a result that its own factors do not give",
     bad=(Example((("sft.yaml", _RECIPE.format(result=128)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(result=64)),)),),
     check=check,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.claims.judgement import told
+from pytest_gbs.claims.judgement import outcomes_of
 from pytest_gbs.model.outcome import Outcome
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Cause, Run
@@ -22,7 +22,7 @@ from pytest_gbs.model.run import Cause, Run
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each claim of `run` with one factor that the settings contradict."""
-    yield from told(run, Cause.FACTOR)
+    yield from outcomes_of(run, Cause.FACTOR)
 
 
 _RECIPE = """\

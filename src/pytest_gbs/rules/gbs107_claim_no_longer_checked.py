@@ -28,11 +28,11 @@ CODE = "GBS107"
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each open claim of `run` that was decided by the lock file or at the base."""
-    helds = [held for held in (run.locked, run.base) if held is not None and held.record.claim is not None and not held.what_if]
-    for claim in run.claims if helds and run.launch is None else ():
-        held = next((each for each in helds if each.record.claim == claim.declaration.value), None)
-        if held is not None and claim.judgement.open is not None:
-            yield _finding(claim.judgement.open, held.where)
+    locks = [locked for locked in (run.locked, run.base) if locked is not None and locked.record.claim is not None and not locked.what_if]
+    for claim in run.claims if locks and run.launch is None else ():
+        locked = next((each for each in locks if each.record.claim == claim.declaration.value), None)
+        if locked is not None and claim.judgement.open is not None:
+            yield _finding(claim.judgement.open, locked.where)
 
 
 def _finding(outcome: Undetermined, where: str) -> Finding:

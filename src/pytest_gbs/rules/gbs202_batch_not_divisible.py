@@ -38,7 +38,7 @@ RULE = Rule(
     name="batch-not-divisible",
     scope=Scope.RUN,
     needs=Needs.CHECKED,
-    summary="a batch does not divide as the framework divides it",
+    summary="a batch is not a multiple of what the framework divides it by",
     bad=(Example((("grpo.yaml", _RECIPE.format(batch=36)),), ("--world-size", "8")),),
     good=(Example((("grpo.yaml", _RECIPE.format(batch=64)),), ("--world-size", "8")),),
     check=check,

@@ -1,4 +1,4 @@
-"""Two settings of one recipe that can't both hold.
+"""Two settings of one recipe that contradict each other.
 
 Either the framework takes at most one of two keys, or a size is stated that its own factors do not give.
 
@@ -42,14 +42,14 @@ _PROSE: Final = (Origin.COMMENT, Origin.NAME)
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each pair of settings of `run` that contradict each other."""
-    told: set[str] = set()
+    named: set[str] = set()
     for exclusion in run.framework.exclusions:
         present = [key for key in exclusion.keys if is_set(run.document, key, run.framework.loader)]
         if len(present) > 1 and all(holds(condition, run.document, run.framework.loader) for condition in exclusion.when):
-            told.update(row.name for row in run.framework.rows if row.key in present)
+            named.update(row.name for row in run.framework.rows if row.key in present)
             yield _exclusive(run.document, exclusion, present)
     for size in run.geometry.stated.values():
-        if isinstance(size, Conflict) and size.name not in told and not _is_prose(size):
+        if isinstance(size, Conflict) and size.name not in named and not _is_prose(size):
             yield _conflict(run, size)
 
 
@@ -115,7 +115,7 @@ RULE = Rule(
     code=CODE,
     name="contradictory-batch",
     scope=Scope.RUN,
-    summary="two settings can't both hold",
+    summary="two settings contradict each other",
     bad=(Example((("grpo.yaml", _RECIPE + "steps_per_generation: 2\n"),)),),
     good=(Example((("grpo.yaml", _RECIPE + "steps_per_generation: null\n"),)),),
     check=check,

@@ -49,7 +49,7 @@ RULE = Rule(
     name="intervals-not-divisible",
     scope=Scope.RUN,
     needs=Needs.CHECKED,
-    summary="intervals do not divide as the framework needs it",
+    summary="an interval is not a multiple of what the framework requires",
     bad=(Example((("sft.yaml", _RECIPE.format(evaluation=200)),)),),
     good=(Example((("sft.yaml", _RECIPE.format(evaluation=250)),)),),
     check=check,

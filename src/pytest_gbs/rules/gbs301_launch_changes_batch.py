@@ -55,13 +55,13 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         return Undetermined(CODE, at, message, reading.free, claim=False)
     weak = declaration.weak or declaration.at.source.lower().endswith(".md")
     severity = Severity.ERROR if launch.kind == Kind.SCRIPT and not weak else Severity.WARNING
-    told = Related(declaration.at, "claimed")
+    beside = Related(declaration.at, "claimed")
     if reading.size is None:
         found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
         given = symbolic_text(found) if found else "another number"
         free = listing(map(called, reading.free), last="and")
         message = f"this launch gives {given}, but {_whose(run, declaration)} claims {number(declaration)}: no number of {free} gives that"
-        return Finding(CODE, message, severity, at, "", (told,), assumptions=run.assumptions)
+        return Finding(CODE, message, severity, at, "", (beside,), assumptions=run.assumptions)
     return _finding(run, declaration, reading.size, severity, at)
 
 
@@ -79,7 +79,7 @@ def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, 
 
 
 def _ways_out(run: Run, size: Quantity, declaration: Declaration) -> tuple[str, tuple[Fix, ...]]:
-    """Return with which changes of its settings the launch would give the number claimed, in words, and as fixes of the launching file."""
+    """The changes of its settings by which the launch would give the claimed number, in words, and as fixes of the launching file."""
     from pytest_gbs.frameworks.repairs import reaching
 
     repairs = reaching(run, size, declaration.value)

@@ -56,7 +56,7 @@ RULE = Rule(
     code=CODE,
     name="launches-disagree",
     scope=Scope.RECIPE,
-    summary="launches of one recipe give different batches, and none is marked as meant",
+    summary="launches of one recipe give different batches, and no comment says why",
     bad=(Example((("sft.yaml", _RECIPE), ("a.sh", _ONE), ("b.sh", _TWO.format(steps=4)))),),
     good=(Example((("sft.yaml", _RECIPE), ("a.sh", _ONE), ("b.sh", _TWO.format(steps=8)))),),
     check=check,

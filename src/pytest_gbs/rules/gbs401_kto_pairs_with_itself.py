@@ -72,7 +72,7 @@ RULE = Rule(
     code=CODE,
     name="kto-pairs-with-itself",
     scope=Scope.RUN,
-    summary="mismatched answers are the matched ones in a micro batch of one",
+    summary="in a micro batch of 1, KTO pairs each prompt with its own answer",
     severity=Severity.WARNING,
     bad=(Example((("kto.yaml", _RECIPE.format(accumulation=4)),), ("--world-size", "8")),),
     good=(Example((("kto.yaml", _RECIPE.format(accumulation=2)),), ("--world-size", "8")),),

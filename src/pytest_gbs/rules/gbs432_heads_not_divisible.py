@@ -80,7 +80,7 @@ RULE = Rule(
     code=CODE,
     name="heads-not-divisible",
     scope=Scope.RUN,
-    summary="attention heads do not divide among the tensor-parallel ranks",
+    summary="the number of attention heads is not a multiple of the tensor-parallel size",
     bad=(Example((("config.yaml", _RECIPE.format(tensor=8)),)),),
     good=(Example((("config.yaml", _RECIPE.format(tensor=4)),)),),
     check=check,

@@ -75,7 +75,7 @@ RULE = Rule(
     code=CODE,
     name="micro-batch-not-one",
     scope=Scope.RUN,
-    summary="the trainer takes one row in each micro batch",
+    summary="the trainer needs a micro batch size of 1",
     bad=(Example((("sft.toml", _RECIPE.format(micro=2)),)),),
     good=(Example((("sft.toml", _RECIPE.format(micro=1)),)),),
     check=check,

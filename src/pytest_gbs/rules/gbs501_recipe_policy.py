@@ -130,7 +130,7 @@ def _start(run: Run) -> Location:
 
 
 def _mends(operands: list[Quantity], size: Quantity, wanted: tuple[Interval, ...]) -> str:
-    """Return with which single change the one expected value would be met, or "" if there is no one value or change."""
+    """The single change that would meet the one expected value, or "" if there is no one value or change."""
     if len(wanted) != 1 or wanted[0].low != wanted[0].high or size.value <= 0:
         return ""
     ways = []

@@ -49,11 +49,11 @@ def check(run: Run) -> Iterator[Outcome]:
         yield _finding(run, run.locked, found)
 
 
-def _open(run: Run, held: LockedBatch, found: Comparison) -> Undetermined:
+def _open(run: Run, locked: LockedBatch, found: Comparison) -> Undetermined:
     """The outcome for a batch that is unknown."""
     from pytest_gbs.claims.locked import words
 
-    said = f"{held.where} has {words(held.record)}"
+    said = f"{locked.where} has {words(locked.record)}"
     if isinstance(run.geometry.get(Name.GLOBAL_BATCH_SIZE), Conflict):
         said += ", but the settings of the recipe contradict each other"
     values, name = found.values, found.free[0] if found.free else ""
@@ -61,20 +61,20 @@ def _open(run: Run, held: LockedBatch, found: Comparison) -> Undetermined:
     return Undetermined(CODE, _start(run), said, found.free, implies, values=values)
 
 
-def _finding(run: Run, held: LockedBatch, found: Comparison) -> Finding:
+def _finding(run: Run, locked: LockedBatch, found: Comparison) -> Finding:
     """The finding for a batch that moved, at the operand that moved it."""
     from pytest_gbs.claims.locked import moved, words
 
     now = found.now
-    changed = moved(held.record, now) if now is not None else ()
+    changed = moved(locked.record, now) if now is not None else ()
     places = _places(run, changed)
     at = next((place for place, _ in places if place.source == _here(run)), _start(run))
     label = next((label for place, label in places if place == at), "")
     related = [Related(place, label) for place, label in places if place != at]
-    related += [Related(held.at, "locked")] if held.at else []
+    related += [Related(locked.at, "locked")] if locked.at else []
     because = listing((_change(each) for each in changed), last="and")
     batch = words(now) if now is not None else "unknown"
-    message = f"global batch size is {batch}, but {held.where} has {words(held.record)}{f': {because}' if because else ''}"
+    message = f"global batch size is {batch}, but {locked.where} has {words(locked.record)}{f': {because}' if because else ''}"
     mends, fixes = _ways_out(run, changed)
     intended = "run gbs lock if the change is intended"
     holds = f"{mends}, or {intended}" if mends else intended

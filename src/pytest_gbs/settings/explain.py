@@ -37,10 +37,10 @@ def problems(raw: Raw, name: str = "settings", part: str = "") -> list[SettingsP
 
 
 def _once(found: Iterable[SettingsProblem]) -> Iterator[SettingsProblem]:
-    told: set[SettingsProblem] = set()
+    reported: set[SettingsProblem] = set()
     for problem in found:
-        if problem not in told:
-            told.add(problem)
+        if problem not in reported:
+            reported.add(problem)
             yield problem
 
 
@@ -78,8 +78,8 @@ def sentences(wrong: Iterable[SettingsProblem], file: str, text: str, table: Key
     lines = key_lines(text)
     placed = [(_line(problem, text, lines, table), problem) for problem in islice(wrong, MOST_PROBLEMS)]
     placed.sort(key=lambda pair: pair[0])
-    told = ((line, " ".join(filter(None, (*_whereabouts(problem.path, table), problem.text)))) for line, problem in placed)
-    return [f"{file}:{line}: {_on_one_line(text)}" for line, text in told]
+    reported = ((line, " ".join(filter(None, (*_whereabouts(problem.path, table), problem.text)))) for line, problem in placed)
+    return [f"{file}:{line}: {_on_one_line(text)}" for line, text in reported]
 
 
 def _on_one_line(text: str) -> str:

@@ -197,9 +197,9 @@ def _wrong_versions(raw: Raw) -> Iterator[SettingsProblem]:
     for path, text in (*bounds, *(each for each in versions if each[1])):
         if parse_version(text) is None:
             yield SettingsProblem(path, f'is "{text[:80]}": expected a version such as "0.16"')
-    held = [path for path, _ in bounds if path[0] != "removals"]
-    if versions and held:
-        yield SettingsProblem(held[0], "is given together with before; give only one of the two")
+    dated = [path for path, _ in bounds if path[0] != "removals"]
+    if versions and dated:
+        yield SettingsProblem(dated[0], "is given together with before; give only one of the two")
     if len({text for _, text in bounds}) > MOST_VERSIONS:
         yield SettingsProblem((), f"distinguishes more than {MOST_VERSIONS} versions")
 

@@ -80,5 +80,5 @@ def _named(root: str, config: str, rules: Mapping[str, str]) -> Settings:
         if file.raw is not None:
             return interpret(file, rules, root)
         if base == "pyproject.toml":
-            raise SettingsError(f"{name}: there is no [tool.gbs] in it")
+            raise SettingsError(f"{name}: it has no section [tool.gbs]")
     return interpret(parse(name, data, ()), rules, root)

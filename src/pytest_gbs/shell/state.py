@@ -51,7 +51,7 @@ class Variable(NamedTuple):
         return _shape(self) == _shape(other)
 
     def lowered(self, at: Location) -> Variable:
-        """Return it as one that a user can set otherwise."""
+        """The same value as one that a user can set otherwise."""
         items = None if self.items is None else tuple((key, lowered(parts, at)) for key, parts in self.items)
         return self._replace(parts=lowered(self.parts, at), items=items)
 

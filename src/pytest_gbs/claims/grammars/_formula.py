@@ -181,7 +181,7 @@ def _results(tokens: Sequence[WordToken], i: int, starts: dict[int, Product], us
 
 
 def _other_size(tokens: Sequence[WordToken], start: int, stop: int) -> str:
-    """Return "?" and the size that the words in front of a result name, where that is not a batch: `-> grad accum 4`."""
+    """A "?" and the size that the words in front of a result name, if that is not a batch: `-> grad accum 4`."""
     named = (name_at(tokens, j) for j in range(start, stop))
     return next((f"?{each.name}" for each in named if each is not None and each.name in _NO_BATCH), "")
 

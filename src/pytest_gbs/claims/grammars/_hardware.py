@@ -152,7 +152,7 @@ def _equals(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
 
 
 def _grid(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
-    """Return nodes and GPUs per node from `4x8 GB200`, `2x8xH100 nodes`, `2 8xH100 nodes`."""
+    """Nodes and GPUs per node from `4x8 GB200`, `2x8xH100 nodes`, `2 8xH100 nodes`."""
     nodes = exact_count(tokens, i)
     if nodes is None or tokens[i].kind != NUMBER or in_product(tokens, i):
         return []

@@ -79,6 +79,6 @@ def summary(found: Differences) -> str:
         (Status.REMOVED, "gone"),
     )
     counted = [(sum(change.status == status for change in found.changes), text) for status, text in words]
-    told = [f"{number} {text}" for number, text in counted if number]
+    parts = [f"{number} {text}" for number, text in counted if number]
     recipes = f"{found.recipes} recipe{'s' * (found.recipes != 1)}"
-    return f"{', '.join(told) or 'no batch changed'}; {recipes} compared, {found.base} with {found.head}"
+    return f"{', '.join(parts) or 'no batch changed'}; {recipes} compared, {found.base} with {found.head}"

@@ -33,5 +33,5 @@ def _row(change: Change, where: Places) -> Iterator[str]:
     yield words.tokens(change, words.ARROW)
     rates = [each for each in change.settings if each.topic == Topic.LEARNING_RATE]
     others = [each for each in change.settings if each.topic != Topic.LEARNING_RATE and not each.same]
-    told = [words.setting(each, words.ARROW) for each in rates]
-    yield ", ".join((*told, *(f"{each.key} {words.setting(each, words.ARROW)}" for each in others)))
+    shown = [words.setting(each, words.ARROW) for each in rates]
+    yield ", ".join((*shown, *(f"{each.key} {words.setting(each, words.ARROW)}" for each in others)))

@@ -23,7 +23,7 @@ def owns(document: Document) -> bool:
 
 
 def read(document: Document) -> LauncherFile:
-    """Return that accelerate stops with this file (ACC commands/config/config_args.py:106)."""
+    """A launcher file whose one problem is that accelerate stops with it (ACC commands/config/config_args.py:106)."""
     at = document.locate(("compute_environment",)) or Location(document.source.path, 0, 0)
     problem = Problem("no distributed_type: accelerate launch stops", at)
     return LauncherFile(document.source.path, "accelerate", (), False, (problem,))
