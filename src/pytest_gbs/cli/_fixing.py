@@ -103,14 +103,13 @@ def print_patch(asked: Job, found: Mended) -> int:
     for path, (before, after) in sorted(found.files.items()):
         full = os.path.realpath(os.path.join(asked.root, path))
         text = patch(slashed(os.path.relpath(full, root)), before, after)
+        reason = ""
         if before.encoding != "utf-8":
-            complain(
-                f"can't print a patch of {path}: it is {before.encoding.upper()}, which git treats as binary; run without --diff to write it"
-            )
+            reason = f"it is {before.encoding.upper()}, which git treats as binary"
         elif is_obeyed(text):
-            complain(
-                f"can't print a patch of {path}: it contains control characters or commands of CI systems; run without --diff to write it"
-            )
+            reason = "it contains control characters or commands of CI systems"
+        if reason:
+            complain(f"can't print a patch of {path}: {reason}; run without --diff to write it")
         else:
             parts.append(text)
     emit_bytes("".join(parts).encode("utf-8", "surrogateescape"))
