@@ -380,3 +380,11 @@ def test_a_shared_limit_is_one_warning_and_notes_after_it(tmp_path: Path) -> Non
 def test_a_document_with_too_much_is_a_note(tmp_path: Path, name: str) -> None:
     (found,) = (finding for finding in told(report_on(tmp_path, {name: f"```bash\n{BUSY}{VIOLATING}```\n"})) if finding.code == "GBS007")
     assert (found.severity, found.at.source) == (Severity.INFO, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"), [("benchmarks/inference/sweep.sh", "info"), ("run_eval.sh", "info"), ("eval_training.sh", "warning")]
+)
+def test_a_script_that_evaluates_is_a_note(tmp_path: Path, name: str, severity: str) -> None:
+    (found,) = (finding for finding in told(report_on(tmp_path, {name: f"{BUSY}{VIOLATING}"})) if finding.code == "GBS007")
+    assert found.severity == severity

@@ -28,7 +28,7 @@ from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below
-from pytest_gbs.model.program import NO_PROGRAM, Program
+from pytest_gbs.model.program import NO_PROGRAM, Program, only_scores
 from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
@@ -526,17 +526,9 @@ def _matters(setting: CommandSetting) -> bool:
     return setting.path != ("config",)
 
 
-# Words in the name of a program that runs a model and trains none, and parts of words of one that trains all the same.
-_SCORES: Final = frozenset(
-    ("eval", "evaluate", "evaluation", "generate", "generation", "infer", "inference", "predict", "score", "logprobs")
-)
-_TRAINS: Final = ("train", "tun", "learn")
-
-
 def _only_scores(found: FoundLaunch) -> bool:
     """Whether the program of a launch, by its name, evaluates or generates (`run_eval.py`, `tune run generate`)."""
-    name = _program_name(found).removesuffix(".py").rpartition("/")[2].lower()
-    return not _SCORES.isdisjoint(re.split(r"[._-]", name)) and not any(part in name for part in _TRAINS)
+    return only_scores(_program_name(found).rpartition("/")[2])
 
 
 def _program_name(found: FoundLaunch) -> str:

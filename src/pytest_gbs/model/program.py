@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from pytest_gbs.model.record import NamedTuple
@@ -34,3 +35,16 @@ def _is_from(name: str, wanted: str) -> bool:
         return True
     package, dot, thing = wanted.rpartition(".")
     return bool(dot) and name.startswith(f"{package}.") and name.endswith(f".{thing}")
+
+
+# Words in the name of a program that runs a model and trains none, and parts of words of one that trains all the same.
+_SCORES: Final = frozenset(
+    ("eval", "evaluate", "evaluation", "generate", "generation", "infer", "inference", "predict", "score", "logprobs")
+)
+_TRAINS: Final = ("train", "tun", "learn")
+
+
+def only_scores(name: str) -> bool:
+    """Whether a program or folder, by its name, evaluates or generates and does not train (`run_eval.py`, `inference`)."""
+    name = name.lower()
+    return not _SCORES.isdisjoint(re.split(r"[._-]", name)) and not any(part in name for part in _TRAINS)

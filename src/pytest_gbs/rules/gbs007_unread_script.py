@@ -12,7 +12,8 @@ name fits a name with variables (`${size}.yaml`).
 How to fix it: move data out of the script, or split it. If it launches nothing, add it to `exclude` in the settings, or write
 `# gbs: file-ignore[GBS007] why` into it, and `# gbs: ignore[GBS007] why` into a recipe that stays undetermined.
 
-It is a note on a document, and where a limit that all scripts share was reached before.
+It is a note on a document, on a script that by its name or folder evaluates or generates, and where a limit that all
+scripts share was reached before.
 
 It stays silent on a script without any program that trains (`torchrun`, or `python` together with a batch key or a recipe), on links
 that lead nowhere, and on a limit that only affects commands that launch nothing.
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 from pytest_gbs.model.launch import Unread
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined
+from pytest_gbs.model.program import only_scores
 from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS007"
@@ -40,7 +42,8 @@ def check(unread: Unread) -> Iterator[Outcome]:
     own = unread.at.source == unread.path
     at = unread.at if own else Location(unread.path, 0, 0)
     related = () if own else (Related(unread.at, "reading stopped here"),)
-    severity = Severity.INFO if unread.repeats or unread.path.lower().endswith(".md") else Severity.WARNING
+    scores = any(map(only_scores, unread.path.split("/")))
+    severity = Severity.INFO if unread.repeats or scores or unread.path.lower().endswith(".md") else Severity.WARNING
     yield Finding(CODE, _message(unread), severity, at, "reading stopped here", related)
 
 
