@@ -23,6 +23,9 @@ def _stated(text: str, path: str = "README.md") -> list[tuple[str, int, str]]:
         pytest.param("# Train\n\n~~~\nglobal batch size 32\n~~~\n", "README.md", id="another block of code"),
         pytest.param("# Train\n\nThe evaluation uses a batch size of 32.\n", "README.md", id="evaluation"),
         pytest.param("# 1.2\n\nThe global batch size is 32.\n", "CHANGELOG.md", id="a list of changes"),
+        pytest.param("Results\n=======\n\nDetails\n-------\n\nGlobal batch size 32.\n", "a.rst", id="results in reStructuredText"),
+        pytest.param("Train\n=====\n\n.. code:: yaml\n\n   # global batch size 32\n", "a.rst", id="a directive of code"),
+        pytest.param("Train\n=====\n\nAs in::\n\n   global batch size 32\n", "a.rst", id="a block behind two colons"),
         pytest.param("# Train\n\n| Model | 1024 | batch |\n|---|---|---|\n| a | 32 | x |\n", "README.md", id="a table of something else"),
     ],
 )
@@ -49,3 +52,14 @@ def test_it_states_a_batch_at_its_place(text: str, value: str) -> None:
 def test_files_are_named_by_the_paragraph_that_names_them() -> None:
     (section,) = read_sections(Source("README.md", "Batch size: see [it](conf/a.yaml) and `run.sh`.\n\nMore in b.yml.\n"))
     assert [each.names for each in section.paragraphs] == [("conf/a.yaml", "run.sh"), ("b.yml",)]
+
+
+@pytest.mark.parametrize("path", ["a.md", "a.mdx", "a.qmd"])
+def test_formats_made_of_markdown_are_read_like_it(path: str) -> None:
+    assert _stated("# Train\n\nGlobal batch size 32.\n", path) == [("global_batch_size", 32, "32")]
+
+
+def test_restructured_text_has_sections_and_prose() -> None:
+    text = "Results\n=======\n\nSeen.\n\nTrain\n=====\n\n.. code:: sh\n\n   run.sh\n\n* Use ``a.yaml``: global batch size 32.\n"
+    assert _stated(text, "a.rst") == [("global_batch_size", 32, "32")]
+    assert [section.level for section in read_sections(Source("a.rst", text))] == [0, 1]

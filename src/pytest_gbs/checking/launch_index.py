@@ -16,7 +16,7 @@ from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.launches.find import Scripts
 from pytest_gbs.launches.resolve import LaunchResolver, ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
-from pytest_gbs.model.document import CommentBlock, Document
+from pytest_gbs.model.document import DOCUMENTS, CommentBlock, Document
 from pytest_gbs.model.launch import JUDGES_NOTHING, Unread
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
@@ -93,7 +93,7 @@ class LaunchIndex(NamedTuple):
 
     def _commented(self, path: str, resolved: ResolvedLaunch) -> tuple[Declaration, ...]:
         script = self.scripts.scripts.get(path)
-        if script is None or not script.comments or path.endswith(".md"):
+        if script is None or not script.comments or path.lower().endswith(DOCUMENTS):
             return ()
         several = len({found.launch.at for found in self.scripts.launches(path)}) > 1
         comments = _right_above(script.comments, resolved.found.launch.at.start) if several else script.comments
@@ -128,7 +128,7 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
     for recipe, starts in of_recipe.items():
         for start in starts:
             recipes[start.found.launch.at.source][recipe] = None
-    documents = tuple(path for path in scripts.paths if path.lower().endswith(".md"))
+    documents = tuple(path for path in scripts.paths if path.lower().endswith(DOCUMENTS))
     everything = (each for found in (of_recipe, alone) for launches in found.values() for each in launches)
     stated = read_documents(repository, documents, everything) if documents else {}
     for path in documents:

@@ -19,7 +19,7 @@ from pytest_gbs.launches.jobs import may_be_job
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
 from pytest_gbs.model.assumption import Assuming, Assumption
-from pytest_gbs.model.document import CONFIGURATIONS, MAKEFILES, PROGRAMS, RECIPES, SCRIPTS, Document
+from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS, MAKEFILES, PROGRAMS, RECIPES, SCRIPTS, Document
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_gbs.settings.versions import Versions
 
 # Files whose names say that they may hold command lines (shell, `reads`), told without importing it.
-COMMANDS: Final = (*SCRIPTS, ".md", ".mk")
+COMMANDS: Final = (*SCRIPTS, *DOCUMENTS, ".mk")
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
 _TEST_CODE: Final = ("/tests/", "/test/", "/test_")

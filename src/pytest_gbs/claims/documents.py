@@ -1,4 +1,4 @@
-"""What the prose of a Markdown document states about batches and hardware, by section; code blocks are not prose."""
+"""What the prose of a document states about batches and hardware, by section; code blocks are not prose."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.shell.blocks import directed, is_underline
 
 # Headings of sections that report what was or what others did, rather than what the files of the repository do.
 _ELSEWHERE: Final = (
@@ -67,7 +68,7 @@ def read_sections(source: Source) -> tuple[Section, ...]:
         return ()
     found: list[Section] = []
     skipped = 0  # the level of the heading whose section is left out
-    for number, (level, start, stop, heading) in enumerate(_headed(source.text)):
+    for number, (level, start, stop, heading) in enumerate(_headed(source)):
         if number >= MOST_SECTIONS:
             return ()
         if skipped and level > skipped:
@@ -93,8 +94,13 @@ def _heading() -> re.Pattern[str]:
     return re.compile(r"(#{1,6})[ \t]+(.*)")
 
 
-def _prose(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a part of a document that stand in no code block, each with its place; a block is an empty line."""
+def _prose(source: Source, start: int, stop: int) -> Iterator[tuple[int, str]]:
+    """The lines of a part of a document that stand in no code block, each with its place; a block is an empty line."""
+    return (_structured_prose if source.path.lower().endswith(".rst") else _marked_prose)(source.text, start, stop)
+
+
+def _marked_prose(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a part of Markdown."""
     fence = ""
     while start < stop:
         match = _line().match(text, start, stop)
@@ -111,15 +117,41 @@ def _prose(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]:
         start = match.end()
 
 
-def _headed(text: str) -> Iterator[tuple[int, int, int, str]]:
+def _structured_prose(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]:
+    """The same of reStructuredText, with headings as Markdown has them; their level is the order in which their underlines turn up."""
+    levels: dict[str, int] = {}
+    opened = -1  # the indentation of the line whose block of code is left out
+    before: tuple[int, str] | None = None
+    while start < stop:
+        match = _line().match(text, start, stop)
+        assert match is not None
+        line, place, start = match[0].rstrip(), start, match.end()
+        inside = len(line) - len(line.lstrip())
+        if line and inside <= opened:
+            opened = -1
+        if opened >= 0:
+            line = ""
+        elif before is not None and before[1].strip() and is_underline(line):
+            level = levels.setdefault(line[0], min(len(levels), 5) + 1)
+            before, line = (before[0], f"{'#' * level} {before[1].strip()}"), ""
+        elif directed(line) is not None:
+            opened = inside
+        if before is not None:
+            yield before
+        before = place, line
+    if before is not None:
+        yield before
+
+
+def _headed(source: Source) -> Iterator[tuple[int, int, int, str]]:
     """Yield the level, the start, the end and the heading of each section."""
     level, begin, heading = 0, 0, ""
-    for start, line in _prose(text, 0, len(text)):
+    for start, line in _prose(source, 0, len(source.text)):
         match = _heading().match(line) if line.startswith("#") else None
         if match:
             yield level, begin, start, heading
             level, begin, heading = len(match[1]), start, match[2]
-    yield level, begin, len(text), heading
+    yield level, begin, len(source.text), heading
 
 
 @cache
@@ -131,7 +163,7 @@ def _paragraphs(source: Source, start: int, stop: int) -> Iterator[Paragraph]:
     """Yield the paragraphs of a section that state something or name files."""
     lines: list[tuple[int, str]] = []
     header: list[str] = []
-    for place, line in (*_prose(source.text, start, stop), (stop, "")):
+    for place, line in (*_prose(source, start, stop), (stop, "")):
         in_table = line.lstrip().startswith("|")
         if lines and (not line.strip() or in_table or line.startswith("#") or _item().match(line)):
             yield from _paragraph(source, [(at, _plain(each)) for at, each in lines])
@@ -243,9 +275,15 @@ _FACTORS: Final = {
 }
 
 
+# Other trainers write the same list with other numbers in the product: "IPU" of huggingface/optimum-graphcore b8cd6e09 has replicas and
+# device iterations that the list leaves out (modelcard.py:105-116, ipu_configuration.py:719-722); on TPUs, what a device is has changed.
+_DISTRIBUTED: Final = "distributed_type"
+_COUNTED_SO: Final = ("", "multi-GPU")
+
+
 @cache
 def _entry() -> re.Pattern[str]:
-    return re.compile(r"[-*] (\w+): (\d{1,15})[ \t]*$")
+    return re.compile(r"[-*] (\w+): ([\w-]{1,15})[ \t]*$")
 
 
 def read_model_cards(source: Source) -> Iterator[ModelCard]:
@@ -253,13 +291,16 @@ def read_model_cards(source: Source) -> Iterator[ModelCard]:
     if _TOTAL not in source.text or len(source.text) > LONGEST_PROSE:
         return
     sizes: dict[str, Quantity] = {}
-    for place, line in (*_prose(source.text, 0, len(source.text)), (len(source.text), "")):
+    kind = ""
+    for place, line in (*_prose(source, 0, len(source.text)), (len(source.text), "")):
         match = _entry().match(line)
-        if match and match[1] in (_TOTAL, *_FACTORS):
+        if match and match[1] == _DISTRIBUTED:
+            kind = match[2]
+        elif match and match[1] in (_TOTAL, *_FACTORS) and match[2].isdecimal():
             at = Location(source.path, place + match.start(2), place + match.end(2))
             name = _FACTORS.get(match[1], Name.GLOBAL_BATCH_SIZE)
             sizes[match[1]] = Quantity(name, int(match[2]), Origin.COMMENT, key=match[1], at=at)
         elif not line.startswith(("- ", "* ")):
-            if _TOTAL in sizes and "train_batch_size" in sizes:
+            if _TOTAL in sizes and "train_batch_size" in sizes and kind in _COUNTED_SO:
                 yield ModelCard(sizes[_TOTAL], tuple(sizes[name] for name in _FACTORS if name in sizes))
-            sizes = {}
+            sizes, kind = {}, ""

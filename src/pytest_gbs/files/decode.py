@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS
 from pytest_gbs.model.location import Source, Unreadable
 
 # YAML 1.2.2, section 5.2: longest marks first, then the zero bytes around an ASCII character that starts a text without mark.
@@ -27,7 +27,7 @@ def decode(path: str, data: bytes) -> Source | Unreadable:
     other files one that is not UTF-8 is a lone surrogate of the text (PEP 383), so that the rest is read all the same.
     The digest is left empty: hashing costs more at start-up than all else here, and only fixes need it.
     """
-    if not path.lower().endswith((*CONFIGURATIONS, ".lock", ".md")):
+    if not path.lower().endswith((*CONFIGURATIONS, ".lock", *DOCUMENTS)):
         return _decode_bytes(path, data)
     if data[:1] not in b"\xef\xfe\xff\x00" and 0 not in data[:4]:
         return _decode(path, data, "utf-8", 0)
@@ -61,7 +61,7 @@ def _decode(path: str, data: bytes, encoding: str, skip: int) -> Source | Unread
     try:
         text = data[skip:].decode(encoding) if skip else data.decode(encoding)
     except UnicodeDecodeError as error:
-        if encoding == "utf-8" and path.lower().endswith(".md"):
+        if encoding == "utf-8" and path.lower().endswith(DOCUMENTS):
             return _without_nul(path, data, data[skip:].decode(encoding, "surrogateescape"), encoding, skip)
         return _refuse(path, data, f"not {encoding.upper()} at byte {skip + error.start}: {error.reason}")
     return _without_nul(path, data, text, encoding, skip)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.model.document import MAKEFILES, SCRIPTS
+from pytest_gbs.model.document import DOCUMENTS, MAKEFILES, SCRIPTS
 
 # Programs that launch training: one of these stands in each script that does. The words of all launchers are among them.
 LAUNCHING: Final = (
@@ -70,6 +70,6 @@ MATTERING: Final = (
 
 def launching_words(path: str) -> tuple[str, ...]:
     """The words of which one stands in each file that launches training, if its name says that it may; none otherwise."""
-    if path.lower().endswith(".md"):
+    if path.lower().endswith(DOCUMENTS):
         return (*_BY_NAME, *MATTERING)
     return (*LAUNCHING, *MATTERING) if path.lower().endswith(_SHELL) or path.rpartition("/")[2] in MAKEFILES else ()

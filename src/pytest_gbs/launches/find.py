@@ -17,7 +17,7 @@ from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
 from pytest_gbs.launches.reach import Reach
 from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, name_of
-from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
+from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable, below, upwards
@@ -113,7 +113,7 @@ class Scripts:
     def _refused(self, problem: Unreadable) -> None:
         """Note a script that can't be read, unless its bytes show that it launches nothing, or there is nothing to read."""
         path, seen = problem.path, problem.reason.startswith((LARGER, *NOT_TEXT))
-        elsewhere = problem.reason in NOT_THERE or (problem.reason == OUTSIDE and path.lower().endswith(".md"))
+        elsewhere = problem.reason in NOT_THERE or (problem.reason == OUTSIDE and path.lower().endswith(DOCUMENTS))
         launches = self.reach.may_launch(path) if problem.source else problem.matters if seen else not elsewhere
         if launches or path in self._named:
             self.unread[path] = Unread(path, problem.reason, Location(path, 0, 0), whole=True)
@@ -500,7 +500,7 @@ def _kind(path: str) -> str:
     """The kind of the launches in the file at `path`."""
     if not _TESTS.isdisjoint(path.lower().split("/")[:-1]):
         return Kind.TEST
-    return Kind.DOCUMENT if path.lower().endswith(".md") else Kind.SCRIPT
+    return Kind.DOCUMENT if path.lower().endswith(DOCUMENTS) else Kind.SCRIPT
 
 
 __all__ = ["FoundLaunch", "Scripts"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_gbs.launches.mentions import Names, has_batch_key, programs, train
-from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS
 from pytest_gbs.model.location import Unreadable
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Reach:
 
     def __init__(self, tree: Tree, paths: Sequence[str], scripts: Iterable[str]) -> None:
         self._tree = tree
-        self._scripts = _by_name(path for path in scripts if not path.lower().endswith(".md"))
+        self._scripts = _by_name(path for path in scripts if not path.lower().endswith(DOCUMENTS))
         self._configurations = _by_name(path for path in paths if path.endswith(CONFIGURATIONS))
         self._bare = {name: name.rpartition(".")[0] for name in self._configurations}
         self._names = (Names(self._scripts), Names(self._configurations), Names(self._bare.values()))

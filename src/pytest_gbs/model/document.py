@@ -25,6 +25,8 @@ MODULE: Final = "module"
 """What `Document.called` is where the names of a Python module are read."""
 SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")
 """What the name of a shell script ends with."""
+DOCUMENTS: Final = (".md", ".mdx", ".qmd", ".rst")
+"""What the name of a document ends with, whose code blocks may hold command lines."""
 MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 """The names that make looks for."""
 TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.launch import Unread
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined
@@ -43,7 +44,7 @@ def check(unread: Unread) -> Iterator[Outcome]:
     at = unread.at if own else Location(unread.path, 0, 0)
     related = () if own else (Related(unread.at, "reading stopped here"),)
     scores = any(map(only_scores, unread.path.split("/")))
-    severity = Severity.INFO if unread.repeats or scores or unread.path.lower().endswith(".md") else Severity.WARNING
+    severity = Severity.INFO if unread.repeats or scores or unread.path.lower().endswith(DOCUMENTS) else Severity.WARNING
     yield Finding(CODE, _message(unread), severity, at, "reading stopped here", related)
 
 

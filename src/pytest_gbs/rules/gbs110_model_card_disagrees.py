@@ -5,6 +5,8 @@ The Trainer writes them at the end of training: `train_batch_size` of one device
 
 What the Trainer does: it leaves out `num_devices` and `gradient_accumulation_steps` if they are one.
 
+It stays silent for the lists of other trainers, which count otherwise: the Trainer writes `distributed_type: multi-GPU`, or nothing.
+
 How to fix it: correct the number that was changed.
 """
 

@@ -25,6 +25,7 @@ from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import beside, called, leaves, listing, product, short, symbolic_text
 from pytest_gbs.claims.judgement import number
 from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.document import DOCUMENTS
 from pytest_gbs.model.launch import Kind, Launch
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
@@ -53,7 +54,7 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
     if reading.holds is None:
         message = f"{_whose(run, declaration)} claims {number(declaration)}"
         return Undetermined(CODE, at, message, reading.free, claim=False)
-    weak = declaration.weak or declaration.at.source.lower().endswith(".md")
+    weak = declaration.weak or declaration.at.source.lower().endswith(DOCUMENTS)
     severity = Severity.ERROR if launch.kind == Kind.SCRIPT and not weak else Severity.WARNING
     beside = Related(declaration.at, "claimed")
     if reading.size is None:
@@ -99,7 +100,7 @@ def _place(run: Run, launch: Launch, size: Quantity | None) -> Location:
 def _whose(run: Run, declaration: Declaration) -> str:
     at = declaration.at.source
     own = run.launch is not None and at == run.launch.at.source
-    return at.rpartition("/")[2] if not own else "the text around it" if at.lower().endswith(".md") else "its comment"
+    return at.rpartition("/")[2] if not own else "the text around it" if at.lower().endswith(DOCUMENTS) else "its comment"
 
 
 _RECIPE = """\

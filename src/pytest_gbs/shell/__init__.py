@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_gbs.model.command import Invocation, Script, Stop
-from pytest_gbs.model.document import SCRIPTS
+from pytest_gbs.model.document import DOCUMENTS, SCRIPTS
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.shell.limits import beginning
 
@@ -15,11 +15,11 @@ __all__ = ["read_commands", "reads"]
 def reads(path: str) -> bool:
     """Whether the name of a file says that it may hold command lines."""
     name = path.rpartition("/")[2].lower()
-    return name.endswith((*SCRIPTS, ".md", ".mk")) or name in ("makefile", "gnumakefile")
+    return name.endswith((*SCRIPTS, *DOCUMENTS, ".mk")) or name in ("makefile", "gnumakefile")
 
 
 def read_commands(source: Source, read: Callable[[str], Source | None] | None = None, started: Invocation | None = None) -> Script:
-    """What `source` runs, by its name a script, a Makefile or Markdown.
+    """What `source` runs, by its name a script, a Makefile or a document.
 
     `read` gives other files of the tree by path, for `source FILE` and `grep KEY RECIPE`; without it what they hold is unknown.
     `started` tells how a script is started, where that is known: a README may say so.
@@ -28,10 +28,10 @@ def read_commands(source: Source, read: Callable[[str], Source | None] | None = 
     functions that are not called give no commands.
     """
     name = source.path.rpartition("/")[2].lower()
-    if name.endswith(".md"):
-        from pytest_gbs.shell.markdown import read_markdown
+    if name.endswith(DOCUMENTS):
+        from pytest_gbs.shell.document import read_document
 
-        return read_markdown(source, read)
+        return read_document(source, read)
     if (readable := beginning(source.text)) is not None:
         cut, reason = readable
         script = read_commands(source._replace(text=source.text[:cut]), read, started)

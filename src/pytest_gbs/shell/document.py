@@ -1,20 +1,20 @@
-"""The code blocks of Markdown that a shell would run: each a script of its own."""
+"""The code blocks of documents that a shell would run: each a script of its own."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from pytest_gbs.model.command import Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
-from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.shell.blocks import Block, blocks
 from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import MOST_CHARACTERS, MOST_PIECES, Exhausted
 from pytest_gbs.shell.script import masked
-from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse
+from pytest_gbs.shell.text import Parts, ShellText, parse
 
 _SHELLS: Final = frozenset(
     ["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "sh-session", "shellscript", "terminal"]
@@ -22,20 +22,12 @@ _SHELLS: Final = frozenset(
 _PROMPTS: Final = frozenset(("", "console", "shell-session", "shellsession", "sh-session", "terminal", "text", "txt"))
 
 
-class _Block(NamedTuple):
-    """A code block: what it says it holds, its lines as spans, and the heading above it."""
-
-    language: str
-    lines: tuple[tuple[int, int], ...]
-    heading: str
-
-
-def read_markdown(source: Source, read: Callable[[str], Source | None] | None) -> Script:
+def read_document(source: Source, read: Callable[[str], Source | None] | None) -> Script:
     """What the shell blocks of a document run; variables do not reach from one block to the next."""
     interpreter = Interpreter(source, read)
     comments: list[CommentBlock] = []
     left = MOST_CHARACTERS
-    for block in _blocks(source.text):
+    for block in blocks(source.path, source.text):
         spans = _commands(source.text, block)
         if not spans:
             continue
@@ -65,54 +57,7 @@ def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
     return tuple(found)
 
 
-_fence = lazy_pattern(r"([ \t>]*)(?:[-*+][ \t]+|[0-9]{1,9}[.)][ \t]+)?(`{3,}|~{3,})[ \t]*(.*)")
-
-
-def _blocks(text: str) -> Iterator[_Block]:
-    """Yield the fenced blocks of a document."""
-    heading, opened = "", None
-    lines: list[tuple[int, int]] = []
-    language = ""
-    for start, stop in _lines(text):
-        line = text[start:stop].rstrip("\r\n")
-        match = _fence().match(line) if "```" in line or "~~~" in line else None
-        if opened is None:
-            if match and not (match.group(2)[0] == "`" and "`" in match.group(3)):
-                opened, lines, language = match, [], _language(match.group(3))
-            elif line.startswith("#") and line.lstrip("#")[:1] == " ":
-                heading = line.strip("# ")
-        elif match and match.group(2).startswith(opened.group(2)) and not match.group(3).strip():
-            yield _Block(language, tuple(lines), heading)
-            opened = None
-        else:
-            lines.append((start + _indent(line, opened.group(1)), stop))
-
-
-def _language(info: str) -> str:
-    """The first word behind a fence: `bash`, `{.bash}`, `{code-block} bash`."""
-    words = info.replace("{", " ").replace("}", " ").replace(",", " ").split()
-    words = [word.lstrip(".").lower() for word in words if word not in ("code-block", "code", "eval-rst", ":class:")]
-    return words[0] if words else ""
-
-
-def _indent(line: str, margin: str) -> int:
-    """How much of `line` is the margin of its block."""
-    count = 0
-    while count < len(line) and count < len(margin) and (line[count] in " \t" or line[count] == margin[count]):
-        count += 1
-    return count
-
-
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    place = 0
-    while place < len(text):
-        stop = text.find("\n", place)
-        stop = len(text) if stop < 0 else stop + 1
-        yield place, stop
-        place = stop
-
-
-def _commands(text: str, block: _Block) -> tuple[tuple[int, int], ...]:
+def _commands(text: str, block: Block) -> tuple[tuple[int, int], ...]:
     """The spans that a shell would be given: behind `$ ` if there are prompts, else all lines of a shell block."""
     prompts = [bool(re.match(r"\s*(?:\([\w.-]+\)\s*)?[$%] ", text[start:stop])) for start, stop in block.lines]
     if not any(prompts):

@@ -1,0 +1,117 @@
+"""The code blocks of documents: between fences in Markdown, MDX and Quarto, below a directive in reStructuredText."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.shell.text import lazy_pattern
+
+
+class Block(NamedTuple):
+    """A code block: what it says it holds, its lines as spans, and the heading above it."""
+
+    language: str
+    lines: tuple[tuple[int, int], ...]
+    heading: str
+
+
+def blocks(path: str, text: str) -> Iterator[Block]:
+    """The code blocks of the document at `path`, by its name."""
+    return _directed(text) if path.lower().endswith(".rst") else _fenced(text)
+
+
+_fence = lazy_pattern(r"([ \t>]*)(?:[-*+][ \t]+|[0-9]{1,9}[.)][ \t]+)?(`{3,}|~{3,})[ \t]*(.*)")
+
+
+def _fenced(text: str) -> Iterator[Block]:
+    """Yield the fenced blocks of a document."""
+    heading, opened = "", None
+    lines: list[tuple[int, int]] = []
+    language = ""
+    for start, stop in _lines(text):
+        line = text[start:stop].rstrip("\r\n")
+        match = _fence().match(line) if "```" in line or "~~~" in line else None
+        if opened is None:
+            if match and not (match.group(2)[0] == "`" and "`" in match.group(3)):
+                opened, lines, language = match, [], _language(match.group(3))
+            elif line.startswith("#") and line.lstrip("#")[:1] == " ":
+                heading = line.strip("# ")
+        elif match and match.group(2).startswith(opened.group(2)) and not match.group(3).strip():
+            yield Block(language, tuple(lines), heading)
+            opened = None
+        else:
+            lines.append((start + _indent(line, opened.group(1)), stop))
+
+
+def _language(info: str) -> str:
+    """The first word behind a fence: `bash`, `{.bash}`, `{code-block} bash`."""
+    words = info.replace("{", " ").replace("}", " ").replace(",", " ").split()
+    words = [word.lstrip(".").lower() for word in words if word not in ("code-block", "code", "eval-rst", ":class:")]
+    return words[0] if words else ""
+
+
+def _indent(line: str, margin: str) -> int:
+    """How much of `line` is the margin of its block."""
+    count = 0
+    while count < len(line) and count < len(margin) and (line[count] in " \t" or line[count] == margin[count]):
+        count += 1
+    return count
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    place = 0
+    while place < len(text):
+        stop = text.find("\n", place)
+        stop = len(text) if stop < 0 else stop + 1
+        yield place, stop
+        place = stop
+
+
+_directive = lazy_pattern(r"([ \t]*)\.\. +(?:code|code-block|sourcecode|prompt|parsed-literal)::[ \t]*([\w-]*)")
+_UNDERLINES: Final = frozenset("=-`:'\"~^_*+#")
+
+
+def is_underline(line: str) -> bool:
+    """Whether a line of reStructuredText makes the line above it a heading."""
+    signs = line.rstrip()
+    return len(signs) > 2 and signs[0] in _UNDERLINES and signs == signs[0] * len(signs)
+
+
+def directed(line: str) -> str | None:
+    """The language of the block of code that a line of reStructuredText starts, "" if it says none; None if it starts none."""
+    match = _directive().match(line)
+    if match:
+        return str(match[2].lower())
+    return "" if line.rstrip().endswith("::") and not line.lstrip().startswith("..") else None
+
+
+def _directed(text: str) -> Iterator[Block]:
+    """Yield the blocks below directives and below paragraphs that end in two colons."""
+    heading, before, opened, language = "", "", -1, ""
+    lines: list[tuple[int, int]] = []
+    for start, stop in (*_lines(text), (len(text), len(text))):
+        line = text[start:stop].rstrip("\r\n")
+        inside = line[: len(line) - len(line.lstrip())]
+        if opened >= 0 and start < stop and (len(inside) > opened or not line.strip()):
+            # Options of a directive stand right below it: `:linenos:`.
+            if lines or not line.lstrip().startswith(":"):
+                lines.append((start, stop))
+            continue
+        if opened >= 0:
+            yield Block(language, tuple(_outdented(text, lines)), heading)
+            opened = -1
+        directive = directed(line)
+        if directive is not None:
+            opened, language, lines = len(inside), directive, []
+        elif is_underline(line) and before.strip():
+            heading = before.strip()
+        before = line
+
+
+def _outdented(text: str, lines: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield `lines` without the blanks that all of them start with."""
+    margins = [len(line) - len(line.lstrip()) for start, stop in lines if (line := text[start:stop]).strip()]
+    margin = min(margins, default=0)
+    yield from ((start + margin if text[start:stop].strip() else start, stop) for start, stop in lines)

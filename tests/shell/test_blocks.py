@@ -1,0 +1,55 @@
+"""Commands in the code blocks of documents, by their format."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.location import Source
+from pytest_gbs.shell import read_commands, reads
+
+_RST = "Train\n=====\n\n{}\n\nNext\n----\n\nText.\n"
+
+
+def _read(path: str, text: str) -> list[str]:
+    """The programs that a document runs, with their arguments."""
+    script = read_commands(Source(path, text))
+    return [" ".join(word.text or "?" for word in command.words) for command in script.commands]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        pytest.param("a.rst", _RST.format(".. code-block:: python\n\n   torchrun a.py"), id="another language"),
+        pytest.param("a.rst", _RST.format("Run torchrun a.py::\n\nbelow nothing is indented"), id="nothing indented"),
+        pytest.param("a.rst", _RST.format(".. note::\n\n   torchrun a.py"), id="a note"),
+        pytest.param("a.rst", _RST.format("As text::\n\n   torchrun a.py"), id="a block without language and prompt"),
+        pytest.param("a.mdx", "<Tab>\n\ntorchrun a.py\n\n</Tab>\n", id="prose of MDX"),
+        pytest.param("a.qmd", "```{python}\ntorchrun a.py\n```\n", id="Python in Quarto"),
+        pytest.param("a.txt", "```bash\ntorchrun a.py\n```\n", id="no document"),
+    ],
+)
+def test_they_run_nothing(path: str, text: str) -> None:
+    assert not reads(path) or _read(path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        pytest.param("a.rst", _RST.format(".. code-block:: bash\n\n   torchrun a.py"), id="a directive"),
+        pytest.param("a.rst", _RST.format(".. code:: console\n   :linenos:\n\n   $ torchrun \\\n   > a.py"), id="options and a prompt"),
+        pytest.param("a.rst", _RST.format("* An item\n\n  .. code-block:: sh\n\n     torchrun a.py\n\n  more"), id="inside a list"),
+        pytest.param("a.rst", _RST.format("So::\n\n   $ torchrun a.py\n"), id="two colons and a prompt"),
+        pytest.param("a.rst", ".. prompt:: bash $\n\n   torchrun a.py", id="at the end of the file"),
+        pytest.param("docs/a.mdx", "<Tab>\n\n  ```bash\n  torchrun a.py\n  ```\n\n</Tab>\n", id="MDX"),
+        pytest.param("docs/a.qmd", "---\ntitle: A\n---\n\n```{.bash}\ntorchrun a.py\n```\n", id="Quarto"),
+        pytest.param("docs/A.QMD", "```{bash}\ntorchrun a.py\n```\n", id="capitals"),
+    ],
+)
+def test_they_run_a_command(path: str, text: str) -> None:
+    assert reads(path)
+    assert _read(path, text) == ["torchrun a.py"]
+
+
+def test_a_block_is_below_its_heading() -> None:
+    script = read_commands(Source("a.rst", _RST.format(".. code:: sh\n\n   torchrun a.py")))
+    assert [command.context for command in script.commands] == ["Train"]
