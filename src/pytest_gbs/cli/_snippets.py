@@ -33,7 +33,7 @@ _HOOK: Final = rf"""repos:
         args: [--]  # file names come after it and are never read as flags
         language: python
         additional_dependencies: [pytest-gbs=={__version__}]
-        files: '(?i)\.(ya?ml|json|toml|py|ipynb|sh|bash|zsh|slurm|sbatch|sub|job|launcher|mdx?|qmd|rst|mk)$|(^|/)(GNU)?makefile$|^gbs\.lock$'
+        files: '(?i)\.(ya?ml|json|toml|py|ipynb|(ba|z)?sh|slurm|sbatch|sub|job|launcher|mdx?|qmd|rst|mk)$|(^|/)(GNU)?makefile$|^gbs\.lock$'
         require_serial: true
 """
 _GITHUB: Final = f"""\
