@@ -172,10 +172,11 @@ class Repository:
         """The scripts, Makefiles and documents among the targets, and whether each was named itself."""
         if self.scripts is None:
             return {}
+        every = frozenset(self.scripts.paths)
         found: dict[str, bool] = {}
         for target in targets or ("",):
-            prefix = "" if target in ("", ".") else target.rstrip("/") + "/"
-            found.update((path, path == target) for path in self.scripts.paths if path == target or path.startswith(prefix))
+            inside = [target] if target in every else _range(self.scripts.paths, "" if target in ("", ".") else target.rstrip("/") + "/")
+            found.update((path, path == target) for path in inside)
         return found
 
     def _is_file(self, target: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import reduce
 from typing import Any, Final
 
 from pytest_gbs.arithmetic.admissible import MOST_GPUS, reaching
@@ -89,12 +90,9 @@ def on_any_hardware(name: str, size: Size) -> Quantity | None:
 
 def _product(names: Iterable[str], forms: dict[str, Monomial]) -> Monomial | None:
     """The product of the sizes `names`, or None if one of them is not known even with the GPUs."""
-    product = Monomial(Fraction(1))
-    for name in names:
-        if name not in forms:
-            return None
-        product = product.times(forms[name])
-    return product
+    parts = [forms.get(name) for name in names]
+    known = [part for part in parts if part is not None]
+    return reduce(Monomial.times, known or [Monomial(Fraction(1))]) if len(known) == len(parts) else None
 
 
 def _equations(equations: Iterable[Equation], forms: dict[str, Monomial]) -> tuple[Bounds, list[str]]:

@@ -87,6 +87,8 @@ class Monomial(NamedTuple):
 
 
 def _cancelled(coefficient: Fraction, free: tuple[str, ...], under: tuple[str, ...]) -> Monomial:
+    if not under:
+        return Monomial(coefficient, tuple(sorted(free)))
     above, below = sorted(free), list[str]()
     for name in sorted(under):
         if name in above:
