@@ -69,7 +69,7 @@ def test_tables_are_the_same_with_and_without_an_index(tmp_path: Path, monkeypat
     def told() -> tuple[object, ...]:
         for remembered in (frameworks._known, frameworks._table, frameworks.tables):
             remembered.cache_clear()
-        return frameworks.tables(), frameworks.hints(), frameworks.titles()
+        return frameworks.tables(), frameworks.recognising_words(), frameworks.titles()
 
     write(tmp_path)
     monkeypatch.setattr(plugins, "PREBUILT", _seen_from_the_package(tmp_path))

@@ -13,7 +13,7 @@ from pytest_gbs.claims.worlds import Nearby
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
 from pytest_gbs.files.worktree import listing
-from pytest_gbs.frameworks._own import recogniser, words
+from pytest_gbs.frameworks import recogniser, recognising_words
 from pytest_gbs.launches.jobs import NAMES as JOB_NAMES
 from pytest_gbs.launches.jobs import may_be_job
 from pytest_gbs.launches.programs import hints as launcher_hints
@@ -63,7 +63,7 @@ class Repository:
         self._documents: dict[str, tuple[Document | Unreadable, ...]] = {}
         self._document_cache: DocumentCache | None = None
         self._recognise = recogniser(settings.frameworks)
-        hints, self._called = words(settings.frameworks)
+        hints, self._called = recognising_words(settings.frameworks)
         self._hints = sorted({*launcher_hints(), *hints})
         self._versions: Versions | None = None
 

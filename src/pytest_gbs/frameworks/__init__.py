@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from marshal import dumps, loads
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs import model
+from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.plugins import prebuilt
 from pytest_gbs.frameworks._recognition import Index, Recogniser, build
 from pytest_gbs.frameworks._stored import restored, restored_index, stored, stored_index
@@ -18,6 +19,8 @@ from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.frameworks._notation import Raw
+
+Recognise: TypeAlias = Callable[[Document, Program], Framework | None]
 
 # What the stored tables depend on: the files of this folder, and what a table is.
 SEARCH: Final = (*__path__, *model.__path__)
@@ -47,14 +50,10 @@ def titles() -> tuple[str, ...]:
     return tuple(entry.title for entry in _known().how.entries)
 
 
-def hints() -> tuple[str, ...]:
-    """Words of which at least one occurs in the text of every recipe."""
-    return _known().how.hints
-
-
-def called() -> tuple[str, ...]:
-    """Words of which at least one occurs in the text of every Python program that sets a batch size."""
-    return _known().how.called
+def recognising_words(extra: tuple[Framework, ...] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Words of which one occurs in the text of every recipe, and of every program with one, those of the tables `extra` too."""
+    known, own = _known().how, build(("", number, table) for number, table in enumerate(extra))
+    return (*known.hints, *own.hints), (*known.called, *own.called)
 
 
 def recognise(document: Document, program: Program = NO_PROGRAM) -> Framework | None:
@@ -90,6 +89,27 @@ def names() -> tuple[str, ...]:
 def slug(title: str) -> str:
     """The title of a table as file names and settings have it: `TRL (SFT)` is `trl-sft`."""
     return "-".join("".join(sign if sign.isalnum() else " " for sign in title.lower()).split())
+
+
+def recogniser(extra: tuple[Framework, ...]) -> Recognise:
+    """A function like `recognise` for which the tables `extra` come first."""
+    if not extra:
+        return recognise
+    fitting: dict[tuple[int, ...], Recogniser] = {}
+
+    def recognise_own(document: Document, program: Program = NO_PROGRAM) -> Framework | None:
+        path = document.source.path
+        chosen = tuple(n for n, table in enumerate(extra) if _has_file(table, path))
+        if chosen not in fitting:
+            index = build(("", number, extra[number]) for number in chosen)
+            fitting[chosen] = Recogniser(index, lambda entry: extra[entry.number])
+        return fitting[chosen].recognise(document, program) or recognise(document, program)
+
+    return recognise_own
+
+
+def _has_file(table: Framework, path: str) -> bool:
+    return not table.recognition.files or matches_any(path, table.recognition.files)
 
 
 @cache
