@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.document import DICTIONARY, FUNCTION, MODULE, PYTHON, Document
+from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON, Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath
@@ -16,7 +16,7 @@ from pytest_gbs.model.record import NamedTuple
 
 _MOST_ALIKE: Final = 256
 # What of a program belongs to a table only by its keys.
-_BY_KEYS: Final = (DICTIONARY, FUNCTION, MODULE)
+_BY_KEYS: Final = (DICTIONARY, FUNCTION, LOOP, MODULE)
 
 
 class TableEntry(NamedTuple):

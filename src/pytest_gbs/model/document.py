@@ -21,6 +21,8 @@ DICTIONARY: Final = "dict"
 """What `Document.called` is where a dictionary of a program is read."""
 FUNCTION: Final = "function"
 """What `Document.called` is where what a function makes and returns is read."""
+LOOP: Final = "loop"
+"""What `Document.called` is where a training loop of a program's own is read."""
 MODULE: Final = "module"
 """What `Document.called` is where the names of a Python module are read."""
 SCRIPTS: Final = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".sub", ".job", ".launcher")

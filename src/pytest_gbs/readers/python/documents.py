@@ -8,16 +8,17 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeAlias
 
-from pytest_gbs.model.document import DICTIONARY, FUNCTION, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_EVALUATED
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.functions import configurations
+from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.values import Entry, Evaluator, Items, Known, Lost, Made, Table, Value
@@ -35,11 +36,18 @@ def read_launched(program: Program, scopes: Scopes, line: CommandLine) -> Iterat
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return
     found = islice(_calls(scopes, evaluator), MOST_DOCUMENTS)
-    for document, (_, _, table) in _documents(program, scopes, found):
-        given: dict[KeyPath, Location] = {
-            (name,): value.at for name, (_, value) in table.entries.items() if isinstance(value, (Known, Lost)) and value.at is not None
-        }
-        yield document, given
+    loops = ((LOOP, node, table) for node, table in training_loop(scopes, evaluator))
+    for document, (_, _, table) in _documents(program, scopes, chain(found, loops)):
+        yield document, dict(_given(table, ()))
+
+
+def _given(table: Table, path: KeyPath) -> Iterator[tuple[KeyPath, Location]]:
+    """Yield the values of `table` that a command line gives, each with its place there."""
+    for name, (_, value) in table.entries.items():
+        if isinstance(value, (Known, Lost)) and value.at is not None:
+            yield (*path, name), value.at
+        elif isinstance(value, Table):
+            yield from _given(value, (*path, name))
 
 
 def read_documents(program: Program) -> Iterator[Document]:
@@ -47,6 +55,7 @@ def read_documents(program: Program) -> Iterator[Document]:
     scopes = read_scopes(program.tree)
     evaluator = Evaluator(program, scopes)
     found = [*islice(_calls(scopes, evaluator), MOST_DOCUMENTS), *islice(_dictionaries(scopes, evaluator), MOST_DOCUMENTS)]
+    found += ((LOOP, node, table) for node, table in training_loop(scopes, evaluator))
     found += ((FUNCTION, node, table) for node, table in configurations(scopes, evaluator) if _batch().search(" ".join(_keys_of(table, 0))))
     module = _module(program, scopes, evaluator)
     comments = _Comments(program)

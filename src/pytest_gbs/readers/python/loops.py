@@ -1,0 +1,271 @@
+"""A program's own training loop: the data loader that it goes over, and after how many batches the optimizer takes a step."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.functions import dotted
+from pytest_gbs.readers.python.scopes import Scope, Scopes
+from pytest_gbs.readers.python.values import Entry, Evaluator, Known, Table, Value
+
+# What makes processes train together, by its name as imported, with the name of its table in the document.
+_TOGETHER: Final = {
+    "accelerate.Accelerator": "Accelerator",
+    "accelerate.accelerator.Accelerator": "Accelerator",
+    "torch.nn.parallel.DistributedDataParallel": "DistributedDataParallel",
+    "torch.nn.parallel.distributed.DistributedDataParallel": "DistributedDataParallel",
+}
+# With one of these accelerate divides batches otherwise, or accumulates otherwise.
+_OTHERWISE: Final = frozenset(
+    ("split_batches", "dataloader_config", "deepspeed_plugin", "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config")
+)
+_PREPARES: Final = frozenset(("prepare", "prepare_data_loader"))
+_PASSES_ON: Final = frozenset(("enumerate", "tqdm", "trange", "iter", "skip_first_batches", "cycle", "track"))
+
+
+class _Loader(NamedTuple):
+    """The call that makes a data loader, where it is, and whether accelerate prepares what it makes."""
+
+    call: ast.Call
+    scope: Scope
+    prepared: bool
+
+
+class _Loop(NamedTuple):
+    """A loop over batches with the backward pass in it."""
+
+    node: ast.For
+    scope: Scope
+
+
+def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
+    """Yield what makes the processes of a program train together, with the batch of its one data loader and its accumulation.
+
+    Nothing if the program has several loops over different loaders, or if it is not plain which loader its loop goes over.
+    """
+    found = [(call, scope, _TOGETHER.get(scopes.qualified(call.func), "")) for call, scope in scopes.calls]
+    together = [each for each in found if each[2]]
+    kinds = {name for _, _, name in together}
+    if len(kinds) != 1 or (len(together) > 1 and "Accelerator" in kinds) or "MEGATRON_LM" in evaluator.program.text:
+        return  # Megatron-LM under accelerate has batches of its own
+    call, scope, kind = together[0]
+    reading = _Reading(scopes, evaluator)
+    loops = list(reading.loops())
+    loaders = [reading.loader(each.node.iter, each.scope, frozenset(), 0) for each in loops]
+    if not loops or any(each is None for each in loaders) or len({each.call for each in loaders if each is not None}) != 1:
+        return
+    loader = loaders[0]
+    if loader is None or (kind == "Accelerator" and not loader.prepared):
+        return
+    own = evaluator.keywords(call, scope) if kind == "Accelerator" else Table({}, *evaluator.program.span(call))
+    unsure = own.rest is not None or not _OTHERWISE.isdisjoint(own.entries)
+    batch = evaluator.lost(loader.call) if unsure else reading.batch(loader)
+    place = evaluator.program.span(loader.call)
+    entries: dict[str, Entry] = {
+        kind: (evaluator.program.span(call.func), own),
+        "DataLoader": (evaluator.program.span(loader.call.func), Table({"batch_size": (reading.place(loader), batch)}, *place)),
+    }
+    steps = None if kind == "Accelerator" and all(reading.accumulates(each) for each in loops) else reading.steps(loops)
+    if steps is not None:
+        entries["optimizer"] = steps[0], Table({"step": steps}, *steps[0])
+    yield call, Table(entries, *evaluator.program.span(call))
+
+
+class _Reading:
+    """One program while its training loop is looked for."""
+
+    def __init__(self, scopes: Scopes, evaluator: Evaluator) -> None:
+        self.scopes, self.evaluator = scopes, evaluator
+
+    def loops(self) -> Iterator[_Loop]:
+        """Yield the innermost loop around each backward pass; a pass outside of all loops has none that is known."""
+        pending: list[tuple[ast.AST, Scope, ast.For | None]] = [(self.scopes.module.node, self.scopes.module, None)]
+        found: dict[ast.For, Scope] = {}
+        while pending:
+            node, scope, loop = pending.pop()
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward" and loop is not None:
+                found[loop] = scope
+            inner = self.scopes.inner.get(node)
+            scope, loop = (scope, loop) if inner is None else (inner, None)
+            if isinstance(node, ast.For):
+                pending.append((node.iter, scope, loop))
+                pending.extend((each, scope, node) for each in node.body)
+            else:
+                pending.extend((each, scope, loop) for each in ast.iter_child_nodes(node))
+        return (_Loop(node, scope) for node, scope in found.items())
+
+    def loader(self, node: ast.expr, scope: Scope, seen: frozenset[tuple[Scope, str]], depth: int) -> _Loader | None:
+        """The one call that makes the data loader that `node` is; None if that is not plain."""
+        if depth >= DEEPEST_EXPRESSION:
+            return None
+        if isinstance(node, ast.Name):
+            return self._of_name(node.id, scope, seen, depth)
+        if isinstance(node, ast.IfExp):
+            return _one([self.loader(each, scope, seen, depth + 1) for each in (node.body, node.orelse)])
+        return self._of_call(node, scope, -1, seen, depth) if isinstance(node, ast.Call) else None
+
+    def _of_name(self, name: str, scope: Scope, seen: frozenset[tuple[Scope, str]], depth: int) -> _Loader | None:
+        found = scope.find(name)
+        if found is None:
+            return None
+        where, bindings = found
+        if (where, name) in seen:
+            return None
+        seen = seen | {(where, name)}
+        loaders: list[_Loader | None] = []
+        for each in bindings:
+            if each.parameter is not None and isinstance(each.node, ast.arg):
+                calls = self.scopes.called.get(each.parameter.name, [])
+                given = [(self.argument(call, each.node.arg, each.parameter), at) for call, at in calls]
+                loaders += [self.loader(value, at, seen, depth + 1) if value is not None else None for value, at in given] or [None]
+            elif isinstance(each.value, ast.Call):
+                again = self._passed_on(each.value, each.item)
+                if isinstance(again, ast.Name) and again.id == name and len(bindings) > 1:
+                    loaders = [one and one._replace(prepared=one.prepared or _is_prepare(each.value)) for one in loaders]
+                    continue
+                loaders.append(self._of_call(each.value, where, each.item, seen, depth))
+            else:
+                loaders.append(self.loader(each.value, where, seen, depth + 1) if each.value is not None and each.item < 0 else None)
+        return _one(loaders)
+
+    def _passed_on(self, call: ast.Call, item: int) -> ast.expr | None:
+        """The argument of `call` that comes back as its result, or as number `item` of its results; None if it makes something new."""
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
+        if any(isinstance(each, ast.Starred) for each in call.args):
+            return None
+        if _is_prepare(call):
+            return call.args[max(item, 0)] if len(call.args) > max(item, 0) and (item >= 0 or len(call.args) == 1) else None
+        if name not in _PASSES_ON or item >= 0:
+            return None
+        return call.args[0] if call.args else next((each.value for each in call.keywords if each.arg in ("iterable", "dataloader")), None)
+
+    def _of_call(self, call: ast.Call, scope: Scope, item: int, seen: frozenset[tuple[Scope, str]], depth: int) -> _Loader | None:
+        name = self.scopes.qualified(call.func)
+        if name.startswith("torch.") and name.endswith(".DataLoader"):
+            return _Loader(call, scope, False) if item < 0 else None
+        passed = self._passed_on(call, item)
+        if passed is not None:
+            found = self.loader(passed, scope, seen, depth + 1)
+            return found and found._replace(prepared=found.prepared or _is_prepare(call))
+        function = scope.find(call.func.id) if isinstance(call.func, ast.Name) else None
+        node = function[1][0].node if function is not None and len(function[1]) == 1 else None
+        if not isinstance(node, ast.FunctionDef) or node not in self.scopes.inner:
+            return None
+        inner = self.scopes.inner[node]
+        given = [self._returned(each, item) for each in inner.returned]
+        return _one([self.loader(each, inner, seen, depth + 1) if each is not None else None for each in given])
+
+    def _returned(self, returned: ast.AST | str, item: int) -> ast.expr | None:
+        """What a function returns as number `item` of several results, or as its only one (-1); None if that is not plain."""
+        if isinstance(returned, str):
+            return ast.Name(returned, ast.Load()) if item < 0 else None
+        if isinstance(returned, ast.Tuple):
+            return returned.elts[item] if 0 <= item < len(returned.elts) else None
+        return returned if isinstance(returned, ast.expr) and item < 0 else None
+
+    def argument(self, call: ast.Call, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
+        """What `call` gives for the parameter `name` of `function`, None if that is not plain."""
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        if isinstance(call.func, ast.Attribute) or any(isinstance(each, ast.Starred) for each in call.args):
+            return None
+        by_name = next((each.value for each in call.keywords if each.arg == name), None)
+        number = names.index(name) if name in names else len(names)
+        return by_name if by_name is not None else call.args[number] if number < len(call.args) else None
+
+    def place(self, loader: _Loader) -> tuple[int, int]:
+        """Where the batch size of a loader is given, or the loader's name if it has none."""
+        given = next((each for each in loader.call.keywords if each.arg == "batch_size"), None)
+        if given is not None:
+            start, _ = self.evaluator.program.span(given)
+            return start, start + len("batch_size")
+        return self.evaluator.program.span(loader.call.args[1] if len(loader.call.args) > 1 else loader.call.func)
+
+    def batch(self, loader: _Loader) -> Value:
+        """The samples of one batch of a loader."""
+        call, names = loader.call, {each.arg for each in loader.call.keywords}
+        lost = self.evaluator.lost(call)
+        if None in names or "batch_sampler" in names or any(isinstance(each, ast.Starred) for each in call.args):
+            return lost
+        given = next((each.value for each in call.keywords if each.arg == "batch_size"), call.args[1] if len(call.args) > 1 else None)
+        if given is None:
+            return Known(1, *self.evaluator.program.span(call.func))
+        found = self.evaluator.value(given, loader.scope)
+        return lost if isinstance(found, Known) and found.value is None else found  # then the dataset makes the batches
+
+    def accumulates(self, loop: _Loop) -> bool:
+        """Whether a loop leaves it to accelerate when the optimizer takes a step."""
+        calls = (each for each in ast.walk(loop.node) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute))
+        return any(each.func.attr == "accumulate" for each in calls if isinstance(each.func, ast.Attribute))
+
+    def steps(self, loops: list[_Loop]) -> Entry:
+        """After how many batches the optimizer takes a step, with its place."""
+        found = [each for loop in loops for each in self._steps_of(loop)]
+        at = self.evaluator.program.span(loops[0].node.target)
+        lost = self.evaluator.lost(loops[0].node.target)
+        if not found:
+            return at, lost
+        known = {value.value for _, value in found if isinstance(value, Known)}
+        return found[0] if len(known) == 1 and all(isinstance(value, Known) for _, value in found) else (found[0][0], lost)
+
+    def _steps_of(self, loop: _Loop) -> Iterator[Entry]:
+        """Yield how often each optimizer of a loop takes a step."""
+        pending: list[tuple[ast.AST, tuple[ast.If, ...], bool]] = [(each, (), False) for each in loop.node.body]
+        skips, found = False, []
+        while pending:
+            node, tests, nested = pending.pop()
+            if isinstance(node, ast.Call) and _is_step(node):
+                found.append((node, tests, nested))
+            skips = skips or (isinstance(node, ast.Continue) and not nested and any(_has_modulo(each.test) for each in tests))
+            inside = nested or isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda))
+            if isinstance(node, ast.If):
+                pending.extend((each, (*tests, node), inside) for each in node.body)
+                pending.extend((each, (*tests, node, node), inside) for each in node.orelse)
+            else:
+                pending.extend((each, tests, inside) for each in ast.iter_child_nodes(node))
+        for call, tests, nested in found:
+            place = self.evaluator.program.span(call)
+            lost = self.evaluator.lost(call)
+            if skips or nested or len(tests) > 1:
+                yield place, lost
+            elif not tests:
+                yield place, Known(1, *place)
+            else:
+                every = _every(tests[0].test)
+                yield (self.evaluator.program.span(every), self.evaluator.value(every, loop.scope)) if every is not None else (place, lost)
+
+
+def _one(loaders: list[_Loader | None]) -> _Loader | None:
+    """The one loader that all of `loaders` are."""
+    calls = {None if each is None else each.call for each in loaders}
+    return max((each for each in loaders if each), key=lambda each: each.prepared) if len(calls) == 1 and None not in calls else None
+
+
+def _is_prepare(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _PREPARES
+
+
+def _is_step(call: ast.Call) -> bool:
+    """Whether `call` is `optimizer.step()` or `scaler.step(optimizer)`."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
+        return False
+    return any("optim" in dotted(each).lower() for each in (call.func.value, *call.args))
+
+
+def _has_modulo(test: ast.expr) -> bool:
+    return any(isinstance(each, ast.Mod) for each in ast.walk(test))
+
+
+def _every(test: ast.expr) -> ast.expr | None:
+    """N in `(step + 1) % N == 0`, or where the last batch counts too: `... or step == len(loader) - 1`; else None."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        found = [each for each in test.values if _has_modulo(each)]
+        return _every(found[0]) if len(found) == 1 else None
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+        return None
+    zero = test.comparators[0]
+    modulo = test.left if isinstance(test.left, ast.BinOp) and isinstance(test.left.op, ast.Mod) else None
+    return modulo.right if modulo is not None and isinstance(zero, ast.Constant) and zero.value == 0 else None

@@ -1,0 +1,143 @@
+"""Training loops of a program's own: which data loader they go over, and after how many batches the optimizer takes a step."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.document import LOOP, Document, Scalar
+from pytest_gbs.readers.scalar import COMPUTED
+from tests.readers.python.test_calls import documents
+
+ACCELERATE = """\
+from accelerate import Accelerator
+from torch.utils.data import DataLoader
+
+def main(batch_size=8):
+    accelerator = Accelerator(gradient_accumulation_steps=4)
+    train_loader = DataLoader(train, shuffle=True, batch_size=batch_size)
+    test_loader = DataLoader(test, batch_size=64)
+    model, optimizer, train_loader, test_loader = accelerator.prepare(model, optimizer, train_loader, test_loader)
+    for epoch in range(3):
+        for step, batch in enumerate(train_loader):
+            with accelerator.accumulate(model):
+                accelerator.backward(model(batch))
+                optimizer.step()
+        for batch in test_loader:
+            model(batch)
+
+main(batch_size=2)
+"""
+DISTRIBUTED = """\
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+STEPS = 4
+
+def train(model, loader, optimizer, scaler):
+    for step, batch in enumerate(loader):
+        scaler.scale(model(batch)).backward()
+        if (step + 1) % STEPS == 0 or step == len(loader) - 1:
+            scaler.step(optimizer)
+
+def loaders(n):
+    def collate(rows):
+        return rows
+    first = torch.utils.data.DataLoader(a, n, sampler=sampler, collate_fn=collate)
+    second = torch.utils.data.DataLoader(b, 100)
+    return first, second
+
+model = DDP(model)
+mine, other = loaders(16)
+train(model, mine, optimizer, scaler)
+"""
+
+
+def loop(text: str) -> Document | None:
+    """The document of the training loop in `text`, if there is one."""
+    found = [each for each in documents(text) if each.called == LOOP]
+    return found[0] if found else None
+
+
+def numbers(text: str, *keys: str) -> list[str | None]:
+    """What the loop has at `keys`, None where the text does not fix it."""
+    document = loop(text)
+    assert document is not None
+    nodes = [document.get(*key.split(".")) for key in keys]
+    return [node.text if isinstance(node, Scalar) and node.tag != COMPUTED else None for node in nodes]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(("from accelerate import Accelerator", "from mine import Accelerator"), id="a class of another name"),
+        pytest.param(("accelerator = Accelerator(", "other = Accelerator()\n    accelerator = Accelerator("), id="two of them"),
+        pytest.param(("accelerator.backward(model(batch))", "model(batch)"), id="no backward pass"),
+        pytest.param(("train_loader, test_loader = acc", "train_loader, test_loader = other.read(1) or acc"), id="not plainly prepared"),
+        pytest.param(("model, optimizer, train_loader, test_loader =", "a, b, c, d ="), id="another is prepared"),
+        pytest.param(("train_loader = DataLoader(", "train_loader = Loader("), id="a loader of another kind"),
+        pytest.param(("enumerate(train_loader)", "enumerate(mixed(train_loader))"), id="a loader that something else wraps"),
+        pytest.param(("    test_loader = D", "    if x:\n        train_loader = DataLoader(b)\n    test_loader = D"), id="two loaders"),
+        pytest.param(("            with", "            for part in batch:\n             with"), id="a loop within the batch"),
+        pytest.param(("def main", "KIND = 'MEGATRON_LM'\ndef main"), id="a program for Megatron-LM too"),
+    ],
+)  # fmt: skip
+def test_a_loop_over_a_loader_that_is_not_plain_is_not_read(change: tuple[str, str]) -> None:
+    assert change[0] in ACCELERATE
+    assert loop(ACCELERATE.replace(*change)) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(("batch_size=batch_size", "batch_sampler=mine"), id="a sampler of batches"),
+        pytest.param(("batch_size=batch_size", "**options"), id="options that are not known"),
+        pytest.param(("batch_size=batch_size", "batch_size=None"), id="batches that the dataset makes"),
+        pytest.param(("(gradient", "(split_batches=True, gradient"), id="batches that the processes share"),
+        pytest.param(("(gradient", "(deepspeed_plugin=plugin, gradient"), id="DeepSpeed of its own"),
+        pytest.param(("(gradient", "(**options, gradient"), id="an accelerator with options that are not known"),
+        pytest.param(("main(batch_size=2)", "main(batch_size=2)\nmain(batch_size=4)"), id="two runs"),
+    ],
+)  # fmt: skip
+def test_a_batch_that_is_not_plain_is_unknown(change: tuple[str, str]) -> None:
+    assert change[0] in ACCELERATE
+    assert numbers(ACCELERATE.replace(*change), "DataLoader.batch_size") == [None]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(("        if (step + 1) % STEPS == 0 or", "        if ready(step) or"), id="a condition of another kind"),
+        pytest.param(("(step + 1) % STEPS == 0", "(step + 1) % STEPS == 1 % other"), id="two divisions"),
+        pytest.param(("(step + 1) % STEPS == 0", "(step + 1) % STEPS"), id="all steps but some"),
+        pytest.param(("        scaler.scale", "        if step % 2:\n            continue\n        scaler.scale"), id="skipped"),
+        pytest.param(("            scaler.step(optimizer)", "            scaler.update()"), id="no step of the optimizer"),
+        pytest.param(("            scaler.step(optimizer)", "            if x:\n                scaler.step(optimizer)"), id="two tests"),
+        pytest.param(("STEPS = 4", "STEPS = read()"), id="steps that are not known"),
+    ],
+)  # fmt: skip
+def test_steps_that_are_not_plain_are_unknown(change: tuple[str, str]) -> None:
+    assert change[0] in DISTRIBUTED
+    assert numbers(DISTRIBUTED.replace(*change), "DataLoader.batch_size", "optimizer.step") == ["16", None]
+
+
+def test_the_loader_that_the_loop_goes_over_gives_the_batch() -> None:
+    assert numbers(ACCELERATE, "DataLoader.batch_size", "Accelerator.gradient_accumulation_steps") == ["2", "4"]
+    assert numbers(DISTRIBUTED, "DataLoader.batch_size", "optimizer.step") == ["16", "4"]
+
+
+def test_a_loader_without_a_size_has_batches_of_one() -> None:
+    assert numbers(ACCELERATE.replace(", batch_size=batch_size", ""), "DataLoader.batch_size") == ["1"]
+
+
+def test_accelerate_accumulates_only_where_it_is_asked_to() -> None:
+    plain = ACCELERATE.replace("with accelerator.accumulate(model):", "if True:").replace("            if True:\n", "            pass\n")
+    plain = plain.replace("                accelerator.b", "            accelerator.b").replace(
+        "                optimizer.s", "            optimizer.s"
+    )
+    assert numbers(plain, "optimizer.step") == ["1"]
+
+
+def test_a_loader_under_another_name_and_wrapped_is_the_same() -> None:
+    text = ACCELERATE.replace("enumerate(train_loader)", "tqdm(enumerate(active))").replace(
+        "        for step", "        active = train_loader if epoch else accelerator.skip_first_batches(train_loader, 3)\n        for step"
+    )
+    assert numbers(text, "DataLoader.batch_size") == ["2"]
