@@ -1,5 +1,5 @@
-"""Writes the pages of the rules, `docs/rules/`, from the rules themselves: manual, examples, and what the tool says of them; and that
-of the limits, `docs/limits.md`, from their constants.
+"""Writes the pages of the rules, `docs/rules/`, from the rules themselves: manual, examples, and what the tool says of them; and those
+of the limits, the settings and the command line from their constants, their schema and their help.
 
 Each rule has a page of its own and there is none about all of them, so that two contributors never change the same one; `gbs rules`
 lists them, and `gbs frameworks` the frameworks.
@@ -18,7 +18,7 @@ from pytest_gbs.formats import Options
 from pytest_gbs.formats.text import render
 from pytest_gbs.model.rule import Example, Rule
 from pytest_gbs.rules import manuals
-from tools import limits_page
+from tools import limits_page, reference_pages
 from tools.examples import check_example
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs"
@@ -29,7 +29,7 @@ _LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml"}
 def pages() -> dict[str, str]:
     """The text of every page by its path below `docs`."""
     found = {f"rules/{rule.code.lower()}.md": page(rule) for rule in manuals()}
-    return {**found, "limits.md": limits_page.page()}
+    return {**found, "limits.md": limits_page.page(), "settings.md": reference_pages.settings(), "cli.md": reference_pages.command_line()}
 
 
 def page(rule: Rule) -> str:
@@ -77,8 +77,8 @@ def _fence(text: str, language: str) -> str:
 def outdated() -> list[str]:
     """The paths of the pages that differ from what they should be, are missing, or belong to no rule."""
     wanted = pages()
-    paths = (*FOLDER.glob("rules/*.md"), *FOLDER.glob("limits.md"))
-    there = {path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    paths = (*FOLDER.glob("rules/*.md"), *(FOLDER / name for name in wanted if "/" not in name))
+    there = {path.relative_to(FOLDER).as_posix(): path.read_text(encoding="utf-8") for path in paths if path.exists()}
     return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
 
 

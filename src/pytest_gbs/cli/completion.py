@@ -28,11 +28,11 @@ def run(arguments: argparse.Namespace) -> int:
         import shtab
     except ModuleNotFoundError as error:
         raise UsageError("gbs completion needs shtab: pip install 'pytest-gbs[completion]'") from error
-    emit(shtab.complete(_whole(shtab.FILE), arguments.shell) + "\n")
+    emit(shtab.complete(whole_parser(shtab.FILE), arguments.shell) + "\n")
     return 0
 
 
-def _whole(file: object) -> argparse.ArgumentParser:
+def whole_parser(file: object = None) -> argparse.ArgumentParser:
     """A parser of all commands; `file` marks an argument that is one."""
     parser = argparse.ArgumentParser("gbs")
     each = parser.add_subparsers()

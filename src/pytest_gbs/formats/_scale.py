@@ -92,8 +92,9 @@ def remarks(result: Scaled) -> Iterator[str]:
         yield "steps: as many as before"
     yield from _memory(old, new)
     if result.counted:
-        keys = escape(listing(dict.fromkeys(result.counted), last="and"))
-        yield f"unchanged: {keys}, which count optimizer steps of the same batch"
+        keys = dict.fromkeys(result.counted)
+        verb = "counts" if len(keys) == 1 else "count"
+        yield f"unchanged: {escape(listing(keys, last='and'))}, which {verb} optimizer steps of the same batch"
     yield from (f"assuming {escape(assumed(each))}" for each in result.assumptions)
     yield from (f"note: {escape(line)}" for line in result.notes)
 

@@ -1,0 +1,2 @@
+#!/bin/bash
+axolotl train lora.yaml --num-processes 4
