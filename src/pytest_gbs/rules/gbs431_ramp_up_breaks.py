@@ -109,6 +109,8 @@ model:
   micro_batch_size: 1
   global_batch_size: 1024
   rampup_batch_size: [16, {increment}, 300000]
+  optim:
+    name: fused_adam
 """
 
 RULE = Rule(
