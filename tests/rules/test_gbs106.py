@@ -141,3 +141,27 @@ def test_a_parents_run_name_is_not_the_childs(tmp_path: Path) -> None:
     parent = NEMO.format(gym=0, nodes=2, name="2n8g")
     child = "defaults: grpo-2n8g.yaml\ncluster: {num_nodes: 4}\n"
     assert checked(tmp_path, {"grpo-2n8g.yaml": parent, "grpo-large.yaml": child}, "grpo-large.yaml").findings == ()
+
+
+_BARE = "model_name_or_path: my/model\ndataset_name: my/data\nper_device_train_batch_size: 4\ngradient_accumulation_steps: 2{}\n"
+
+
+@pytest.mark.parametrize(
+    ("comment", "flags", "verdict"),
+    [
+        pytest.param("  # bs=64", "--nproc_per_node 8", Verdict.VERIFIED, id="all GPUs"),
+        pytest.param("  # bs=8", "--nproc_per_node 8", Verdict.UNDETERMINED, id="one GPU"),
+    ],
+)
+def test_a_bare_batch_size_is_of_one_gpu_or_of_all(comment: str, flags: str, verdict: str, tmp_path: Path) -> None:
+    file = checked(tmp_path, {"sft.yaml": _BARE.format(comment), "run.sh": script(flags)})
+    assert file.findings == ()
+    assert file.verdict in (verdict, Verdict.UNCLAIMED)
+
+
+def test_a_bare_batch_size_that_is_neither_is_told_at_the_comment(tmp_path: Path) -> None:
+    file = checked(tmp_path, {"sft.yaml": _BARE.format("  # bs=128"), "run.sh": script("--nproc_per_node 8")})
+    assert [(f.code, f.message) for f in file.findings] == [
+        ("GBS106", "the comment says batch size 128, but the launch in run.sh gives 64")
+    ]
+    assert (tmp_path / "sft.yaml").read_text()[file.findings[0].at.start :].startswith("128")

@@ -25,6 +25,7 @@ def _read(path: str, text: str) -> list[str]:
         pytest.param("a.rst", _RST.format("As text::\n\n   torchrun a.py"), id="a block without language and prompt"),
         pytest.param("a.mdx", "<Tab>\n\ntorchrun a.py\n\n</Tab>\n", id="prose of MDX"),
         pytest.param("a.qmd", "```{python}\ntorchrun a.py\n```\n", id="Python in Quarto"),
+        pytest.param("a.rst", _RST.format(".. code:: bash\n\n  >>> model\n  torchrun a.py"), id="a session of Python"),
         pytest.param("a.txt", "```bash\ntorchrun a.py\n```\n", id="no document"),
     ],
 )

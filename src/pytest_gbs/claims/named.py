@@ -52,8 +52,8 @@ def named(recipe: Run, launched: Iterable[Run]) -> Iterator[Named]:
 
 
 def _bears(run: Run, declaration: Declaration) -> bool:
-    """Whether a launch still has the name: a command line may give its run another one."""
-    if declaration.at.path is None:
+    """Whether a launch still has the name: a command line may give its run another one, but leaves comments as they are."""
+    if declaration.at.path is None or declaration.grammar == "bare":
         return True
     return declaration.text in getattr(run.document.get(*declaration.at.path), "text", "")
 

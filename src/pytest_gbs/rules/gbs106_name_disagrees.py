@@ -5,6 +5,8 @@ witness than a comment, so this is a warning, one for each recipe. A batch size 
 GPU, or the global one: the rule fires only if it is none of them for any number of GPUs, or for none of the launches. Nodes and GPUs
 in a name are compared with what a comment or the recipe's own keys state, or else with what all scripts that launch it start.
 
+`bs=128` alone behind a batch key is as weak, and judged like a name.
+
 A batch size in a name that the recipe or a launch gives verifies the recipe.
 
 How to fix it: rename the file or the run, or correct the recipe.
@@ -41,28 +43,35 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
         if each.holds and each.run is not None:
             yield Verified(CODE, at, each.run.assumptions, decides=each.declaration.name == Name.GLOBAL_BATCH_SIZE)
         elif each.holds is None:
-            yield Undetermined(CODE, at, f"the name says {_says(each)}", claim=False)
+            yield Undetermined(CODE, at, _says(each), claim=False)
 
 
 def _place(recipe: Run, places: tuple[Location, ...]) -> Location:
     """Where a name stands: the file itself for its own name, before any run's."""
-    return next((Location(recipe.path, 0, 0) for at in places if at.path is None), places[0])
+    return next((Location(recipe.path, 0, 0) for at in places if not at.stop), places[0])
 
 
 def _says(each: Named) -> str:
     declaration = each.declaration
-    return f"batch size {declaration.value:,}" if declaration.name == Name.GLOBAL_BATCH_SIZE else count(declaration.value, declaration.name)
+    number = (
+        f"batch size {declaration.value:,}" if declaration.name == Name.GLOBAL_BATCH_SIZE else count(declaration.value, declaration.name)
+    )
+    return f"the {_witness(each)} says {number}"
+
+
+def _witness(each: Named) -> str:
+    return "comment" if each.declaration.grammar == "bare" else "name"
 
 
 def _finding(recipe: Run, wrong: list[Named]) -> Finding:
     """The one finding about all that the names of a recipe have wrong."""
-    message = "; ".join(f"the name says {_says(each)}, but {each.has}" for each in wrong)
+    message = "; ".join(f"{_says(each)}, but {each.has}" for each in wrong)
     fits = listing(dict.fromkeys(each.fits for each in wrong), last="and")
     at = _place(recipe, tuple(place for each in wrong for place in each.places))
     places = dict.fromkeys(place for each in wrong for place in (*each.places, each.at) if place is not None and place.path is not None)
     related = tuple(Related(recipe.real(place), "") for place in places if recipe.real(place) != at)
     launches = tuple(Related(each.at, each.fits) for each in wrong if each.at is not None and each.at.path is None)
-    return Finding(CODE, message, Severity.WARNING, at, "", (*related, *launches), holds=f"change the name to {fits}")
+    return Finding(CODE, message, Severity.WARNING, at, "", (*related, *launches), holds=f"change the {_witness(wrong[0])} to {fits}")
 
 
 _RECIPE = """\

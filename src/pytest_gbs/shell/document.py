@@ -19,6 +19,7 @@ from pytest_gbs.shell.text import Parts, ShellText, parse
 _SHELLS: Final = frozenset(
     ["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "sh-session", "shellscript", "terminal"]
 )
+_PYTHON: Final = ">>> "  # its prompt, below which nothing is for a shell
 _PROMPTS: Final = frozenset(("", "console", "shell-session", "shellsession", "sh-session", "terminal", "text", "txt"))
 
 
@@ -60,6 +61,8 @@ def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
 def _commands(text: str, block: Block) -> tuple[tuple[int, int], ...]:
     """The spans that a shell would be given: behind `$ ` if there are prompts, else all lines of a shell block."""
     prompts = [bool(re.match(r"\s*(?:\([\w.-]+\)\s*)?[$%] ", text[start:stop])) for start, stop in block.lines]
+    if any(text.startswith(_PYTHON, start + len(text[start:stop]) - len(text[start:stop].lstrip())) for start, stop in block.lines):
+        return ()
     if not any(prompts):
         return block.lines if block.language in _SHELLS else ()
     if block.language not in _SHELLS and block.language not in _PROMPTS:

@@ -1,0 +1,31 @@
+"""A batch size alone behind a batch key."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.claims.grammars.support import declared
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("per_device_eval_batch_size", "bs=128"),
+        ("max_steps", "bs=128"),
+        ("global_batch_size", "bs=128"),
+        ("gradient_accumulation_steps", "bs=8 per gpu"),
+        ("gradient_accumulation_steps", "bs=128 or 256"),
+        ("gradient_accumulation_steps", "bs=128 would be better"),
+        ("gradient_accumulation_steps", "bs"),
+        ("gradient_accumulation_steps", "bs=0"),
+        ("gradient_accumulation_steps", "128"),
+    ],
+)
+def test_it_states_nothing(key: str, text: str) -> None:
+    assert declared(text, (key,)) == ()
+
+
+@pytest.mark.parametrize("text", ["bs=128", "bs 128", "bsz: 128", "batch size 128", "batch_size = 128."])
+@pytest.mark.parametrize("key", ["per_device_train_batch_size", "gradient_accumulation_steps"])
+def test_it_states_a_batch_weakly(key: str, text: str) -> None:
+    assert [(d.name, d.value, d.weak) for d in declared(text, (key,))] == [("global_batch_size", 128, True)]
