@@ -253,6 +253,7 @@ def _assumed(resolved: ResolvedLaunch, hardware: dict[str, Size], sizes: dict[st
         # The environment has variables in capitals; others are the script's own.
         if isinstance(size, Quantity) and size.note.kind == Noted.DEFAULT and size.note.variable.isupper():
             yield Assumption(Assuming.NOT_SET, size.note.variable)
+    yield from (Assumption(Assuming.NOT_SET, name) for name in resolved.assumed)
     from pytest_gbs.readers.command_settings import settings
 
     places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}

@@ -146,10 +146,21 @@ class DefaultsTree:
                     found.append(each)
         known = self._known(children)
         for child in found:
-            if child is not None and child.interpolates and child.children is None and not child.deleted:
-                self._compute(child, known)
+            if child is not None and child.interpolates and child.children is None and not child.deleted and self._computed(child, known):
                 self._grow(child)
         return found[::-1]
+
+    def _computed(self, entry: PlacedEntry, known: dict[str, Any]) -> bool:
+        """Whether the option of `entry` could be computed; if it goes into a package of its own, the rest does not depend on it."""
+        try:
+            self._compute(entry, known)
+        except CompositionError as error:
+            package = entry.final_package()
+            if entry.package is None or not package:
+                raise
+            self.problems.append(error.problem._replace(key=package))
+            entry.deleted = True
+        return not entry.deleted
 
     def _options(self, entry: PlacedEntry, child: PlacedEntry) -> Iterator[PlacedEntry]:
         """Yield an entry for each option of a list, the last first."""

@@ -33,14 +33,22 @@ class Interpolations:
     """The interpolations of the tree under `root`, each evaluated at most once.
 
     `resolvers` are functions of numbers that the program registers. `environment` has all environment variables; None if they
-    are not known.
+    are not known, but for those of `variables`.
     """
 
-    def __init__(self, root: Container, budget: Budget, resolvers: Resolvers | None = None, environment: Mapping[str, str] | None = None):
+    def __init__(
+        self,
+        root: Container,
+        budget: Budget,
+        resolvers: Resolvers | None = None,
+        environment: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self.root = root
         self.budget = budget
         self.resolvers = resolvers or {}
         self.environment = environment
+        self.variables = variables or {}
         self._known: dict[int, Node | Unresolved] = {}
         self._alive: list[Node] = []  # keeps the identities in `_known` from being used again
         self._open: set[int] = set()
@@ -203,6 +211,8 @@ class Interpolations:
     def _oc_env(self, arguments: list[Any], parent: Container) -> Any:  # noqa: ARG002
         name, *default = arguments
         _check_text(name)
+        if name in self.variables:
+            return self.variables[name]
         if self.environment is None:
             raise ResolutionError(UnresolvedReason.ENVIRONMENT, f"environment variable {name} decides")
         if name in self.environment:

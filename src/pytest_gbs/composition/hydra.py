@@ -10,7 +10,7 @@ from pytest_gbs.composition._choices import HYDRA, Choices, PlacedOverride
 from pytest_gbs.composition._defaults import DefaultsTree, Part
 from pytest_gbs.composition._errors import CompositionError, LimitExceeded
 from pytest_gbs.composition._folder import Folder
-from pytest_gbs.composition._interpolations import Interpolations, split_key
+from pytest_gbs.composition._interpolations import Interpolations, Resolvers, split_key
 from pytest_gbs.composition._merge import Merger
 from pytest_gbs.composition._nodes import Branch, Budget, Node
 from pytest_gbs.composition._override_grammar import parse_override
@@ -28,13 +28,15 @@ def compose(
     config_name: str,
     overrides: Sequence[Override] = (),
     *,
+    resolvers: Resolvers | None = None,
     environment: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
     whole: bool = False,
 ) -> Composed:
     """The configuration that Hydra 1.2 and later composes from `config_name` in folder `config_dir`, with `overrides`.
 
-    `environment` is that of `Interpolations`. With `whole`, a configuration with problems has no values. Hydra's own settings
-    (`hydra.*`, `hydra/*`) are left out, as Hydra leaves them out of what the program gets.
+    `resolvers`, `environment` and `variables` are those of `Interpolations`. With `whole`, a configuration with problems has no
+    values. Hydra's own settings (`hydra.*`, `hydra/*`) are left out, as Hydra leaves them out of what the program gets.
     """
     budget = Budget()
     folder = Folder(cache, config_dir.strip("/"), budget)
@@ -59,7 +61,7 @@ def compose(
     path = folder.sources[0] if folder.sources else config_dir
     if whole and problems:
         return without_values(path, problems, folder.sources)
-    return to_document(root, path, problems, folder.sources, Interpolations(root, Budget(), None, environment))
+    return to_document(root, path, problems, folder.sources, Interpolations(root, Budget(), resolvers, environment, variables))
 
 
 def _parsed(

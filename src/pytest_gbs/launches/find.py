@@ -43,7 +43,8 @@ class FoundLaunch(NamedTuple):
     """A launch as a script has it: what it starts, the files it names that may be recipes, and the program's own file.
 
     `template` is true if a recipe is named by an unknown variable, and `candidates` are the files that it may name
-    then; `missing` is true if the tree has no such file.
+    then; `missing` is true if the tree has no such file. `environment` holds the variables that the script sets, each with its
+    value, None if it is unknown, and whether a user can set it otherwise.
     """
 
     launch: Launch
@@ -54,6 +55,7 @@ class FoundLaunch(NamedTuple):
     template: bool
     missing: bool
     candidates: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str | None, bool], ...] = ()
 
 
 class Scripts:
@@ -267,7 +269,8 @@ class Scripts:
         candidates = () if unknown is None else tuple(self._candidates(unknown))
         if unknown is not None and candidates:
             launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:MOST_GREPPED], script)))
-        return FoundLaunch(launch, start, script, tuple(recipes), path, template, missing, candidates)
+        environment = tuple((each.name, each.value.text, each.value.default) for each in command.environment)
+        return FoundLaunch(launch, start, script, tuple(recipes), path, template, missing, candidates, environment)
 
     def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:
         """The path of the Python file that runs, where the tree has it."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Final
 
@@ -24,6 +25,7 @@ from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_imports
 from pytest_gbs.model.command import Word
+from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES
@@ -35,6 +37,9 @@ from pytest_gbs.readers.command_settings import CommandSetting, command_line, se
 from pytest_gbs.readers.python import read_started
 
 _COMMON_UNITS: Final = ("samples", "pairs")
+_OPERATORS: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv}
+# nemo/core/classes/modelPT.py:46, nemo/core/config/hydra_runner.py:48-51 (NeMo 2.0).
+_OF_NEMO: Final[Resolvers] = {"multiply": operator.mul, "sum": operator.add}
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
 
 
@@ -43,7 +48,8 @@ class ResolvedLaunch(NamedTuple):
 
     `alone` is true if no file of the tree is the recipe. `document` is made up where the command line or several files have
     a part in it; `places` maps its key paths to real places then. `sources` are the files that were composed. `total` is the
-    global batch size that the program keeps in each world, dividing the accumulation by the number of processes.
+    global batch size that the program keeps in each world, dividing the accumulation by the number of processes. `assumed` are the
+    variables whose defaults the recipe takes from the script.
     """
 
     found: FoundLaunch
@@ -54,6 +60,7 @@ class ResolvedLaunch(NamedTuple):
     places: dict[KeyPath, Location] | None = None
     sources: tuple[str, ...] = ()
     total: int | None = None
+    assumed: tuple[str, ...] = ()
 
     def sizes(self) -> dict[str, Size]:
         """The sizes that the document states, at their real places."""
@@ -243,6 +250,38 @@ def _names_files(node: Node) -> bool:
     return isinstance(node, Scalar)
 
 
+def _leaves_out_a_file(problem: ComposeProblem) -> bool:
+    """Whether it is unknown which file goes into a package, so that what it sets there is."""
+    return problem.kind == ProblemKind.DEFAULTS and bool(problem.key)
+
+
+class _Variables:
+    """The variables of a launch that interpolations of its recipe may ask for, and which of them a user can set otherwise."""
+
+    def __init__(self, found: FoundLaunch) -> None:
+        self.known: dict[str, str] = {}
+        self.assumed: list[str] = []
+        self._set = {name for name, _, _ in found.environment}
+        self._default = {name for name, _, default in found.environment if default}
+        for name, text, default in found.environment:
+            if text is not None and (not default or whole_number(text) is not None):
+                self.known[name] = text
+
+    def add_defaults(self, texts: Iterable[str]) -> bool:
+        """Whether recipes have numbers for variables that are not set (`${oc.env:GPUS,8}`), which are known from now on."""
+        more: dict[str, str] = {}
+        for text in texts:
+            for match in _environment().finditer(text):
+                name, default = match.groups()
+                if name in self._default and name in self.known and name not in self.assumed:
+                    self.assumed.append(name)
+                elif default is not None and name not in self._set and not _of_processes().match(name):
+                    more.setdefault(name, default)
+        self.known.update(more)
+        self.assumed += more
+        return bool(more)
+
+
 class LaunchResolver:
     """Finds what launches run; `documents` gives the documents of a file of the tree, `recognise` the table of one."""
 
@@ -325,15 +364,30 @@ class LaunchResolver:
         if where is None:
             return None
         overrides = [_override(word) for word in _hydra_words(found)]
-        composed = compose(self._tree, where[0], where[1], overrides)
+        variables = _Variables(found)
+        resolvers = self._registered(found.program)
+        composed = compose(self._tree, where[0], where[1], overrides, resolvers=resolvers, variables=variables.known)
+        texts = [source.text for path in composed.sources if isinstance(source := self._tree.read(path), Source)]
+        if variables.add_defaults(texts):
+            composed = compose(self._tree, where[0], where[1], overrides, resolvers=resolvers, variables=variables.known)
         if not composed.sources:
             return None
         framework = self._recognise(composed.document, NO_PROGRAM)
         if framework is None:
             return None
-        if any(problem.kind == ProblemKind.NOT_FOUND for problem in composed.problems):
+        if any(problem.kind == ProblemKind.NOT_FOUND or _leaves_out_a_file(problem) for problem in composed.problems):
             framework = of_a_part(framework)
-        return ResolvedLaunch(found, composed.sources[0], composed.document, framework, places=composed.places, sources=composed.sources)
+        sources, places = composed.sources, composed.places
+        return ResolvedLaunch(
+            found, sources[0], composed.document, framework, places=places, sources=sources, assumed=tuple(variables.assumed)
+        )
+
+    def _registered(self, program: str) -> Resolvers:
+        """What a program registers with OmegaConf as functions of two numbers, and what NeMo does for all of its programs."""
+        source = self._tree.read(program)
+        text = source.text if isinstance(source, Source) else ""
+        found = dict(_OF_NEMO) if "nemo." in text else {}
+        return found | {match["name"]: _OPERATORS[match["sign"]] for match in _lambda().finditer(text)}
 
     def _main(self, program: str, words: tuple[Word, ...]) -> tuple[str, str] | None:
         """Folder and name of a Hydra program's primary configuration."""
@@ -584,6 +638,24 @@ def _hydra_main() -> re.Pattern[str]:
 @cache
 def _keyword() -> re.Pattern[str]:
     return re.compile(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
+
+
+@cache
+def _environment() -> re.Pattern[str]:
+    return re.compile(r"\$\{oc\.env:\s*([A-Za-z_]\w{0,80})\s*(?:,\s*([0-9]{1,12})\s*)?[,}]")
+
+
+@cache
+def _of_processes() -> re.Pattern[str]:
+    return re.compile(r"WORLD_SIZE$|LOCAL_|RANK$|NODE_RANK$|CUDA_|SLURM_|OMPI_|PMI_|PET_")
+
+
+@cache
+def _lambda() -> re.Pattern[str]:
+    return re.compile(
+        r"register_(?:new_)?resolver\(\s*[\"'](?P<name>\w{1,40})[\"']\s*,\s*lambda (?P<a>\w+)\s*,\s*(?P<b>\w+)\s*:"
+        r"\s*(?P=a)\s*(?P<sign>//|[-+*/])\s*(?P=b)\s*[,)]"
+    )
 
 
 __all__ = ["LaunchResolver", "ResolvedLaunch"]

@@ -92,6 +92,15 @@ def test_one_process_on_one_gpu_is_the_world(tmp_path: Path) -> None:
     assert batches(checked(tmp_path, {"sft.yaml": WITHOUT_CLAIM, "task.yaml": task("A100:1", run=run)})) == [16]
 
 
+@pytest.mark.parametrize(("nodes", "batch"), [("num_nodes: 2\n", 64), ("", 32), ("num_nodes: all\n", None)])
+def test_jobs_of_oumi_take_the_nodes_and_gpus_of_the_cluster(tmp_path: Path, nodes: str, batch: int | None) -> None:
+    recipe = "model: {model_name: m}\ndata: {train: {datasets: []}}\ntraining:\n  trainer_type: TRL_SFT\n"
+    recipe += "  per_device_train_batch_size: 8\n  gradient_accumulation_steps: 1\n"
+    run = "run: |\n  oumi distributed torchrun \\\n    -m oumi train -c train.yaml\n"
+    files = {"train.yaml": recipe, "job.yaml": task("A100:4", f"{nodes}working_dir: .\nuser: me\n", run)}
+    assert batches(checked(tmp_path, files)) == [batch]
+
+
 def test_the_folder_of_a_task(tmp_path: Path) -> None:
     text = task("H100:8", "workdir: recipes\n")
     assert batches(checked(tmp_path, {"recipes/sft.yaml": WITHOUT_CLAIM, "task.yaml": text})) == [128]

@@ -1,5 +1,7 @@
 """SkyPilot tasks: `num_nodes` machines with `resources.accelerators`, each of which runs `run` with the variables of `envs`.
 
+Jobs of oumi are tasks too: `working_dir`, `user`, `storage_mounts` (oumi d8ed07778 src/oumi/core/configs/job_config.py).
+
 docs.skypilot.co/en/latest/reference/yaml-spec.html; .../running-jobs/environment-variables.html (skypilot 0.10).
 """
 
@@ -19,7 +21,7 @@ from pytest_gbs.shell.wrappers import words_of
 
 _KEYS: Final = words_of(
     "name workdir num_nodes resources envs secrets file_mounts volumes setup run service config event_callback inputs outputs "
-    "experimental pool job"
+    "experimental pool job user working_dir storage_mounts"
 )
 _FEW: Final = 1_000  # nodes whose addresses are listed
 
@@ -28,10 +30,14 @@ def read(document: Document) -> Iterator[Job]:
     """Yield the task of a document: `run`, beside other keys of a task and no others."""
     found = dict(entries(document.root))
     run = found.get("run")
-    if not isinstance(run, Scalar) or not found.keys() <= _KEYS or not found.keys() & {"resources", "setup", "num_nodes", "workdir"}:
+    if (
+        not isinstance(run, Scalar)
+        or not found.keys() <= _KEYS
+        or not found.keys() & {"resources", "setup", "num_nodes", "workdir", "working_dir"}
+    ):
         return
     machines = Machines(_nodes(document, found), _gpus(document, found.get("resources")), tuple(_mounts(found.get("file_mounts"))))
-    folder = text(found.get("workdir"))
+    folder = text(found.get("workdir")) or text(found.get("working_dir"))
     yield Job(parts(document, run), (), tuple(_environment(document, found, machines)), machines, Folder(folder or ""))
 
 
@@ -96,4 +102,4 @@ def _environment(document: Document, task: dict[str, Node], machines: Machines) 
         yield stated("SKYPILOT_NUM_GPUS_PER_NODE", str(machines.gpus_per_node.value), machines.gpus_per_node, "accelerators")
 
 
-FORMAT = JobFormat("SkyPilot", "tasks of SkyPilot: num_nodes, resources, envs, run", r"^run[ \t]*:", read)
+FORMAT = JobFormat("SkyPilot", "tasks of SkyPilot and jobs of oumi: num_nodes, resources, envs, run", r"^run[ \t]*:", read)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pytest_gbs.launches.programs import accelerate, torchrun
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._sub_commands import sub_command
-from pytest_gbs.launches.programs._words import option
+from pytest_gbs.launches.programs._words import option, world
 from pytest_gbs.launches.programs.python import one_process
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
@@ -29,9 +29,13 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
 
 
 def _distributed(command: Command, surroundings: Surroundings) -> Start | None:
-    """What a launcher starts with nodes and processes of the cluster in front of its own options (OU distributed_run.py:174-184)."""
+    """What a launcher starts with nodes and processes of the cluster in front of its own options (OU distributed_run.py:174-184, 502)."""
     found = torchrun.start(command, surroundings) or accelerate.start(command, surroundings)
-    return found._replace(sizes=(Unknown(Name.WORLD_SIZE, Reason.MISSING),), problems=()) if found is not None else None
+    if found is None:
+        return None
+    nodes, each = (command.machines.nodes, command.machines.gpus_per_node) if command.machines is not None else (None, None)
+    known = (world(nodes, each), nodes, each) if nodes is not None and each is not None else (Unknown(Name.WORLD_SIZE, Reason.MISSING),)
+    return found._replace(sizes=known, problems=())
 
 
 LAUNCHER = Launcher("oumi", "oumi train -c X, oumi distributed torchrun -m oumi train -c X", words=("oumi ",), start=start)
