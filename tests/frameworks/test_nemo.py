@@ -8,7 +8,7 @@ from pytest_gbs.claims.worlds import geometry
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.quantity import HARDWARE, Name, Reason
 
-from .building import document, table, value
+from .building import document, table, title, value
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,17 @@ def test_a_node_that_cannot_hold_the_model_is_a_placeholder(trainer: str, degree
     own = {name: size for name, size in read_sizes(read_from, nemo).items() if name in HARDWARE}
     ranks = geometry(read_sizes(read_from, nemo), own, nemo, read_from).stated.get(Name.DATA_PARALLEL_SIZE)
     assert value(ranks) == expected
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("", None),
+        ("  optim: {name: adam}\n", "NeMo (Megatron, pre-training)"),
+        ("optim: {lr: 1e-4}\n", "NeMo (Megatron, pre-training)"),
+    ],
+    ids=["none: it is evaluated", "of the model", "beside the model"],
+)
+def test_a_model_trains_if_there_is_an_optimizer(more: str, expected: str | None) -> None:
+    model = "model:\n  micro_batch_size: 1\n  global_batch_size: 64\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 4096\n"
+    assert title(f"trainer: {{devices: 8, num_nodes: 1}}\n{model}{more}") == expected

@@ -25,6 +25,7 @@ model:
   global_batch_size: BATCH
   tensor_model_parallel_size: ${oc.decode:${oc.env:TP,1}}
   encoder_seq_length: 4096
+  optim: {name: adam}
 """
 PRODUCT = "${multiply:${oc.decode:${oc.env:MINI,1}},${floor_div:${multiply:${trainer.devices},${trainer.num_nodes}},2}}"
 CONFIG = "export NODES=4\nexport TP=2\nexport MINI=3\n"
