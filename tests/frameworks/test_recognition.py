@@ -153,7 +153,10 @@ NAMES = {
 # Frameworks of which there is no table; nothing of theirs may be taken for another's.
 WITHOUT_TABLE = {"other:lavis", "other:rl4lms", "other", "accelerate-config", "not-a-recipe"}
 # Recipes with another label than their own, by a part of their path.
-MISLABELLED = {"facebookresearch__fairseq2/recipes/lm/": "other:fairseq2"}  # `python -m recipes.lm.sft --config-file` trains on them
+MISLABELLED = {
+    "facebookresearch__fairseq2/recipes/lm/": "other:fairseq2",  # `python -m recipes.lm.sft --config-file` trains on them
+    "neuronx-distributed-training/examples/conf/": "other:neuronx",  # NeMo's tree, and a trainer of its own
+}
 # Files with a framework's label that are not recipes of it by themselves, by a part of their path.
 NO_RECIPES = {
     "HALOs/config/": "parts of a Hydra tree, a recipe once they are composed",
@@ -174,7 +177,6 @@ NO_RECIPES = {
     "nerf/": "no language model",
     "rlhf_ppo/": "two configurations in one, which a launcher takes apart",
     "card.yaml": "a table of results",
-    "neuronx-distributed-training": "another framework, on other chips",
     "chatlearn": "another framework",
     "convert_": "converts a checkpoint",
     "tests/invariant/references/": "a table of results",

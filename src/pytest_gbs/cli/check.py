@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         write_outputs(more, lambda form, how: form.render(report, how), arguments, asked)
     if not (arguments.hook and not _concerns(report)):
-        text = render(report, options(arguments, asked.root, asked.folder))
+        text = render(_with_unknown_trainers(report, asked, arguments), options(arguments, asked.root, asked.folder))
         if mends_stdin(arguments) and not arguments.output_file:  # standard output is the file itself
             for line in text.splitlines():
                 complain(line, "")
@@ -87,6 +87,15 @@ def run(arguments: argparse.Namespace) -> int:
             emit(text, arguments.output_file, commands=wanted.commands)
     _tell_idle_globs(asked, arguments)
     return _exit_code(report, asked, arguments)
+
+
+def _with_unknown_trainers(report: Report, asked: Job, arguments: argparse.Namespace) -> Report:
+    """`report` with what is said only where each file is listed: which ones train with a framework that gbs does not know."""
+    if arguments.format != "text" or arguments.verbose <= arguments.quiet:
+        return report
+    from pytest_gbs.checking.unknown_trainers import tell_unknown_trainers
+
+    return tell_unknown_trainers(report, asked.tree)
 
 
 def _statistics(wanted: Format) -> Callable[[Report, Options], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,9 +17,9 @@ from pytest_gbs.files.decode import decode
 from pytest_gbs.files.regular import read_bytes
 from pytest_gbs.files.root import find_root, has_settings, leads_outside
 from pytest_gbs.fixes.patching import patch
-from pytest_gbs.formats._escape import is_obeyed
+from pytest_gbs.formats._escape import escape, is_obeyed
 from pytest_gbs.formats._summary import count
-from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.errors import SettingsError, UsageError
 from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.limits import MOST_SETTINGS_BYTES
 from pytest_gbs.model.location import Source
@@ -80,6 +81,7 @@ def _next(root: Path, answers: list[str], errors: int) -> str:
     if errors:
         lines.append(f"next: fix the {count(errors, 'error')} that gbs check reports, or accept what is there for now:")
         lines.append(f'      gbs check --write-baseline {_BASELINE}, and baseline = "{_BASELINE}" in the settings')
+    lines.extend(_own_framework(root))
     if not _exists(root / _LOCK):
         lines.append("next: gbs lock writes the batch size of each recipe to gbs.lock: commit it, and a change fails the hook and CI")
     if "wrote .pre-commit-config.yaml\n" in answers:
@@ -88,6 +90,29 @@ def _next(root: Path, answers: list[str], errors: int) -> str:
     if written:
         lines.append(f"next: git add {' '.join(written)} and commit")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _own_framework(root: Path) -> Iterator[str]:
+    """Yield a table to start from, a line each, if files set a batch size and gbs does not know their framework."""
+    from pytest_gbs.checking.unknown_trainers import unknown_trainers
+
+    try:
+        wanted = asked([str(root)], CommandLineHardware())
+    except SettingsError:  # gbs check says what is wrong with them
+        return
+    found = list(unknown_trainers(wanted.check(), wanted.tree))
+    if not found:
+        return
+    first = found[0]
+    others = f" (and {count(len(found) - 1, 'other file')})" if found[1:] else ""
+    path = ".".join(str(part).replace(".", "\\.") for part in first.key)
+    key = '"{}"'.format(path.replace("\\", "\\\\").replace('"', '\\"'))
+    whole = any(word in str(first.key[-1]) for word in ("global", "total", "effective"))
+    size = '"global_batch_size"' if whole else '"micro_batch_size"  # or "global_batch_size", if it is of all GPUs'
+    yield f"next: {escape(first.path)} {escape(first.words)}{others}; describe it in gbs.toml (docs/own-framework.md), to begin with:"
+    yield "      [frameworks.mine]"
+    yield f"      recognise.all-of = [{escape(key)}]"
+    yield f"      keys.{escape(key)} = {size}"
 
 
 def _is_folder(path: Path) -> bool:

@@ -75,7 +75,7 @@ def _listing(report: Report, places: Places, paint: Paint) -> Iterator[str]:
     for file in report.files:
         word = file.verdict or file.role
         framework = paint(f"  {file.framework}" if file.framework else "", DIM)
-        problem = f"  {escape(file.problem)}" if file.role == Role.UNREADABLE else ""
+        problem = f"  {escape(file.problem)}" if file.problem and file.role in (Role.UNREADABLE, Role.NEITHER) else ""
         yield f"{paint(f'{word:<12}', word)} {escape(places.path(file.path))}{file.which}{framework}{problem}"
 
 

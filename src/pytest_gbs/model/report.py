@@ -57,7 +57,7 @@ class FileReport(NamedTuple):
     assumptions: tuple[Assumption, ...] = ()
     runs: tuple[Run, ...] = ()
     named: bool = False  # the file itself was named by the user
-    problem: str = ""  # why it could not be read, for role unreadable
+    problem: str = ""  # why it could not be read, for role unreadable; for role neither that it sets a batch size all the same
     launcher: LauncherFile | None = None  # what it gives, for role launcher, where runs are kept
     launches: int = 0  # how many commands in it launch a recipe
     elsewhere: tuple[Finding, ...] = ()  # what is wrong with launches of it, told with the launching files

@@ -1,0 +1,99 @@
+"""Files that set a batch size and belong to no framework that gbs knows, for `gbs check -v` and `gbs init`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.claims.grammars.words import words
+from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.document import CONFIGURATIONS, Document, Scalar
+from pytest_gbs.model.limits import MOST_DIGITS, MOST_RECIPE_KEYS
+from pytest_gbs.model.location import KeyPath, Source
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.model.report import Report, Role
+from pytest_gbs.model.tree import Tree
+
+# Keys that set the batch of a training run, whatever the framework.
+_BATCHES: Final = words(
+    """
+    per_device_train_batch_size per_device_batch_size per_gpu_train_batch_size train_batch_size_per_gpu batch_size_per_gpu
+    batch_size_per_device batch_size_per_rank micro_batch_size micro_batch_size_per_gpu train_micro_batch_size_per_gpu
+    micro_train_batch_size device_train_microbatch_size device_batch_size local_batch_size mini_batch_size train_batch_size
+    global_batch_size global_train_batch_size total_batch_size effective_batch_size
+    """
+)
+# A file that trains has one of these keys too.
+_LEARNS: Final = words(
+    """
+    learning_rate lr max_lr optimizer optim lr_scheduler lr_scheduler_type scheduler weight_decay warmup_steps warmup_ratio epochs
+    num_epochs max_epochs num_train_epochs max_steps max_train_steps train_steps total_steps train_iters
+    """
+)
+# What evaluates, generates or serves, and what a run wrote about itself.
+_OTHERWISE: Final = words(
+    """
+    eval evals evaluation evaluate valid validation test infer inference generate generation predict prediction serve serving server
+    deploy deployment benchmark benchmarks results log_history best_metric
+    """
+)
+
+
+class UnknownTrainer(NamedTuple):
+    """A file that sets a batch size: its path, the key with its number, and its line, from 1."""
+
+    path: str
+    key: KeyPath
+    number: int
+    line: int
+
+    @property
+    def words(self) -> str:
+        """What it does, for people."""
+        return f"sets a batch size, framework unknown: {'.'.join(map(str, self.key))} {self.number:,}, line {self.line}"
+
+
+def unknown_trainers(report: Report, tree: Tree) -> Iterator[UnknownTrainer]:
+    """Yield the configurations among the files of `report` that train with a framework that gbs does not know, in its order.
+
+    Each is read again; only those are parsed whose text has one of the keys.
+    """
+    known = {file.path for file in report.files if file.role != Role.NEITHER}
+    for path in dict.fromkeys(file.path for file in report.files):
+        if path in known or not path.endswith(CONFIGURATIONS) or not _OTHERWISE.isdisjoint(re.split(r"[/._-]", path.lower())):
+            continue
+        source = tree.read(path)
+        found = _first(source) if isinstance(source, Source) and any(key in source.text for key in _BATCHES) else None
+        if found is not None:
+            yield found
+
+
+def tell_unknown_trainers(report: Report, tree: Tree) -> Report:
+    """`report` with the batch size in the `problem` of each of these files."""
+    words = {found.path: found.words for found in unknown_trainers(report, tree)}
+    return (
+        report._replace(files=tuple(file._replace(problem=words.get(file.path, file.problem)) for file in report.files))
+        if words
+        else report
+    )
+
+
+def _first(source: Source) -> UnknownTrainer | None:
+    """The first batch size that `source` trains with, None if there is none."""
+    from pytest_gbs.readers import read
+
+    return next((found for each in read(source) if isinstance(each, Document) and (found := _batch(each)) is not None), None)
+
+
+def _batch(document: Document) -> UnknownTrainer | None:
+    names = {str(key[-1]) for key in document.keyed}
+    if names.isdisjoint(_BATCHES) or names.isdisjoint(_LEARNS) or not names.isdisjoint(("log_history", "best_metric")):
+        return None
+    if len(document.keyed) > MOST_RECIPE_KEYS:
+        return None
+    for key, (_, node) in document.keyed.items():
+        number = whole_number(node.text, MOST_DIGITS) if key[-1] in _BATCHES and isinstance(node, Scalar) and node.plain else None
+        if number and _OTHERWISE.isdisjoint(map(str, key)):
+            return UnknownTrainer(document.source.path, key, number, document.source.text.count("\n", 0, node.start) + 1)
+    return None

@@ -1,0 +1,68 @@
+"""Files that train with a framework that gbs does not know are listed with -v, and `gbs init` offers a table for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.files.toml import tomllib
+from tests.cli.support import UNCLAIMED, Gbs, write
+
+OWN = "train:\n  train_batch_size: 8\n  learning_rate: 1.0e-4\n"
+SAID = "sets a batch size, framework unknown: "
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        pytest.param("sft.yaml", UNCLAIMED, id="a recipe that is known"),
+        pytest.param("serve.yaml", "micro_batch_size: 8\nport: 8000\nmax_new_tokens: 64\n", id="it serves"),
+        pytest.param("conf/eval/run.yaml", OWN, id="it evaluates"),
+        pytest.param("run.yaml", "eval:\n  micro_batch_size: 8\noptimizer: adamw\n", id="a batch of an evaluation"),
+        pytest.param("run.yaml", "train_batch_size: 8\n", id="nothing that trains"),
+        pytest.param("run.yaml", "batch_size: 8\nlr: 0.1\n", id="any batch"),
+        pytest.param("run.yaml", "train_batch_size: auto\nlr: 0.1\n", id="no number"),
+        pytest.param("run.yaml", "train_batch_size: 0\nlr: 0.1\n", id="no sample"),
+        pytest.param("run.yaml", "train_batch_size: {value: 8}\nlr: {value: 0.1}\n", id="what a tracker wrote"),
+        pytest.param("trainer_state.json", '{"train_batch_size": 8, "log_history": [], "max_steps": 3}', id="the state of a run"),
+        pytest.param("run.txt", OWN, id="no configuration"),
+        pytest.param("run.yaml", "train_batch_size: 8\nlr: [0.1\n", id="no YAML"),
+    ],
+)
+def test_look_alikes_are_not_listed(repo: Path, gbs: Gbs, path: str, text: str) -> None:
+    write(repo, {path: text})
+    assert SAID not in gbs("check", "-v").out
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        pytest.param("run.yaml", OWN, "train.train_batch_size 8, line 2", id="nested"),
+        pytest.param("run.toml", "lr = 0.1\n\n[run]\nglobal_batch_size = 1024\n", "run.global_batch_size 1,024, line 4", id="TOML"),
+        pytest.param("run.json", '{"optimizer": "adamw",\n "micro_batch_size": 2}', "micro_batch_size 2, line 2", id="JSON"),
+        pytest.param("run.yaml", f"a: 1\n---\n{OWN}", "train.train_batch_size 8, line 4", id="a later document"),
+    ],
+)
+def test_it_is_listed_with_its_key(repo: Path, gbs: Gbs, path: str, text: str, expected: str) -> None:
+    write(repo, {path: text})
+    assert f"{path}  {SAID}{expected}\n" in gbs("check", "-v").out.replace(" (document 2)", "")
+    assert SAID not in gbs("check").out
+    assert SAID not in gbs("check", "-v", "--format", "json").out
+
+
+def test_init_offers_a_table_that_works(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"run.yaml": OWN, "other.yaml": OWN})
+    said = gbs("init", "--ci", "none").out
+    assert f"next: other.yaml {SAID}train.train_batch_size 8, line 2 (and 1 other file); describe it in gbs.toml" in said
+    table = "".join(line.removeprefix("      ") + "\n" for line in said.splitlines() if line.startswith("      "))
+    assert tomllib.loads(table)["frameworks"]["mine"]["keys"] == {"train.train_batch_size": "micro_batch_size"}
+    write(repo, {"gbs.toml": table})
+    assert "8 x accumulation x GPUs" in gbs("show", "run.yaml").out
+    assert SAID not in gbs("init", "--ci", "none").out
+
+
+@pytest.mark.parametrize("flag", ["--dry-run", "--diff"])
+def test_init_offers_nothing_where_it_only_tells(repo: Path, gbs: Gbs, flag: str) -> None:
+    write(repo, {"run.yaml": OWN})
+    assert SAID not in gbs("init", flag).out
