@@ -64,3 +64,54 @@ def test_three_sizes_that_contradict_each_other_are_reported(tmp_path: Path) -> 
     assert len(found.findings) == 1
     (found,) = files(tmp_path, f"ds = {batch.replace('30', '32')}\n")
     assert not found.findings
+
+
+# Its configuration comes from another file, and the program sets the batch in it.
+ENGINE = """\
+import argparse, deepspeed, torch
+from other import configuration
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--micro", type=int, default=4)
+parser.add_argument("--steps", type=int, default=2)
+args = parser.parse_args()
+config = configuration(stage=2)
+config["train_micro_batch_size_per_gpu"] = args.micro
+config["train_batch_size"] = args.micro * args.steps * torch.distributed.get_world_size()
+engine, _, _, _ = deepspeed.initialize(model=model, config=config)
+for batch in loader:
+    engine.backward(engine(batch))
+    engine.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(("engine.backward(engine(batch))", "engine(batch)"), id="an engine that is not trained"),
+        pytest.param(("engine.backward(engine(batch))", "other.backward(engine(batch))"), id="another is trained"),
+        pytest.param(("config=config", "args=args"), id="a file that the command line names"),
+        pytest.param(("engine, _", "config.update(x)\nengine, _"), id="a configuration that something else changes"),
+        pytest.param(("deepspeed.initialize", "mine.initialize"), id="a function of another name"),
+    ],
+)
+def test_an_engine_that_is_not_known_to_train_is_no_recipe(tmp_path: Path, change: tuple[str, str]) -> None:
+    assert files(tmp_path, ENGINE.replace(*change)) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ENGINE, [4, None, None]),
+        (ENGINE.replace("config = c", "config = {}\nother = c"), [4, None, None]),
+        (ENGINE.replace("config[", "if x:\n    config[", 1), [None, None, None]),
+    ],
+)
+def test_a_configuration_that_is_handed_to_an_engine_is_the_recipe(tmp_path: Path, text: str, expected: list[int | None]) -> None:
+    assert sizes(tmp_path, text) == expected
+
+
+def test_a_launch_gives_the_engine_its_batch(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("deepspeed --num_gpus 8 train.py --micro 3 --steps 5\n", encoding="utf-8")
+    (run,) = (run for file in files(tmp_path, ENGINE) for run in file.runs if run.launch is not None)
+    assert [run.geometry.value(name) for name in (Name.MICRO_BATCH_SIZE, Name.GLOBAL_BATCH_SIZE)] == [3, 120]

@@ -36,8 +36,7 @@ def read_launched(program: Program, scopes: Scopes, line: CommandLine) -> Iterat
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return
     found = islice(_calls(scopes, evaluator), MOST_DOCUMENTS)
-    loops = ((LOOP, node, table) for node, table in training_loop(scopes, evaluator))
-    for document, (_, _, table) in _documents(program, scopes, chain(found, loops)):
+    for document, (_, _, table) in _documents(program, scopes, chain(found, _loops(scopes, evaluator))):
         yield document, dict(_given(table, ()))
 
 
@@ -55,7 +54,8 @@ def read_documents(program: Program) -> Iterator[Document]:
     scopes = read_scopes(program.tree)
     evaluator = Evaluator(program, scopes)
     found = [*islice(_calls(scopes, evaluator), MOST_DOCUMENTS), *islice(_dictionaries(scopes, evaluator), MOST_DOCUMENTS)]
-    found += ((LOOP, node, table) for node, table in training_loop(scopes, evaluator))
+    loops = list(_loops(scopes, evaluator))
+    found = [*loops, *(each for each in found if each[0] != DICTIONARY or each[2].start not in {loop[2].start for loop in loops})]
     found += ((FUNCTION, node, table) for node, table in configurations(scopes, evaluator) if _batch().search(" ".join(_keys_of(table, 0))))
     module = _module(program, scopes, evaluator)
     comments = _Comments(program)
@@ -186,6 +186,33 @@ def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
                 for name in names:
                     table = evaluator.with_items(table, name, node, scope, sys.maxsize)
                 yield DICTIONARY, node, table
+
+
+def _loops(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
+    """Yield what a training loop of the program's own goes by: the loader of its batches, or the configuration of DeepSpeed."""
+    yield from ((LOOP, node, table) for node, table in training_loop(scopes, evaluator))
+    yield from islice(_initialized(scopes, evaluator), MOST_DOCUMENTS)
+
+
+def _initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
+    """Yield each configuration of an engine that the program trains, handed to `deepspeed.initialize` by name.
+
+    What makes it may set keys that are not seen.
+    """
+    methods = (call.func.value for call, _ in scopes.called.get("backward", ()) if isinstance(call.func, ast.Attribute))
+    trained = {each.id for each in methods if isinstance(each, ast.Name)}
+    for call, scope in scopes.called.get("initialize", ()):
+        given = next((each.value for each in call.keywords if each.arg in ("config", "config_params")), None)
+        if not isinstance(given, ast.Name) or scopes.qualified(call.func) != "deepspeed.initialize":
+            continue
+        if trained.isdisjoint(scope.named.get(call, ())):
+            continue
+        table, found = evaluator.value(given, scope), scope.find(given.id)
+        if isinstance(table, Lost) and found is not None and len(found[1]) == 1:
+            opened = Table({}, *evaluator.program.span(given), table)
+            table = evaluator.with_items(opened, given.id, given, found[0], given.lineno)
+        if isinstance(table, Table) and _sets_batch(table):
+            yield LOOP, call, table
 
 
 def _module(program: Program, scopes: Scopes, evaluator: Evaluator) -> list[_Found]:
