@@ -77,6 +77,7 @@ def test_one_recipe_is_not_searched_for_garbage(check_loads: set[str]) -> None:
     assert "searches:0" in check_loads
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 does not tell which modules belong to a package without a list of them")
 def test_one_recipe_needs_no_library_but_the_one_that_reads_it(check_loads: set[str]) -> None:
     libraries = _dependencies()
     assert {"PyYAML", "jsonschema", "pytest"} <= set(libraries.values())

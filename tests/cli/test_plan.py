@@ -120,3 +120,19 @@ def test_flags_come_before_the_hardware_of_a_launch(flags: str, gpus: int, repo:
 
 def test_nodes_of_unknown_size_are_asked_for(gbs: Gbs) -> None:
     assert gbs("plan", "--global-batch-size", "64", "--nodes", "8").err == "gbs: gbs plan needs --gpus-per-node N too\n"
+
+
+GRPO = """\
+model_name_or_path: my/model
+dataset_name: my/data
+num_generations: 8
+per_device_train_batch_size: 8
+gradient_accumulation_steps: 4  # 32 prompts per step: GBS 256 on 8 GPUs
+"""
+
+
+def test_a_claim_of_prompts_is_not_the_batch_of_completions(repo: Path, gbs: Gbs) -> None:
+    write(repo, {"grpo.yaml": GRPO})
+    assert gbs("plan", "--from", "grpo.yaml", "--world-size", "4").out.startswith("256 = micro x accumulation x 4 GPUs\n")
+    gbs("lock")
+    assert "claim = 256 }" in (repo / "gbs.lock").read_text()

@@ -22,7 +22,7 @@ STAGES = "[{start: 0, value: 32}, {start: 100, value: 64}, {start: 200, value: 1
 NEMO = """\
 name: megatron_gpt
 trainer: {devices: 8, num_nodes: 1, max_steps: 10}
-model: {micro_batch_size: 2, global_batch_size: 64, rampup_batch_size: [16, 8, 300]}
+model: {micro_batch_size: 2, global_batch_size: 64, rampup_batch_size: [16, 8, 300], optim: {name: fused_adam}}
 """
 
 

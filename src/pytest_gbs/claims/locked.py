@@ -101,9 +101,12 @@ def _below(name: str, by_result: dict[str, Equation], depth: int) -> Iterator[st
 
 
 def _claim(run: Run) -> int | None:
+    """The number that a comment claims, rather one that counts what the batch counts: not 32 prompts of 256 completions."""
     if run.launch is not None:
         return None
-    return next((claim.declaration.value for claim in run.claims if claim.judgement.verified), None)
+    verified = [claim.declaration for claim in run.claims if claim.judgement.verified]
+    alike = [each for each in verified if each.unit in ("", run.framework.unit)]
+    return next((each.value for each in (*alike, *verified)), None)
 
 
 def moved(before: Record, after: Record) -> tuple[Moved, ...]:

@@ -83,7 +83,8 @@ def _whole(nodes: int | None, each: int | None, sizes: Geometry | None) -> int |
 def _claimed(recipe: Run) -> int | None:
     """The global batch size that a comment of the recipe claims: what is meant, whatever the settings give here."""
     claims = (claim.declaration for claim in recipe.claims)
-    return next((d.value for d in claims if d.name == Name.GLOBAL_BATCH_SIZE and d.unit != "tokens"), None)
+    others = {"tokens", "prompts"} - {recipe.framework.unit}
+    return next((d.value for d in claims if d.name == Name.GLOBAL_BATCH_SIZE and d.unit not in others), None)
 
 
 def _parallel(arguments: argparse.Namespace, recipe: Run | None) -> tuple[tuple[str, int], ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.files.globs import path_regex, segments, tokens
 from pytest_gbs.model.limits import MOST_WILD_CHARACTERS, MOST_WILD_PATTERNS
+from pytest_gbs.model.possessive import re
 from pytest_gbs.model.record import NamedTuple
 
 _WILD: Final = frozenset("*?[\\")
