@@ -44,7 +44,7 @@ from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, ShellState, Va
 from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse, whole
 from pytest_gbs.shell.truth import EXPECTED, NO, UNKNOWN, YES, Truth
 from pytest_gbs.shell.values import Expanded, is_longer, one, without_lists
-from pytest_gbs.shell.wrappers import SHELLS, env_assignments, given_script, inner, words_of
+from pytest_gbs.shell.wrappers import SHELLS, container_variables, env_assignments, given_script, inner, is_container, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -1096,9 +1096,26 @@ class Interpreter:
                     self.emit(words, at, variables)
                 return
             self.wrappers = (*self.wrappers, Wrapper(name, words[:start], _place_of(words[:start], at)))
-            words = words[start:]
+            around, words = words, words[start:]
             at = _place_of(words, at)
+            if is_container(around):
+                with self.new_shell(self.container(around[:start], variables)):
+                    self.unwrap(words, {}, None, at)
+                return
         self.stop(f"a command behind more than {DEEPEST_CALL} others", at)
+
+    def container(self, words: Words, variables: dict[str, Word]) -> ShellState:
+        """The state in which a container starts: what the words that run it hand over, and the folder, which is mounted as a rule."""
+        state = ShellState(self.budget)
+        state.folder, state.unlikely, state.arguments = self.state.folder, self.state.unlikely, ()
+        for name, given in container_variables(words).items():
+            own = self.state.variables.get(name)
+            value = given or variables.get(name)
+            if value is not None:
+                state.variables[name] = Variable(value.parts, exported=True)
+            elif own is not None and own.exported:
+                state.variables[name] = own
+        return state
 
     def emit(self, words: Words, at: Location, variables: dict[str, Word]) -> None:
         """Note a command that runs with its environment: the exported variables, and those before the command.

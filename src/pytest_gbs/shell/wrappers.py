@@ -143,6 +143,28 @@ def _takes_value(words: tuple[Word, ...], index: int, prefix: Prefix) -> bool:
     return (known.startswith("--") or len(known) == 2) and not following.startswith("-")
 
 
+def is_container(words: tuple[Word, ...]) -> bool:
+    """Whether `words` run a command in a container that has none of the variables around it."""
+    return name_of(words[0]) in ("docker", "podman") and len(words) > 1 and words[1].text in ("run", "exec")
+
+
+def container_variables(words: tuple[Word, ...]) -> dict[str, Word | None]:
+    """The variables that a container gets (`-e A=b`, `--env A=b`), None for those that it takes from around it (`-e A`)."""
+    found: dict[str, Word | None] = {}
+    for number, word in enumerate(words):
+        known = word.starts_with
+        if known in ("-e", "--env") and number + 1 < len(words):
+            given = words[number + 1]
+        elif known.startswith("--env="):
+            given = word.after(6)
+        else:
+            continue
+        name, equals, _ = given.starts_with.partition("=")
+        if name.isidentifier():
+            found[name] = given.after(len(name) + 1) if equals else None
+    return found
+
+
 def env_assignments(words: tuple[Word, ...]) -> tuple[int, dict[str, Word]]:
     """The index of the command behind `env ... A=b`, and the variables it sets."""
     index, found = inner(words), dict[str, Word]()

@@ -102,6 +102,18 @@ def assignment(document: Document, name: str, node: Node | None, *, default: boo
     return Assignment(name, found._replace(parts=parts))
 
 
+def variables(document: Document, *nodes: Node | None, default: bool = False) -> Iterator[Assignment]:
+    """Yield the variables that mappings of names and values set; `default` is that of `assignment`.
+
+    Raises: Exhausted: there are too many.
+    """
+    found = [entry for node in nodes for entry in entries(node)]
+    if len(found) > MOST_JOB_ITEMS:
+        raise Exhausted(f"more than {MOST_JOB_ITEMS:,} variables")
+    for name, value in found:
+        yield assignment(document, name, value, default=default)
+
+
 def stated(name: str, value: str, size: Quantity, note: str) -> Assignment:
     """A variable that a system sets itself, because of the `size` that a job states; `note` says of what."""
     at = size.at or Location("", 0, 0)

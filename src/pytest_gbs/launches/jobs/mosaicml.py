@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import JobFormat, assignment, child, entries, items, parts, size, stated, text
+from pytest_gbs.launches.jobs._format import JobFormat, assignment, child, items, parts, size, stated, text, variables
 from pytest_gbs.model.command import Assignment, Job, Machines
-from pytest_gbs.model.document import Document, Mapping, Node, Scalar
+from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 
 _PARAMETERS: Final = "/mnt/config/parameters.yaml"
@@ -53,14 +53,12 @@ def _repositories(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def _environment(document: Document, world: Quantity, machines: Machines) -> Iterator[Assignment]:
-    variables = child(document.root, "env_variables")
-    if isinstance(variables, Mapping):
-        named: Iterator[tuple[str, Node | None]] = iter(entries(variables))
-    else:
-        named = ((text(child(each, "key")) or "", child(each, "value")) for each in items(variables))
-    for name, value in named:
-        if name:
-            yield assignment(document, name, value)
+    stated_here = child(document.root, "env_variables")
+    yield from variables(document, stated_here)
+    for each in items(stated_here):
+        name = text(child(each, "key"))
+        if name is not None:
+            yield assignment(document, name, child(each, "value"))
     yield stated("WORLD_SIZE", str(world.value), world, world.key)
     if machines.nodes is not None and machines.gpus_per_node is not None:
         yield stated("NUM_NODES", str(machines.nodes.value), machines.nodes, "compute.nodes")

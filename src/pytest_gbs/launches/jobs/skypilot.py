@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.jobs._format import JobFormat, assignment, child, entries, items, parts, size, stated, text
+from pytest_gbs.launches.jobs._format import JobFormat, child, entries, items, parts, size, stated, text, variables
 from pytest_gbs.model.command import Assignment, Folder, Job, Machines
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Name, Origin, Quantity
-from pytest_gbs.shell.limits import MOST_JOB_ITEMS, Exhausted
 from pytest_gbs.shell.wrappers import words_of
 
 _KEYS: Final = words_of(
@@ -88,11 +87,7 @@ def _mounts(file_mounts: Node | None) -> Iterator[tuple[str, str]]:
 
 
 def _environment(document: Document, task: dict[str, Node], machines: Machines) -> Iterator[Assignment]:
-    variables = (*entries(task.get("envs")), *entries(task.get("secrets")))
-    if len(variables) > MOST_JOB_ITEMS:
-        raise Exhausted(f"more than {MOST_JOB_ITEMS:,} variables")
-    for name, value in variables:
-        yield assignment(document, name, value, default=True)
+    yield from variables(document, task.get("envs"), task.get("secrets"), default=True)
     if machines.nodes is not None:
         count = machines.nodes.value
         yield stated("SKYPILOT_NUM_NODES", str(count), machines.nodes, "num_nodes")
