@@ -265,8 +265,6 @@ def _assumed(resolved: ResolvedLaunch, hardware: dict[str, Size], sizes: dict[st
     for size in _numbers(hardware):
         if _is_left_open(size.at, resolved):
             yield Assumption(Assuming.LEFT_AS_IT_IS, size.name, size.value)
-    if resolved.found.launch.meant:
-        yield Assumption(Assuming.QUOTES)
     if resolved.found.launch.open:
         yield Assumption(Assuming.NOTHING_ADDED)
 
@@ -314,7 +312,7 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) 
     """What file and run rules say of a recipe and its runs."""
     asked = _Asked()
     partial = any(run.launch and run.launch.start and run.launch.start.together for run in runs)
-    own = asked.of(rules.of(Scope.FILE), view) if view is not None else {}
+    own = asked.of((rule for rule in rules.of(Scope.FILE) if _may_concern(rule, view)), view) if view is not None else {}
     started: list[Launched] = []
     for run in runs:
         outcomes = finalise.of_run(merged(asked.of(_concerning(rules, run, partial), run), _of_values_given(asked, rules, run)), run, rules)
@@ -329,6 +327,11 @@ def judge_recipe(runs: tuple[Run, ...], view: FileView | None, rules: Rulebook) 
         own, launched = _compared(compared, own, launched)
     judged = tuple(_judged(runs[0])) if runs and runs[0].launch is None else ()
     return RecipeJudgement(finalise.of_recipe(own, launched, rules), tuple(asked.bugs), judged, tuple(launched))
+
+
+def _may_concern(rule: Rule, view: FileView) -> bool:
+    """Whether a rule about files may have something to say of a recipe."""
+    return not rule.needs or any(getattr(each, rule.needs, ()) for each in (view.document, view.framework))
 
 
 def _concerning(rules: Rulebook, run: Run, partial: bool) -> Iterator[Rule]:

@@ -29,7 +29,7 @@ class Scope:
 
 
 class Needs:
-    """What a run must have for a rule to have anything to say, so that it is not asked, nor loaded, in vain."""
+    """What a run, or a file and its table, must have for a rule to have anything to say, so that it is not asked, nor loaded, in vain."""
 
     CLAIMS: Final = "claims"
     DECLARATIONS: Final = "declarations"
@@ -41,6 +41,8 @@ class Needs:
     CONSTRAINTS: Final = "constraints"
     SWITCHES: Final = "switches"
     REQUIREMENTS: Final = "requirements"
+    DUPLICATES: Final = "duplicates"  # of a recipe: keys that one mapping has twice
+    REMOVALS: Final = "removals"
 
 
 AGREED: Final = frozenset((Needs.POLICIES, Needs.LOCKED, Needs.BASE))
@@ -68,7 +70,7 @@ class Example(NamedTuple):
 class Rule(NamedTuple):
     """One rule. Its module's docstring is its manual page; `bad` fires it, `good` does not, both are executed by tests.
 
-    `needs` is one of `Needs`, for rules about runs; "" if every run is of interest. `about` is one of `About`, or "".
+    `needs` is one of `Needs`, for rules about runs and files; "" if each is of interest. `about` is one of `About`, or "".
 
     The rest says what becomes of what the rule finds; other rules are named, never numbered.
 

@@ -26,7 +26,7 @@ from pytest_gbs.model.fileview import INTERVALS, FileView
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.location import KeyPath, Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 
 CODE = "GBS002"
 
@@ -122,6 +122,7 @@ RULE = Rule(
     code=CODE,
     name="duplicate-key",
     scope=Scope.FILE,
+    needs=Needs.DUPLICATES,
     summary="a batch key is set twice, and one value is dropped",
     bad=(Example((("sft.yaml", _RECIPE),)),),
     good=(Example((("sft.yaml", _RECIPE.replace("gradient_accumulation_steps: 2\n", "")),)),),

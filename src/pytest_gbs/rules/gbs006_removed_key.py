@@ -19,7 +19,7 @@ from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Removal
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 
 CODE = "GBS006"
 
@@ -57,6 +57,7 @@ RULE = Rule(
     code=CODE,
     name="removed-key",
     scope=Scope.FILE,
+    needs=Needs.REMOVALS,
     summary="a batch key that the pinned version of a library has removed",
     bad=(Example((("sft.yaml", _RECIPE.format(key="per_gpu_train_batch_size")), *_PINNED)),),
     good=(
