@@ -45,6 +45,47 @@ def test_a_hardware_comment_that_is_wrong_is_found(comment: str, message: str, t
     assert (finding.code, finding.severity, finding.message) == ("GBS303", "warning", message)
 
 
+_NEMO_RL = """\
+{head}
+grpo: {{num_prompts_per_step: 8, num_generations_per_prompt: 8, max_num_steps: 10}}  {beside}
+policy:
+  train_global_batch_size: 64
+  train_micro_batch_size: 1
+  max_total_sequence_length: 512
+  dtensor_cfg: {{enabled: true, tensor_parallel_size: 1, context_parallel_size: 1}}
+cluster: {{num_nodes: {nodes}, gpus_per_node: {gpus}}}  {key}
+"""
+
+
+def _in_recipe(folder: Path, head: str = "", beside: str = "", key: str = "", nodes: int = 2, gpus: int = 8) -> list[str]:
+    text = _NEMO_RL.format(head=head, beside=beside, key=key, nodes=nodes, gpus=gpus)
+    found = [f for file in checked(folder, {"grpo.yaml": text}).files for f in file.findings]
+    return [f.message for f in found if f.code == "GBS303"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param({"head": "# 2 nodes of 8 GPUs"}, id="the same"),
+        pytest.param({"head": "# 16 GPUs"}, id="the same in all"),
+        pytest.param({"head": "# 8 GPUs"}, id="meant for each node"),
+        pytest.param({"key": "# 2 nodes"}, id="the same beside the key"),
+        pytest.param({"beside": "# 4 nodes"}, id="beside a key of another part"),
+        pytest.param({"head": "# trained on 4 nodes in the paper"}, id="history"),
+        pytest.param({"head": "# a step on 4 nodes takes 30 mins"}, id="a measurement"),
+        pytest.param({"head": "# 4 nodes here\n#\n# 8 nodes there"}, id="several numbers"),
+        pytest.param({"head": "# 4 nodes", "nodes": 1, "gpus": 1}, id="one GPU, as in a template"),
+    ],
+)
+def test_a_hardware_comment_of_a_recipe_is_in_order(written: dict[str, object], tmp_path: Path) -> None:
+    assert _in_recipe(tmp_path, **written) == []  # type: ignore[arg-type]
+
+
+def test_hardware_that_a_recipe_states_in_two_ways_is_found_once(tmp_path: Path) -> None:
+    assert _in_recipe(tmp_path, head="# Trains on 4 nodes of 8 GPUs.") == ["comment says 4 nodes, but the settings have 2 nodes"]
+    assert _in_recipe(tmp_path, key="# 4 nodes") == ["comment says 4 nodes, but the settings have 2 nodes"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

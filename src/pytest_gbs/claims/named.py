@@ -116,7 +116,7 @@ def _hardware(said: Named, recipe: Run, launched: list[Run]) -> Named:
     size = recipe.geometry.get(declaration.name)
     if isinstance(size, Quantity) and size.origin in _STATED:
         has = count(size.value, size.name)
-        holds = declaration.value in (*_of_recipe(recipe, declaration), *_with_environment(recipe, declaration))
+        holds = declaration.value in (*_of_recipe(recipe, declaration), *with_environment(recipe, declaration))
         return said._replace(holds=holds, has=f"the recipe has {has}", fits=has, at=size.at, run=recipe)
     scripts = [run for run in launched if run.launch is not None and run.launch.kind == Kind.SCRIPT]
     given = [(run, values) for run in scripts if (values := tuple(_of_start(run, declaration)))]
@@ -137,7 +137,7 @@ def _meant(declaration: Declaration) -> tuple[str, ...]:
     return (declaration.name, Name.GPUS_PER_NODE) if declaration.ambiguous else (declaration.name,)
 
 
-def _with_environment(run: Run, declaration: Declaration) -> Iterator[int]:
+def with_environment(run: Run, declaration: Declaration) -> Iterator[int]:
     """Yield the nodes in all where those that serve the environment come on top."""
     nodes, more = run.geometry.value(Name.NUM_NODES), run.geometry.value(Name.ENVIRONMENT_NODES)
     if declaration.name == Name.NUM_NODES and nodes is not None and more is not None:

@@ -1,4 +1,4 @@
-"""The comment of a launch script names other hardware than the script starts.
+"""The comment of a launch script names other hardware than the script starts, or that of a recipe other hardware than its keys.
 
 `# 4 GPUs on each of 2 nodes` is above a command that starts four processes in total. A reader of the comment computes with
 eight, and the batch per GPU, the job's size or the next script made from this one go wrong.
@@ -7,23 +7,26 @@ The rule compares what the script's own comments state (nodes, GPUs per node, GP
 the GPUs that the job allocates: GPUs kept for generation are not a contradiction. A number that may be meant for each node or in all
 holds if either reading does.
 
+In a recipe the comment is compared with the keys of the framework itself (`trainer.num_nodes`, `cluster.gpus_per_node`), if it
+heads the file or stands beside a key of the same part; one that states a batch for that hardware is compared by its batch.
+
 What the launcher does: it never reads a comment. The processes that it starts are the world size.
 
 How to fix it: correct the comment, or the launcher's flags or configuration file.
 
-It stays silent if the script has several launches and the comment is not right above one, and if the launcher's
-numbers are not known.
+It stays silent if the script has several launches and the comment is not right above one, if the launcher's numbers are not known,
+and if the keys of a recipe say one GPU, which is what templates have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.arithmetic.wording import count, leaves
+from pytest_gbs.arithmetic.wording import beside, count, leaves
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.launch import Start
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
-from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
+from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
@@ -33,13 +36,49 @@ CODE = "GBS303"
 def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each hardware size that comments of the launching script state and its launcher gives."""
     start = run.launch.start if run.launch is not None else None
-    if start is None:
+    if start is None and run.launch is not None:
         return
     stated = [each for each in run.declarations if each.name in HARDWARE and each.force == Force.STATES]
+    if start is None:
+        yield from _in_recipe(run, [each for each in stated if not each.weak and each.at.source == run.path])
+        return
     for declaration in stated:
         # Two numbers for one size are about several machines: one of them serves, say.
         if len({each.value for each in stated if each.name == declaration.name}) == 1:
             yield from _judge(run, start, declaration)
+
+
+def _in_recipe(run: Run, stated: list[Declaration]) -> Iterator[Outcome]:
+    """Yield an outcome for each size that a comment of a recipe states, but for a batch, and that the recipe's own keys give."""
+    with_batch = {place for each in run.declarations for place in each.condition_places}
+    for declaration in stated:
+        size = run.geometry.get(declaration.name)
+        others = {each.value for each in stated if each.name == declaration.name} - {declaration.value}
+        if declaration.at in with_batch or others or not isinstance(size, Quantity) or run.geometry.value(Name.WORLD_SIZE) == 1:
+            continue
+        if any(leaf.origin != Origin.FILE for leaf in leaves(size)) or not _is_about(declaration, size):
+            continue
+        names = (Name.WORLD_SIZE, Name.GPUS_PER_NODE) if declaration.ambiguous else (declaration.name,)
+        values = [run.geometry.value(name) for name in names]
+        if declaration.value in values or _with_environment(run, declaration):
+            yield Verified(CODE, declaration.at)
+            continue
+        related = tuple(beside(leaves(size), declaration.at))
+        message = f"comment says {count(declaration.value, declaration.name)}, but the settings have {count(size.value, size.name)}"
+        yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", related)
+
+
+def _with_environment(run: Run, declaration: Declaration) -> bool:
+    """Whether the nodes that serve the environment make up the difference."""
+    from pytest_gbs.claims.named import with_environment  # few recipes have any
+
+    return declaration.value in with_environment(run, declaration)
+
+
+def _is_about(declaration: Declaration, size: Quantity) -> bool:
+    """Whether a comment is the head of its file, or stands beside a key of the same part as those that give the size."""
+    beside_key = declaration.at.path
+    return not beside_key or any(leaf.at is not None and leaf.at.path and leaf.at.path[0] == beside_key[0] for leaf in leaves(size))
 
 
 def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome]:
@@ -88,9 +127,9 @@ gradient_accumulation_steps: 4
 RULE = Rule(
     code=CODE,
     name="hardware-comment-disagrees",
-    scope=Scope.LAUNCH,
+    scope=Scope.RUN,
     needs=Needs.DECLARATIONS,
-    summary="a script's comment names other hardware than its launcher starts",
+    summary="a comment names other hardware than its launcher starts, or its recipe has",
     bad=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=8)))),),
     good=(Example((("sft.yaml", _RECIPE), ("run.sh", _SCRIPT.format(gpus=4)))),),
     check=check,
