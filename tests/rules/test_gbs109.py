@@ -29,6 +29,9 @@ def _findings(folder: Path, readme: str, **files: str) -> list[tuple[str, str]]:
         pytest.param("# A\n\nSee `a.yaml`.\n\n# B\n\nGlobal batch size 32.\n", id="another section"),
         pytest.param("See `a.yaml`.\n\nGlobal batch size 32.\n\nOr global batch size 64.\n", id="two batches"),
         pytest.param("We recommend a global batch size of 32 for `a.yaml`.\n", id="advice"),
+        pytest.param("Use a global batch size of 32 for `a.yaml`.\n", id="a request"),
+        pytest.param("Both `a.yaml` and `b.yaml` have a global batch size of 64.\n", id="true of both"),
+        pytest.param("See `a.yaml`, `b.yaml`.\n\n```bash\ntrain.sh\n```\n\nGlobal batch size 32 for both.\n", id="both, behind"),
         pytest.param("`a.yaml` was trained with a global batch size of 32.\n", id="history"),
         pytest.param("In the paper, `a.yaml` has a global batch size of 32.\n", id="a paper"),
         pytest.param("Global batch size 32, see `c.yaml`.\n", id="no such recipe"),
@@ -48,6 +51,14 @@ def test_it_stays_silent(readme: str, tmp_path: Path) -> None:
     ("readme", "found"),
     [
         pytest.param("Global batch size 32, see `a.yaml`.\n", [("GBS109", "document says 32, but a.yaml gives 64")], id="a sentence"),
+        pytest.param(
+            "We use a global batch size of 32, see `a.yaml`.\n", [("GBS109", "document says 32, but a.yaml gives 64")], id="we use"
+        ),
+        pytest.param(
+            "See `a.yaml` and `b.yaml`.\n\nBoth have a global batch size of 32.\n",
+            [("GBS109", f"document says 32, but {name}.yaml gives 64") for name in "ab"],
+            id="both",
+        ),
         pytest.param(
             "| Recipe | Nodes | GBS |\n|---|---|---|\n| a.yaml | 4 | 32 |\n| b.yaml | 4 | 64 |\n",
             [("GBS109", "document says 32, but a.yaml gives 64")],

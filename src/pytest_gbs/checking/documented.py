@@ -1,7 +1,8 @@
 """What documents state about the recipes and launches of a repository: each statement with what it is certainly about.
 
-A statement is about the recipe or launch that its own paragraph names, else about the only one of its section. What has several
-candidates there, or only candidates elsewhere in the document, is kept for `gbs show` and judges nothing.
+A statement is about the recipe or launch that its own paragraph names, else about the only one of its section; one that starts with
+"Both" is about each of two. What has several candidates there, or only candidates elsewhere in the document, is kept for `gbs show` and
+judges nothing.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ class _Document:
                     subjects = _merged((*named, *(each for each in subjects if each.recipe in recipes)))
                 elif paragraph.row:
                     continue
-                certain = len(subjects) == 1
                 for declaration in paragraph.declarations:
+                    certain = len(subjects) == 1 or (len(subjects) == 2 and declaration.text.lower().startswith("both "))
                     each = declaration if certain and _judges(declaration, values) else declaration._replace(force=Force.OTHER)
                     yield from ((subject, each) for subject in subjects or around)
 

@@ -63,7 +63,7 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
         return Force.OTHER
     if _says(around, _HISTORY) or _says(before, _HISTORY_BEFORE):
         return Force.HISTORY
-    if _says(around, _ADVISES) or _bounds(statement, at) or _says(before, _ADVISES_BEFORE) or _is_request(before):
+    if _says(around, _ADVISES) or _bounds(statement, at) or _says(_told(before), _ADVISES_BEFORE) or _is_request(before):
         return Force.ADVISES
     if _says(before, _CONDITIONAL) and (not conditional or _says(before, _INSTRUCTS)):
         return Force.ADVISES
@@ -105,6 +105,11 @@ def _bounds(statement: Statement, at: int) -> bool:
     if before.endswith((">=", "<=", "≥", "≤")) or (before.endswith((">", "<")) and before[-2:] not in ("->", "=>")):
         return True
     return statement.lower.rstrip().endswith("?")
+
+
+def _told(before: str) -> str:
+    """What stands in front without "we use", which tells what is; "use" by itself asks for something."""
+    return before.replace(" we use ", " we ")
 
 
 def _is_request(before: str) -> bool:
