@@ -1,15 +1,15 @@
-"""Trainers with few keys: mistral-finetune, EasyLM, nanochat, and the Trainer's arguments in a section of somebody's file."""
+"""Trainers with few keys: mistral-finetune, EasyLM, nanochat, VLM-R1, and the Trainer's arguments in a section of somebody's file."""
 
 from __future__ import annotations
 
 import pytest
 
 from pytest_gbs.frameworks import recognise
-from pytest_gbs.model.outcome import Finding, Verified
+from pytest_gbs.model.outcome import Finding, Undetermined, Verified
 from pytest_gbs.model.program import Program
 from pytest_gbs.model.quantity import Name
 
-from .building import document, sizes, title
+from .building import document, outcomes, sizes, title
 
 MISTRAL = "data: {instruct_data: a.jsonl}\nmodel_id_or_path: my/model\nrun_dir: out\nseq_len: 8192\n"
 EASY = "train_dataset: {type: %s, json_dataset: {batch_size: 2048, seq_length: 2048}}\n"
@@ -55,9 +55,39 @@ def test_batches_follow_from_few_keys(text: str, world: int, expected: int | Non
 # scripts/base_train.py: 32 rows x 2,048 tokens x 8 GPUs = 524,288 tokens.
 @pytest.mark.parametrize(
     ("device", "total", "expected"),
-    [(32, 524288, [Verified]), (16, 524288, [Verified]), (32, -1, []), (32, 500000, [Finding]), (48, 524288, [Finding])],
+    [
+        pytest.param(32, 524288, [Verified], id="one micro batch"),
+        pytest.param(16, 524288, [Verified], id="two"),
+        pytest.param(32, -1, [Undetermined], id="found from the model"),
+        pytest.param(32, 500000, [Finding], id="not whole"),
+        pytest.param(48, 524288, [Finding], id="nor is this"),
+    ],
 )
 def test_nanochat_holds_whole_micro_batches(device: int, total: int, expected: list[type]) -> None:
     found = recognise(document(NANO % (device, total)), Program("scripts/base_train", alone=True))
-    assert found is not None
-    assert (found.title, found.unit) == ("nanochat (pretraining)", "tokens")
+    assert (found and found.title, found and found.unit) == ("nanochat (pretraining)", "tokens")
+    text = NANO % (device, total) + "window_pattern: L\n"
+    assert [type(outcome) for outcome in outcomes("GBS202", text, world_size=8)] == expected
+
+
+VLM = "per_device_train_batch_size: {micro}\ngradient_accumulation_steps: 2\nnum_generations: 8\ndata_file_paths: a\nimage_folders: a\n"
+
+
+# run_scripts/run_grpo_rec.sh: 8 x 2 x 8 = 128 completions, 16 prompts; a micro batch of all ranks has 64, eight groups.
+def test_vlm_r1_counts_completions() -> None:
+    assert title(VLM.format(micro=8)) == "VLM-R1"
+    stated = sizes(VLM.format(micro=8), world_size=8)
+    assert (stated.global_batch_size, stated.value(Name.GENERATION_BATCH_SIZE), stated.value(Name.PROMPTS_PER_STEP)) == (128, 64, 16)
+
+
+@pytest.mark.parametrize(("micro", "world", "expected"), [(8, 1, [Verified]), (1, 8, [Verified]), (3, 4, [Finding]), (1, 4, [Finding])])
+def test_vlm_r1_needs_whole_groups(micro: int, world: int, expected: list[type]) -> None:
+    assert [type(outcome) for outcome in outcomes("GBS205", VLM.format(micro=micro), world_size=world)] == expected
+
+
+@pytest.mark.parametrize("program", ["llava/train/train_mem", "tinyllava/train/train", "src/open_r1/train", "llava/serve/cli"])
+def test_programs_of_others_hand_their_arguments_to_the_trainer(program: str) -> None:
+    found = recognise(
+        document("per_device_train_batch_size: 4\nlearning_rate: 1.0e-5\nvision_tower: my/tower\n"), Program(program, alone=True)
+    )
+    assert (found.name if found else None) == ("transformers" if "llava/train" in program else None)

@@ -53,6 +53,34 @@ def test_overrides_of_a_configuration_that_is_not_there_are_not_judged(tmp_path:
     assert (codes(report), batches(report)) == ([], [])
 
 
+PACKAGED = """\
+import hydra
+from {package}.trainer import Trainer
+
+@hydra.main(config_path="pkg://{package}.trainer.config", config_name="{package}")
+def main(config):
+    Trainer(config).train()
+"""
+ROLLOUT = "data.train_batch_size=64 actor_rollout_ref.rollout.n=8 trainer.nnodes=1 trainer.n_gpus_per_node=8"
+
+
+# The configuration lies in a package: what the command line leaves out is unknown, and 64 prompts x 8 completions are not.
+@pytest.mark.parametrize(
+    ("package", "words", "expected"),
+    [
+        ("mine", f"{ROLLOUT} actor_rollout_ref.actor.ppo_mini_batch_size=64", []),
+        ("rllm", ROLLOUT, []),
+        ("rllm", f"{ROLLOUT} actor_rollout_ref.actor.ppo_mini_batch_size=64", [512]),
+        ("rllm", "actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.rollout.mode=async", [None]),
+    ],
+)
+def test_overrides_of_a_configuration_in_a_package_say_what_they_say(
+    package: str, words: str, expected: list[int | None], tmp_path: Path
+) -> None:
+    report = checked(tmp_path, {"train.py": PACKAGED.format(package=package), "run.sh": f"python3 -m train {words}\n"})
+    assert (codes(report), batches(report)) == ([], expected)
+
+
 BASE = "trainer: {devices: 8, num_nodes: 1}\nmodel: {global_batch_size: 12, micro_batch_size: 1}\n"
 
 

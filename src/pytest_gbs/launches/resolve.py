@@ -40,6 +40,8 @@ _COMMON_UNITS: Final = ("samples", "pairs")
 _OPERATORS: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv}
 # nemo/core/classes/modelPT.py:46, nemo/core/config/hydra_runner.py:48-51 (NeMo 2.0).
 _OF_NEMO: Final[Resolvers] = {"multiply": operator.mul, "sum": operator.add}
+# The start of a Hydra path that names a package.
+_PACKAGED: Final = "pkg://"
 _STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
 
 
@@ -395,7 +397,7 @@ class LaunchResolver:
         if not isinstance(source, Source) or "hydra" not in source.text:
             return None
         match = _hydra_main().search(source.text)
-        if match is None:
+        if match is None or _PACKAGED in match.group(1):
             return None
         given = dict(_named(match.group(1)))
         for name, value in _hydra_flags(words):
@@ -409,6 +411,12 @@ class LaunchResolver:
         """Whether the program of a launch composes a configuration that is not in the tree."""
         where = self._main(found.program, found.start.program) if found.program is not None else None
         return where is not None and isinstance(self._tree.read("/".join(filter(None, where)) + ".yaml"), Unreadable)
+
+    def _is_packaged(self, found: FoundLaunch) -> bool:
+        """Whether the program of a launch composes a configuration of a package, which is not in the tree."""
+        source = self._tree.read(found.program) if found.program is not None else None
+        match = _hydra_main().search(source.text) if isinstance(source, Source) and _PACKAGED in source.text else None
+        return match is not None and _PACKAGED in match.group(1)
 
     def _opened(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What the program's own file makes of the command line, if it sets up a single trainer by itself."""
@@ -457,7 +465,7 @@ class LaunchResolver:
                 framework = _as_program_has_it(framework, file) if file is not None else framework
                 if framework is None or _splits_otherwise(framework, given):
                     return None
-                if next(_hydra_flags(found.start.program), None) is not None:
+                if next(_hydra_flags(found.start.program), None) is not None or self._is_packaged(found):
                     framework = of_a_part(framework)  # the rest is in a configuration elsewhere
                 if framework.loader != Loader.PYYAML:
                     composed = with_settings(None, path, given, style, framework.loader)
@@ -538,7 +546,7 @@ def _bare(framework: Framework) -> Framework | None:
     return bare._replace(reserves=None, shares=None, derive=None, settle=None)
 
 
-_FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS)
+_FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.PROMPTS_PER_STEP)
 
 
 def _takes(framework: Framework, style: str) -> bool:
