@@ -115,6 +115,14 @@ def test_pods_of_a_job(tmp_path: Path, kind: str, spec: str, batch: int | None) 
     assert batches(checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": of_kind(kind, spec)})) == [batch]
 
 
+@pytest.mark.parametrize(("nodes", "processes", "found"), [(1, 8, ["GBS304"]), (4, 2, []), (4, 8, [])])
+def test_a_pod_may_be_one_of_several(tmp_path: Path, nodes: int, processes: int, found: list[str]) -> None:
+    words = f"command: [torchrun, --nnodes={nodes}, --nproc_per_node={processes}, -m, trl.scripts.sft, --config, sft.yaml]"
+    report = checked(tmp_path, {"sft.yaml": RECIPE, "job.yaml": container(words, 4)})
+    assert batches(report) == [16 * nodes * processes]
+    assert codes(report) == found
+
+
 def test_each_document_is_a_job_and_places_are_those_of_the_file(tmp_path: Path) -> None:
     small = container("command: [torchrun, --nproc_per_node=8, -m, trl.scripts.sft, --config, sft.yaml]", 4)
     text = f"{of_kind('Job', f'{{template: {{spec: {POD}}}}}')}---\n{small}"

@@ -87,6 +87,13 @@ def test_launchers_count_the_gpus_of_the_only_node(tmp_path: Path, command: str,
     assert batches(found) == [batch]
 
 
+@pytest.mark.parametrize(("nodes", "assumed"), [("num_nodes: 1\n", []), ("", ["SKYPILOT_NUM_NODES"])])
+def test_a_number_of_nodes_that_is_not_stated_is_assumed(tmp_path: Path, nodes: str, assumed: list[str]) -> None:
+    (run,) = launched(checked(tmp_path, {"sft.yaml": WITHOUT_CLAIM, "task.yaml": task("H100:8", nodes)}))
+    assert run.geometry.global_batch_size == 128
+    assert [assumption.name for assumption in run.assumptions] == assumed
+
+
 def test_one_process_on_one_gpu_is_the_world(tmp_path: Path) -> None:
     run = "run: python -m trl.scripts.sft --config sft.yaml\n"
     assert batches(checked(tmp_path, {"sft.yaml": WITHOUT_CLAIM, "task.yaml": task("A100:1", run=run)})) == [16]

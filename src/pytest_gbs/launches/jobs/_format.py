@@ -115,9 +115,12 @@ def variables(document: Document, *nodes: Node | None, default: bool = False) ->
 
 
 def stated(name: str, value: str, size: Quantity, note: str) -> Assignment:
-    """A variable that a system sets itself, because of the `size` that a job states; `note` says of what."""
-    at = size.at or Location("", 0, 0)
-    part = Part(value, at, at, name, note=note)
+    """A variable that a system sets itself, because of the `size` that a job states; `note` says of what.
+
+    A size that the job leaves to the system's default can be set otherwise when the job is submitted.
+    """
+    at, default = size.at or Location("", 0, 0), size.origin == Origin.DEFAULT
+    part = Part(value, at, at, name, default, note="" if default else note)
     return Assignment(name, Word(value, value, at, (part,)))
 
 

@@ -142,7 +142,17 @@ def _tasks(stated: dict[str, Value]) -> int | None:
 def within(start: Start, command: Command, surroundings: Surroundings) -> Start:
     """`start` with the GPUs of the job around it, and a problem where it starts more processes than there are GPUs."""
     gpus = allocated(command, surroundings)
-    return start._replace(allocated=gpus, problems=(*start.problems, *_too_many(start, gpus))) if gpus is not None else start
+    if gpus is None or _is_part(start, command):
+        return start
+    return start._replace(allocated=gpus, problems=(*start.problems, *_too_many(start, gpus)))
+
+
+def _is_part(start: Start, command: Command) -> bool:
+    """Whether a launch counts on more nodes than the job of a file has, so that other jobs bring the rest: a Pod for each rank, say."""
+    nodes = command.machines.nodes if command.machines is not None else None
+    return nodes is not None and any(
+        isinstance(size, Quantity) and size.name == Name.NUM_NODES and size.value > nodes.value for size in start.sizes
+    )
 
 
 def _too_many(start: Start, gpus: Quantity) -> Iterator[Problem]:
