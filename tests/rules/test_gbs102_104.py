@@ -20,6 +20,8 @@ from tests.rules.claimed import checked, recipe
         pytest.param(recipe(4, 2, trailing="effective batch = micro batch x accumulation x GPUs"), id="names only"),
         pytest.param(recipe(4, 2, trailing="GBS 64 (8 x 4 x 2 = 64)"), id="a true sum in a bracket"),
         pytest.param(recipe(4, 2, trailing="GBS 64 (8 x 4 x 2 = 512 GB of memory)"), id="another number behind a bracket"),
+        pytest.param(recipe(8, 1, header="8 GPUs", trailing="global batch size = 8 x 8 = 64"), id="an accumulation of 1 is left out"),
+        pytest.param(recipe(16, 1, header="4 GPUs", trailing="global batch size = 16 x 4 = 64"), id="micro batch and GPUs"),
         # Two factors were traded for each other: the product is what counts.
         pytest.param(recipe(8, 1, trailing="8 GPUs * micro_batch=4 * grad_accum=2 -> effective batch 64"), id="two traded factors"),
     ],

@@ -10,7 +10,7 @@ from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import amounts, called, count, leaves, listing, product, short, symbolic_text
 from pytest_gbs.frameworks.conditions import holds
-from pytest_gbs.model.declaration import Declaration, Factor, without_partners
+from pytest_gbs.model.declaration import Declaration, Factor, StatedArithmetic, without_partners
 from pytest_gbs.model.equation import Enforcement, Rounding
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import Location
@@ -276,6 +276,8 @@ def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -
     """The one factor without a partner among the settings and the hardware, with the one setting left over."""
     stated = declaration.sum
     assert stated is not None
+    if _leaves_out_ones(run, stated, known):
+        return []
     wanted = dict(known)
     for name in (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE):
         size = run.geometry.get(name)
@@ -288,6 +290,14 @@ def _left_over(run: Run, declaration: Declaration, known: dict[str, Quantity]) -
     if len(factors) != 1 or sizes[lonely[0]].name not in SETTINGS:
         return []
     return [(factors[0], sizes[lonely[0]])]
+
+
+def _leaves_out_ones(run: Run, stated: StatedArithmetic, known: dict[str, Quantity]) -> bool:
+    """Whether the factors are the settings and the ranks without those that are 1: `64 x 8` for 64 x 1 accumulation x 8 ranks."""
+    factors = sorted(factor.value for factor in stated.factors if factor.value != 1)
+    ranks = (run.geometry.get(name) for name in (Name.WORLD_SIZE, Name.DATA_PARALLEL_SIZE))
+    settings = [size.value for size in known.values()]
+    return any(isinstance(each, Quantity) and sorted(v for v in (*settings, each.value) if v != 1) == factors for each in ranks)
 
 
 def _stale_factor_finding(run: Run, declaration: Declaration, readings: tuple[Reading, ...], factor: Factor, setting: Quantity) -> Finding:

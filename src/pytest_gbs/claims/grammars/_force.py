@@ -23,6 +23,7 @@ def _phrases(text: str) -> tuple[str, ...]:
 # In front of the number: they take it back.
 _OTHER_BEFORE: Final = _phrases(
     "_not_ n_t_ _never_ _instead_ _rather_ _than_ _unlike_ _without_ _vs_ _versus_ _compared_ _no_longer_ _matching_ _derived_from_"
+    " _down_from_the_ _up_from_the_ _scaled_from_the_"
 )
 # In front of the number: they put it off, or bound it.
 _ADVISES_BEFORE: Final = _phrases(
@@ -33,12 +34,12 @@ _ADVISES_BEFORE: Final = _phrases(
 # Anywhere in the statement.
 _ADVISES: Final = _phrases(
     "_best_results_ _recommend _suggest _at_least_ _at_most_ _minimum_ _ideal _lower_bound_ _upper_bound_ _depending_ _estimate _suitable_"
-    " _compatible_"
+    " _compatible_ _either_"
 )
 _HISTORY: Final = _phrases(
     "_paper_ _original _previously_ _formerly_ _used_to_be_ _in_the_report_ _was_trained_ _were_trained_ _been_trained_"
 )
-_HISTORY_BEFORE: Final = _phrases("_trained_ _published_ _till_ _until_ _was_ _were_")
+_HISTORY_BEFORE: Final = _phrases("_trained_ _published_ _reference_ _till_ _until_ _was_ _were_")
 _OTHER: Final = _phrases("_yaml_ _yml_ _other_recipe _other_config _sibling_ _lm_loss_")
 _CONDITIONAL: Final = _phrases("_if_ _when_ _unless_")
 # Behind a condition: what to do then, which says nothing of the recipe as it is.
@@ -64,6 +65,8 @@ def batch_force(statement: Statement, at: int, conditional: bool) -> str:
     if _says(around, _HISTORY) or _says(before, _HISTORY_BEFORE):
         return Force.HISTORY
     if _says(around, _ADVISES) or _bounds(statement, at) or _says(_told(before), _ADVISES_BEFORE) or _is_request(before):
+        return Force.ADVISES
+    if _alternative().match(statement.lower):
         return Force.ADVISES
     if _says(before, _CONDITIONAL) and (not conditional or _says(before, _INSTRUCTS)):
         return Force.ADVISES
@@ -115,6 +118,12 @@ def _told(before: str) -> str:
 def _is_request(before: str) -> bool:
     """Whether "keep" asks for something: `keep the batch at 128`; "to keep it at 128" says what is."""
     return " keep " in before.replace(" to keep ", " ")
+
+
+@cache
+def _alternative() -> re.Pattern[str]:
+    """The letter of one alternative of several: `(a) with GBS 16`."""
+    return re.compile(r"[\s#*-]*\(?[a-h]\)\s")
 
 
 def _is_of_something_else(statement: Statement, around: str, start: int, stop: int) -> bool:
