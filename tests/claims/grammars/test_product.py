@@ -229,3 +229,23 @@ def test_an_accumulation_worked_out_states_the_batch_that_is_divided(text: str, 
     found = batch(text)
     assert found.sum is not None
     assert (found.value, found.sum.value) == (stated, given)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DP = GPUs / (tp*pp) = 512 / (2*4) = 64",
+        "GA = GBS / (world*lbs) = 64",
+        "steps = rows / (gpus*bs) = 8192 / (32*4) = 64",
+        "GA = GBS / lbs = 8192 / 4 = 2048",
+    ],
+)
+def test_other_quotients_behind_names_are_no_batch(text: str) -> None:
+    assert batches(text) == []
+
+
+def test_an_accumulation_worked_out_behind_names_states_the_batch() -> None:
+    found = batch("GA = GBS / (world*lbs) = 8192 / (32*4) = 64")
+    assert (found.value, found.conditions) == (8192, (("gradient_accumulation_steps", 64),))
+    assert found.sum is not None
+    assert found.sum.value == 8192

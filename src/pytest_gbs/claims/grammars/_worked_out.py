@@ -13,9 +13,9 @@ from pytest_gbs.claims.grammars._formula import Result, StatedFormula, formulas
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
-from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at
+from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at, name_at
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, text_at
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Factor, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
@@ -23,6 +23,7 @@ from pytest_gbs.model.quantity import PARALLEL, RANKS, Name
 
 _GRAMMAR: Final = "product"
 _CONDITIONS: Final = frozenset((*RANKS, *PARALLEL))
+_FAR: Final = 16  # so many words in front of arithmetic may be its names
 _SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
 
 
@@ -52,7 +53,8 @@ def _divided(passage: Passage, product: Product) -> Declaration | None:
     """The batch of which an accumulation is worked out: `GA = 8192 / (32*4) = 64`; None unless all operands have numbers."""
     batch, at = product.factors[0], product.stop + 1
     result = count_at(passage.tokens, at) if text_at(passage.tokens, product.stop) == "=" else None
-    if batch.name != Name.GRADIENT_ACCUMULATION_STEPS or batch.at == product.first or len(product.factors) > 1 or len(product.divisors) < 2:
+    named = batch.name == Name.GRADIENT_ACCUMULATION_STEPS and batch.at != product.first
+    if len(product.factors) > 1 or len(product.divisors) < 2 or not (named or _is_accumulation(passage, product)):
         return None
     number = count_at(passage.tokens, batch.at)
     if result is None or number is None or any(divisor.value is None for divisor in product.divisors):
@@ -68,6 +70,17 @@ def _divided(passage: Passage, product: Product) -> Declaration | None:
     factors = tuple(_factor(passage, operand) for operand in operands)
     where = passage.span(product.first, at + 1)
     return found._replace(sum=StatedArithmetic(factors, (), number.value, number.holds, value, where))
+
+
+def _is_accumulation(passage: Passage, product: Product) -> bool:
+    """Whether numbers stand behind the accumulation and a formula of names: `GA = GBS / (world*lbs) = 8192 / (32*4) = 64`."""
+    tokens, first = passage.tokens, product.first
+    if product.factors[0].name or text_at(tokens, first - 1) != "=":
+        return False
+    start = next((i for i in range(first - 2, max(-1, first - _FAR), -1) if tokens[i].text == "="), 0)
+    named = next((named for i in range(max(0, start - 3), start) if (named := name_at(tokens, i)) and named.stop == start), None)
+    without_number = all(token.kind != NUMBER for token in tokens[start : first - 1])
+    return named is not None and named.name == Name.GRADIENT_ACCUMULATION_STEPS and without_number
 
 
 def _on_nodes(passage: Passage, product: Product) -> Product:
