@@ -275,8 +275,27 @@ class Scripts:
     def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:
         """The path of the Python file that runs, where the tree has it."""
         if program[0].text == "-m" and len(program) > 1 and program[1].text:
-            return self._existing(Folder(program[1].text.replace(".", "/") + ".py"), command, script)
+            return self._module(program[1].text.replace(".", "/"), command, script)
         return self.find(program[0], command, script) if (program[0].text or "").endswith(".py") else None
+
+    def _module(self, name: str, command: Command, script: Script) -> str | None:
+        """The file of a module that runs: from where the command runs, or the only one of its name, as an installed package has it."""
+        for path in (f"{name}.py", f"{name}/__main__.py"):
+            found = self._existing(Folder(path), command, script)
+            if found is not None:
+                return found
+            others = [each for each in self._of_name(path.rpartition("/")[2]) if each.endswith(f"/{path}")] if "/" in name else []
+            if len(others) == 1:
+                return others[0]
+        return None
+
+    def _of_name(self, name: str) -> list[str]:
+        """The files of the tree that are called `name`."""
+        if self._by_name is None:
+            self._by_name = defaultdict(list)
+            for path in self._all:
+                self._by_name[path.rpartition("/")[2]].append(path)
+        return self._by_name.get(name, [])
 
     def _candidates(self, word: Word) -> Iterator[str]:
         """Yield the files that a path with variables in it may name."""
@@ -338,12 +357,8 @@ class Scripts:
         name = folder.path or ""
         if "." in name.rpartition("/")[2] or not name or name.startswith("-") or "/" not in name:
             return None
-        if self._by_name is None:
-            self._by_name = defaultdict(list)
-            for path in self._all:
-                self._by_name[path.rpartition("/")[2]].append(path)
         ending = f"/{name}.yaml"
-        found = [path for path in self._by_name[ending.rpartition("/")[2]] if path.endswith(ending)]
+        found = [path for path in self._of_name(ending.rpartition("/")[2]) if path.endswith(ending)]
         return found[0] if len(found) == 1 else self._existing(Folder(f"{name}.yaml"), command, script)
 
     @property

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
-from pytest_gbs.model.location import Source, upwards
+from pytest_gbs.model.location import Source, Unreadable, upwards
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.python import read_tree
+from pytest_gbs.readers.python import read_class, read_parsed, read_tree
 
 # Modules whose parsers of arguments have nothing to do with a framework, and parsers of frameworks.
 _PARSERS: Final = frozenset(
     ("argparse", "fire", "click", "typer", "tyro", "absl", "simple_parsing", "jsonargparse", "docopt", "configargparse")
 )
+# Packages whose classes of arguments are read by trainers of their own: a table says what a batch is to them.
+_WITH_TRAINERS: Final = ("trl",)
 _OF_FRAMEWORKS: Final = ("HfArgumentParser", "TrlParser", "H4ArgumentParser", "ArgumentParserPlus")
 
 
@@ -78,15 +80,57 @@ def _fields(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
             )
 
 
+def read_arguments(source: Source, read: Callable[[str], Source | Unreadable]) -> PythonFile | None:
+    """The classes into which a program parses its command line, with those that they are made from in other files of its tree.
+
+    None if it parses into no class that it imports, or if a parser of its own does. `read` gives a file of the tree.
+    """
+    pending = [(source, name) for name in read_parsed(source)]
+    found: set[tuple[str, str]] = set()
+    names: set[str] = set()
+    fields: frozenset[str] = frozenset()
+    while pending and len(found) < MOST_IMPORTED_PATHS:
+        file, name = pending.pop()
+        if (file.path, name) in found:
+            continue
+        found.add((file.path, name))
+        module, _, last = name.rpartition(".")
+        if module:
+            names.add(name)
+            if module.partition(".")[0] in _WITH_TRAINERS:
+                continue
+            files = (read(path) for path in _module_paths(module, file.path))
+            inner = next((each for each in files if isinstance(each, Source)), None)
+            pending += [(inner, last)] if inner is not None else []
+        else:
+            above, own = read_class(file, name)
+            fields |= own
+            pending += [(file, each) for each in above]
+    return PythonFile(frozenset(names), fields, False, False) if names else None
+
+
+def _module_paths(module: str, path: str) -> Iterator[str]:
+    """Yield the paths at which the module that the file at `path` imports may be in its tree."""
+    inner = module.lstrip(".").replace(".", "/")
+    for base in _folders(module, path):
+        for each in (f"{inner}.py", f"{inner}/__init__.py") if inner else ("__init__.py",):
+            yield f"{base}/{each}".lstrip("/")
+
+
+def _folders(name: str, path: str) -> list[str]:
+    """The folders in which what the file at `path` imports as `name` may be: above it, or the one that its dots say."""
+    folder = path.rpartition("/")[0]
+    level = len(name) - len(name.lstrip("."))
+    above = [folder, *islice(upwards(folder), 1, None), ""]
+    return above[level - 1 : level] if level else above
+
+
 def imported_paths(file: PythonFile, path: str) -> tuple[str, ...]:
     """The paths at which the modules that `file`, at `path`, imports may be in its tree: beside it, and below folders above it."""
-    folder = path.rpartition("/")[0]
     found: list[str] = []
     for name in sorted(file.imports):
         inner = name.lstrip(".").replace(".", "/")
-        level = len(name) - len(name.lstrip("."))
-        above = [folder, *islice(upwards(folder), 1, None), ""]
-        for base in above[level - 1 : level] if level else above:
+        for base in _folders(name, path):
             for each in (inner, inner.rpartition("/")[0]):
                 found += [f"{base}/{each}.py".lstrip("/")] if each else []
     return tuple(dict.fromkeys(found))[:MOST_IMPORTED_PATHS]

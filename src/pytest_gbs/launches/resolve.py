@@ -23,7 +23,7 @@ from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProble
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
-from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_imports
+from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_arguments, read_imports
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
@@ -477,8 +477,11 @@ class LaunchResolver:
         yield Program(_program_name(found), alone=True), None
         source = self._tree.read(found.program) if found.program is not None else None
         file = read_imports(source) if isinstance(source, Source) else None
-        if file is None or found.program is None:
+        if file is None or not isinstance(source, Source) or found.program is None:
             return
+        parsed = read_arguments(source, self._tree.read)
+        if parsed is not None:
+            yield Program("", parsed.imports, alone=True), parsed
         yield Program("", file.imports, alone=True), file
         if file.thin:
             for path in imported_paths(file, found.program):

@@ -9,6 +9,7 @@ from pytest_gbs.model.document import Document
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
+from pytest_gbs.readers.python.arguments import bases, parsed_classes
 from pytest_gbs.readers.python.documents import document_of_comments, read_documents, read_launched
 from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.schedules import schedules
@@ -42,6 +43,18 @@ def read_tree(source: Source) -> ast.Module | None:
     """The syntax tree of a Python file; None if Python's parser refuses it."""
     program = _program(source)
     return None if program is None else program.tree
+
+
+def read_parsed(source: Source) -> tuple[str, ...]:
+    """The names, as imported, of the classes into which a Python file parses its command line with a parser of transformers or TRL."""
+    program = _program(source)
+    return () if program is None else tuple(parsed_classes(_scopes(program.tree)))
+
+
+def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """What the class `name` of a Python file is made from, or imported as, and the fields to which it gives a value of its own."""
+    program = _program(source)
+    return ((), frozenset()) if program is None else bases(_scopes(program.tree), name)
 
 
 @lru_cache(2)
