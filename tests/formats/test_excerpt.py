@@ -8,6 +8,7 @@ from pytest_gbs.formats import Options
 from pytest_gbs.formats._excerpt import excerpt
 from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
+from pytest_gbs.formats.text import render_finding
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Finding, Related, Severity
 from pytest_gbs.model.report import Report
@@ -93,3 +94,16 @@ def test_a_value_of_thousands_of_digits_is_cut() -> None:
     shown = lines("a: " + "9" * 5000 + "\n", "9" * 5000)
     assert all(len(line) <= 125 for line in shown)
     assert shown[1].count("━") >= 40
+
+
+@pytest.mark.parametrize("columns", [80, 60, 20])
+def test_a_narrow_terminal_gets_shorter_lines(columns: int) -> None:
+    text = "a: " + "x " * 30 + "12 " + "y " * 30 + "\n"
+    place = Location("a.yaml", text.index("12"), text.index("12") + 2)
+    found = Finding("GBS101", "word " * 30, Severity.ERROR, place, "here")
+    report = Report((), {"a.yaml": Source("a.yaml", text)}, {})
+    shown = render_finding(found, report, Options(columns=columns)).splitlines()
+    assert max(map(len, shown[1:])) <= max(columns, 60)
+    line, below = shown[-2:]
+    assert line.index("12") == below.index("━")
+    assert render_finding(found, report, Options(columns=200)) == render_finding(found, report)

@@ -36,6 +36,7 @@ def options(arguments: argparse.Namespace, root: str, folder: str) -> Options:
     return Options(
         color=_color(arguments),
         links=_links(arguments),
+        columns=_columns(arguments),
         ascii=not arguments.output_file and not _can_frame(),
         verbosity=arguments.verbose - arguments.quiet,
         root=slashed(root),
@@ -66,6 +67,14 @@ def _links(arguments: argparse.Namespace) -> bool:
     version = known("VTE_VERSION", "")
     is_known = known("TERM_PROGRAM") in _LINKED or known("TERM") in _LINKED_TERMS or any(map(known, _LINKING))
     return is_known or (version.isdecimal() and int(version) >= _VTE)
+
+
+def _columns(arguments: argparse.Namespace) -> int:
+    """The columns of the terminal that standard output is, or 0 if it is none."""
+    try:
+        return 0 if arguments.output_file or not sys.stdout.isatty() else os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return 0
 
 
 def _can_frame() -> bool:

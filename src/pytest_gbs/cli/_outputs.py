@@ -51,6 +51,6 @@ def write_outputs(wanted: tuple[Output, ...], render: Callable[[Format, Options]
     Raises:
         UsageError: one can't be written.
     """
-    plain = options(arguments, asked.root, asked.folder)._replace(color=False, links=False, ascii=False)
+    plain = options(arguments, asked.root, asked.folder)._replace(color=False, links=False, ascii=False, columns=0)
     for output, text in [(output, render(output.form, plain)) for output in wanted]:
         write_out(output.file, neutralize(text, commands=output.form.commands))

@@ -14,6 +14,7 @@ from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.record import NamedTuple
 
 _ROOM: Final = 100  # columns of source at most
+_LEAST: Final = 40  # columns of source that even a narrow terminal gets
 _LONGEST: Final = 40  # signs of one place that are shown in a line that must be cut
 _NUMBERS: Final = 7  # columns of the line numbers
 
@@ -30,6 +31,8 @@ class Mark(NamedTuple):
 
 def excerpt(finding: Finding, places: Places, paint: Paint) -> Iterator[str]:
     """Yield the lines of source that `finding` is about, those of other files below their paths."""
+    columns = places.options.columns
+    room = min(_ROOM, max(_LEAST, columns - _NUMBERS - 4)) if columns else _ROOM
     for path, marked in _marked(finding, places).items():
         lines = places.lines(path)
         if lines is None:
@@ -37,7 +40,7 @@ def excerpt(finding: Finding, places: Places, paint: Paint) -> Iterator[str]:
         if path != finding.at.source:
             yield f"     {paint(escape(places.path(path)), DIM)}"
         for number in sorted(marked):
-            yield from _window(lines.line(number), number, marked[number], paint)
+            yield from _window(lines.line(number), number, marked[number], paint, room)
 
 
 def _marked(finding: Finding, places: Places) -> dict[str, dict[int, list[Mark]]]:
@@ -63,20 +66,20 @@ def _mark(location: Location, lines: Lines, label: str, style: str, first: bool)
     return position.line, Mark(position.column - 1, max(stop, position.column), escape(label), style, first)
 
 
-def _window(text: str, number: int, marks: list[Mark], paint: Paint) -> Iterator[str]:
+def _window(text: str, number: int, marks: list[Mark], paint: Paint, room: int) -> Iterator[str]:
     """Yield one line of source and what is written below it."""
-    shown, columns = _shown(text, marks, paint)
+    shown, columns = _shown(text, marks, paint, room)
     yield f"{paint(f'{number:>{_NUMBERS}} {paint.bar}', DIM)} {shown}".rstrip()
     for row in _rows(sorted(marks), columns, paint):
         yield f"{paint(' ' * _NUMBERS + f' {paint.bar}', DIM)} {row}".rstrip()
 
 
-def _shown(text: str, marks: list[Mark], paint: Paint) -> tuple[str, dict[int, int]]:
+def _shown(text: str, marks: list[Mark], paint: Paint, room: int) -> tuple[str, dict[int, int]]:
     """A line of source as printed, and the column in it of each of its signs that is shown."""
     parts: list[str] = []
     columns: dict[int, int] = {}
     column, at = 0, 0
-    for start, stop in [*_kept(text, marks), (len(text), len(text))]:
+    for start, stop in [*_kept(text, marks, room), (len(text), len(text))]:
         if start > at:
             parts.append(paint.cut)
             column += len(paint.cut)
@@ -90,12 +93,12 @@ def _shown(text: str, marks: list[Mark], paint: Paint) -> tuple[str, dict[int, i
     return "".join(parts), columns
 
 
-def _kept(text: str, marks: list[Mark]) -> list[tuple[int, int]]:
+def _kept(text: str, marks: list[Mark], room: int) -> list[tuple[int, int]]:
     """The parts of a line that are shown: all of it, or the surroundings of each mark."""
-    if len(text) <= _ROOM:
+    if len(text) <= room:
         return [(0, len(text))]
     spans = sorted((mark.start, min(mark.stop, mark.start + _LONGEST)) for mark in marks)
-    around = max(8, (_ROOM - sum(stop - start for start, stop in spans)) // (2 * len(spans)))
+    around = max(8, (room - sum(stop - start for start, stop in spans)) // (2 * len(spans)))
     kept: list[tuple[int, int]] = []
     for start, stop in spans:
         low, high = max(0, start - around), min(len(text), stop + around)

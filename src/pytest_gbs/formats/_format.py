@@ -10,7 +10,7 @@ from pytest_gbs.model.report import Report
 
 class Options(NamedTuple):
     """How to say it. `color` allows ANSI colours, `links` links to the manual, `ascii` asks for no other signs than ASCII's in
-    frames and underlines.
+    frames and underlines, `columns` are those of the terminal (0: as many as wanted).
 
     `verbosity` is below zero for fewer words and above for more. `root` is the absolute path of the tree that was checked and
     `folder` that of the current folder, both with `/`: paths are shown relative to the latter ("" leaves them as they are).
@@ -19,6 +19,7 @@ class Options(NamedTuple):
     color: bool = False
     ascii: bool = False
     links: bool = False
+    columns: int = 0
     verbosity: int = 0
     root: str = ""
     folder: str = ""

@@ -15,6 +15,7 @@ from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.report import Report, Role
 
 _ROOM: Final = 106
+_LEAST: Final = 40
 
 
 def render(report: Report, options: Options) -> str:
@@ -49,20 +50,21 @@ def _block(finding: Finding, places: Places, paint: Paint) -> str:
     severity = paint(finding.severity, finding.severity)
     name = paint.link(paint(title(finding, places.report), STRONG), page_of(finding.code))
     lines = [f"{paint(places.where(finding.at), STRONG)}  {severity} {name}"]
-    lines.extend(f"  {line}" for line in _wrapped(escape(finding.message)))
+    lines.extend(f"  {line}" for line in _wrapped(escape(finding.message), places.options.columns))
     for part in (list(excerpt(finding, places, paint)), [f"  {note}" for note in notes(finding, places)]):
         if part:
             lines.extend(("", *part))
     return "\n".join(lines)
 
 
-def _wrapped(text: str) -> Iterator[str]:
-    """Yield `text` in lines of at most about a hundred columns, broken between words."""
+def _wrapped(text: str, columns: int) -> Iterator[str]:
+    """Yield `text` in lines of at most about a hundred columns, or as many as the terminal has, broken between words."""
     from pytest_gbs.formats._width import width
 
+    room = min(_ROOM, max(_LEAST, columns - 2)) if columns else _ROOM
     line = ""
     for word in text.split(" "):
-        if line and width(line) + 1 + width(word) > _ROOM:
+        if line and width(line) + 1 + width(word) > room:
             yield line
             line = word
         else:
