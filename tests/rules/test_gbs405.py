@@ -177,4 +177,4 @@ def test_a_schedule_of_a_notebook_says_its_cell(tmp_path: Path) -> None:
     cells = [{"cell_type": "code", "source": _program(_schedule(OPTION), PREPARE)}]
     text = json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
     report = check_example(Example((("train.ipynb", text),), ("--select", "GBS405")), tmp_path)
-    assert [(file.part, len(file.findings)) for file in report.files] == [("cell 1", 1)]
+    assert [file.part for file in report.files if file.findings] == ["cell 1"]

@@ -203,7 +203,7 @@ class Repository:
         if not named and not (self._may_call(source.text) if path.endswith(PROGRAMS) else self._hinted(source.text)):
             self._launcher_files.setdefault(path, None)
             return source, ()
-        found = self._documents.get(path) or read(source)
+        found = self._documents.get(path) or read(source, self.tree.read)
         return source, self._recipes(found) if path.endswith(PROGRAMS) else found
 
     def _recipes(self, found: tuple[Document | Unreadable, ...]) -> tuple[Document | Unreadable, ...]:

@@ -8,13 +8,13 @@ from functools import cache
 from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
-from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.document import PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Framework, Loader, Reading, Row, SameAs, Treatment
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.json_text import value_node
-from pytest_gbs.readers.scalar import loader_of, resolve
+from pytest_gbs.readers.scalar import COMPUTED, loader_of, resolve
 
 # Text that Python's int() takes, and text that something else replaces before the framework sees it.
 NUMBER: Final = r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"
@@ -52,6 +52,8 @@ def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
         size = None if node is None else _size(row, node, document, framework)
         if size is not None:
             sizes[row.name] = size
+        elif (hidden := _hidden(row, document)) is not None:
+            sizes[row.name] = hidden
         elif row.default is not None or document.rest is not None:
             absent.append(row)
     if document.rest is not None:
@@ -60,6 +62,15 @@ def read_sizes(document: Document, framework: Framework) -> dict[str, Size]:
     for row in late:  # a default that is another size's default, in whichever order the rows stand
         _take_default(row, sizes)
     return sizes
+
+
+def _hidden(row: Row, document: Document) -> Unknown | None:
+    """A size whose key is in something that a program computes, so that the key may be there; None if it is not there."""
+    if document.syntax != PYTHON:
+        return None
+    above = (document.keyed.get(row.key[:length]) for length in range(1, len(row.key)))
+    found = next((entry[1] for entry in above if entry is not None and getattr(entry[1], "tag", None) == COMPUTED), None)
+    return None if found is None else Unknown(row.name, Reason.COMPUTED, Location(document.source.path, found.start, found.stop, row.key))
 
 
 def of_a_part(framework: Framework) -> Framework:

@@ -62,6 +62,7 @@ LONGEST_PYTHON: Final = 200_000  # characters of a program, of a notebook withou
 MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at, keys and values of its recipes; later ones are not known
 MOST_BINDINGS: Final = 100  # assignments of a name, calls of a function, options of a name; with more, what they give is unknown
 DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown
+MOST_IMPORTED_MODULES: Final = 20  # files of its repository that a program imports; what a later one does is unknown
 MOST_SCHEDULES: Final = 20  # learning-rate schedules of a program; a later one is not read
 
 # Settings, and the tool's own files

@@ -5,16 +5,44 @@ from __future__ import annotations
 import pytest
 
 from pytest_gbs.model.document import FUNCTION, Document, Scalar
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers import read
 from pytest_gbs.readers.scalar import COMPUTED
+
+HELPERS = """\
+from library import base, Config, Training
+
+def names(c):
+    c.train.name = "run"
+
+def doubles(c):
+    c.train.global_batch_size *= 2
+
+def passes_on(n, c):
+    doubles(c)
+
+def loops(c):
+    loops(c.train)
+
+def small():
+    return Config(train=Training(global_batch_size=8))
+
+def trains(batch):
+    return Training(global_batch_size=batch)
+
+"""
 
 
 def made(body: str) -> Document | None:
     """The configuration that a function with the lines of `body` makes."""
-    text = "from library import base, Config, Training\ndef recipe(n=2):\n" + "".join(f"    {line}\n" for line in body.split("; "))
-    found = [each for each in read(Source("recipes.py", text)) if isinstance(each, Document) and each.called == FUNCTION]
-    return found[0] if found else None
+    text = HELPERS + "def recipe(n=2):\n" + "".join(f"    {line}\n" for line in body.split("; "))
+    return recipe(read(Source("recipes.py", text)))
+
+
+def recipe(documents: tuple[Document | Unreadable, ...]) -> Document | None:
+    """The last of the functions that make a configuration, if it is called `recipe`."""
+    found = [each for each in documents if isinstance(each, Document) and each.called == FUNCTION]
+    return found[-1] if found and found[-1].part == f"line {HELPERS.count(chr(10)) + 1}" else None
 
 
 def batch(body: str) -> str | None:
@@ -31,7 +59,7 @@ def batch(body: str) -> str | None:
         pytest.param("cfg = base(); cfg.train.lr = 1; return cfg", id="no batch"),
         pytest.param("cfg = base(); cfg.train.global_batch_size = 4", id="returns nothing"),
         pytest.param("n.train.global_batch_size = 4; return n", id="a parameter"),
-        pytest.param("cfg = base(); cfg = base(); cfg.train.global_batch_size = 4; return cfg", id="made twice"),
+        pytest.param("cfg = base(); if n: cfg = base(); cfg.train.global_batch_size = 4; return cfg", id="made twice, perhaps"),
         pytest.param("return base(global_batch_size=4)", id="a function of another file"),
     ],
 )
@@ -49,6 +77,11 @@ def test_what_makes_no_configuration_is_no_document(body: str) -> None:
         "cfg = base(); cfg.train.global_batch_size = 4; train = cfg.train; train.global_batch_size = 8; return cfg",
         "cfg = base(); cfg.train.global_batch_size = 4; cfg.train.global_batch_size *= 2; return cfg",
         "cfg = base(); cfg.train.global_batch_size = 4; setattr(cfg.train, 'global_batch_size', 8); return cfg",
+        "cfg = base(); cfg.train.global_batch_size = 4; cfg.train['global_batch_size'] = 8; return cfg",
+        "cfg = base(); cfg.train.global_batch_size = 4; doubles(cfg); return cfg",
+        "cfg = base(); cfg.train.global_batch_size = 4; passes_on(1, cfg); return cfg",
+        "cfg = small(); doubles(cfg); return cfg",
+        "cfg = base(); cfg.train.global_batch_size = 4; loops(cfg); return cfg",
     ],
 )
 def test_what_the_function_does_not_fix_is_unknown(body: str) -> None:
@@ -63,6 +96,13 @@ def test_what_the_function_does_not_fix_is_unknown(body: str) -> None:
         "cfg = base(); cfg.train.global_batch_size = 4; cfg.train.global_batch_size = 8; return cfg",
         "cfg = base(); cfg.train = Training(global_batch_size=4); cfg.train.global_batch_size = 8; return cfg",
         "cfg = base(); cfg.train.global_batch_size = 8; change(cfg.model); return cfg",
+        "cfg = base(); cfg.train.global_batch_size = 4; cfg = base(); cfg.train.global_batch_size = 8; return cfg",
+        "cfg = base(); cfg.train.global_batch_size = 8; names(cfg); return cfg",
+        "cfg = base(); cfg.train.global_batch_size = 8; names(c=cfg); return cfg",
+        "cfg = small(); return cfg",
+        "cfg = small(); cfg.train.lr = 1; return cfg",
+        "cfg = Config(train=trains(8)); return cfg",
+        "train = Training(global_batch_size=4); train.global_batch_size = 8; return Config(train=train)",
         "cfg = Config(train=Training(global_batch_size=8)); return cfg",
         "return Config(train=Training(global_batch_size=8))",
     ],
@@ -84,3 +124,59 @@ def test_the_docstring_is_a_comment_above() -> None:
     assert block.text.split() == ["Eight", "GPUs.", "Batch", "64."]
     place = block.locate("recipes.py", block.text.index("64"), block.text.index("64") + 2)
     assert document.source.text[place.start : place.stop] == "64"
+
+
+def test_a_class_of_the_library_has_no_keys_from_elsewhere() -> None:
+    document = made("return Config(train=Training(global_batch_size=8))")
+    assert document is not None
+    assert document.rest is None
+
+
+@pytest.mark.parametrize(
+    "body", ["return Config(train=own.Training(global_batch_size=8))", "return Config(train=Training(global_batch_size=8, **n))"]
+)
+def test_classes_of_others_and_what_is_spread_may_have_more(body: str) -> None:
+    document = made(body)
+    assert document is not None
+    assert document.rest is None
+    assert document.keyed["train",][1].tag == COMPUTED  # type: ignore[union-attr]
+
+
+def test_examples_of_a_docstring_are_no_comments() -> None:
+    document = made('"""Eight GPUs.;     >>> recipe(nodes=4);     ... 4 nodes;     $ run 4 nodes;     """; return Config(train=trains(8))')
+    assert document is not None
+    (block,) = document.comments
+    assert block.text.split() == ["Eight", "GPUs."]
+
+
+OTHER = "from lib.names import names\ndef changes(cfg):\n    names(cfg)\n    cfg.train.global_batch_size = 64\n"
+NAMES = "def names(cfg):\n    cfg.train.name = 'run'\n"
+FILES = {
+    "src/lib/__init__.py": "from .other import changes\nfrom lib.names import *\n",
+    "src/lib/other.py": OTHER,
+    "src/lib/names.py": NAMES,
+}
+
+
+@pytest.mark.parametrize(
+    ("imports", "known"),
+    [
+        ("from lib.names import names as helps", True),
+        ("from .names import names as helps", True),
+        ("from lib.other import names as helps", True),  # as it was imported there
+        ("from lib.other import changes as helps", False),
+        ("from lib import changes as helps", False),
+        ("from lib import names as helps", False),  # everything was imported
+        ("from elsewhere import helps", False),
+        ("helps = print", False),
+    ],
+)
+def test_a_function_of_another_file_is_looked_into(imports: str, known: bool) -> None:
+    lines = ("cfg = base()", "cfg.train.global_batch_size = 8", "helps(cfg)", "return cfg")
+    text = f"{imports}\nfrom library import base\ndef recipe():\n" + "".join(f"    {line}\n" for line in lines)
+    sources = {path: Source(path, text) for path, text in FILES.items()}
+    (document,) = read(Source("src/lib/recipes.py", text), lambda path: sources.get(path) or Unreadable(path, "missing"))
+    assert isinstance(document, Document)
+    node = document.get("train", "global_batch_size")
+    assert isinstance(node, Scalar)
+    assert (node.tag != COMPUTED) is known

@@ -11,15 +11,19 @@ from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
 from pytest_gbs.readers.python.documents import document_of_comments, read_documents, read_launched
+from pytest_gbs.readers.python.modules import Modules, Reads
 from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.schedules import schedules
 from pytest_gbs.readers.python.scopes import Scopes, read_scopes
 
 
-def read_python(source: Source) -> tuple[Document | Unreadable, ...]:
-    """The documents of a Python file or a notebook, in the order of the text; why there are none where Python's parser refuses it."""
+def read_python(source: Source, reads: Reads | None = None) -> tuple[Document | Unreadable, ...]:
+    """The documents of a Python file or a notebook, in the order of the text; why there are none where Python's parser refuses it.
+
+    `reads` gives other files of the repository, whose functions the program may import.
+    """
     program = read_program(source)
-    return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program))
+    return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program, Modules(reads)))
 
 
 def read_started(source: Source, line: CommandLine) -> tuple[tuple[Document, dict[KeyPath, Location]], ...]:

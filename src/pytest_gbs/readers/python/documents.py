@@ -19,6 +19,7 @@ from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.functions import configurations
 from pytest_gbs.readers.python.loops import training_loop
+from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.values import Entry, Evaluator, Items, Known, Lost, Made, Table, Value
@@ -49,14 +50,15 @@ def _given(table: Table, path: KeyPath) -> Iterator[tuple[KeyPath, Location]]:
             yield from _given(value, (*path, name))
 
 
-def read_documents(program: Program) -> Iterator[Document]:
-    """Yield the documents of `program` in the order of its text, at most `MOST_DOCUMENTS` of them."""
+def read_documents(program: Program, modules: Modules) -> Iterator[Document]:
+    """Yield the documents of `program` in the order of its text, at most `MOST_DOCUMENTS` of them; `modules` are what it imports."""
     scopes = read_scopes(program.tree)
     evaluator = Evaluator(program, scopes)
     found = [*islice(_calls(scopes, evaluator), MOST_DOCUMENTS), *islice(_dictionaries(scopes, evaluator), MOST_DOCUMENTS)]
     loops = list(_loops(scopes, evaluator))
     found = [*loops, *(each for each in found if each[0] != DICTIONARY or each[2].start not in {loop[2].start for loop in loops})]
-    found += ((FUNCTION, node, table) for node, table in configurations(scopes, evaluator) if _batch().search(" ".join(_keys_of(table, 0))))
+    functions = configurations(scopes, evaluator, modules)
+    found += ((FUNCTION, node, table) for node, table in functions if _batch().search(" ".join(_keys_of(table, 0))))
     module = _module(program, scopes, evaluator)
     comments = _Comments(program)
     found.sort(key=lambda each: each[2].start)
@@ -239,7 +241,7 @@ def _mapping(table: Table, depth: int, left: list[int]) -> Mapping:
         left[0] -= 1
         if left[0] > 0 and depth < DEEPEST_DOCUMENT:
             entries.append((Scalar(start, stop, name, False), _node(value, depth + 1, left)))
-    return Mapping(table.start, table.stop, tuple(entries))
+    return Mapping(table.start, table.stop, tuple(entries), COMPUTED if depth and table.rest is not None else None)
 
 
 def _node(value: Value, depth: int, left: list[int]) -> Node:
@@ -317,7 +319,7 @@ class _Comments:
         return tuple(self._block([line], *self._owner(line, keys, below)) for line in self._read())
 
     def _docstring(self, node: ast.AST) -> tuple[CommentBlock, ...]:
-        """What the docstring of a function says, as a comment above what it makes."""
+        """What the docstring of a function says, as a comment above what it makes; examples of calls and commands say nothing of it."""
         first = node.body[0] if isinstance(node, ast.FunctionDef) else None
         constant = first.value if isinstance(first, ast.Expr) else None
         if not isinstance(constant, ast.Constant) or not isinstance(constant.value, str):
@@ -330,7 +332,7 @@ class _Comments:
         for line in self.program.text[start:stop].split("\n"):
             text = line.lstrip().lstrip("rRuU").lstrip("\"'") if not texts else line.lstrip()
             pieces.append((length, self.program.place(start + len(line) - len(text))))
-            texts.append(text.rstrip().rstrip("\"'"))
+            texts.append("" if text.startswith((">>>", "...", "$")) else text.rstrip().rstrip("\"'"))
             length += len(texts[-1]) + 1
             start += len(line) + 1
         return (CommentBlock("\n".join(texts), tuple(pieces), None, HEADER),)

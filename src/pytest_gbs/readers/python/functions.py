@@ -3,80 +3,170 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.model.limits import MOST_DOCUMENTS
-from pytest_gbs.readers.python.scopes import Scope, Scopes
-from pytest_gbs.readers.python.values import Evaluator, Lost, Made, Table
+from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
+from pytest_gbs.readers.python.modules import AttributePath, Defined, Modules
+from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes
+from pytest_gbs.readers.python.values import Entry, Evaluator, Lost, Made, Table, Value
 
 _READING: Final = frozenset(("int", "float", "str", "len", "print", "isinstance", "getattr", "hasattr", "max", "min", "repr"))
 
 
-def configurations(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
+def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> Iterator[tuple[ast.AST, Table]]:
     """Yield each function that returns what it sets attributes of, or what the call of a class makes, with what it set.
 
-    What it starts from may set more, so that a key that is absent is unknown.
+    What it starts from may set more, so that a key that is absent is unknown; unless that is a class of the library that the classes of
+    its arguments come from, whose defaults a table may know.
     """
-    handed = _handed_on(scopes)
-    found = [(node, scope) for node, scope in scopes.inner.items() if isinstance(node, ast.FunctionDef) and len(scope.returned) == 1]
-    for node, scope in found[:MOST_DOCUMENTS]:
-        (returned,) = scope.returned
-        if isinstance(returned, str):
-            table = _changed(returned, scope, scopes, evaluator, handed.get((scope, returned), []))
-        else:
-            table = _made(returned, scope, evaluator)
+    made = _Functions(scopes, evaluator, modules)
+    found = [node for node in scopes.inner if isinstance(node, ast.FunctionDef)]
+    for node in found[:MOST_DOCUMENTS]:
+        table = made.table(node)
         if table is not None and table.entries:
             yield node, table
 
 
-def _changed(name: str, scope: Scope, scopes: Scopes, evaluator: Evaluator, handed: list[tuple[ast.expr, list[str]]]) -> Table | None:
-    """The attributes of `name` at the end of its function; what is handed on to somebody who may change it is lost."""
-    bindings = scope.names.get(name, [])
-    changes = [each for each in scopes.changes.get(name, ()) if each.scope is scope]
-    if len(bindings) != 1 or bindings[0].value is None or bindings[0].branch or bindings[0].item >= 0 or bindings[0].parameter is not None:
-        return None
-    table = _made(bindings[0].value, scope, evaluator) or Table(
-        {}, *evaluator.program.span(bindings[0].value), evaluator.lost(bindings[0].value)
-    )
-    events: list[tuple[int, ast.AST, list[str], bool]] = [(node.lineno, node, path, True) for node, path in handed]
-    for statement, branch in ((each.statement, each.branch) for each in changes):
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        paths = (_path(target) for target in targets)
-        known = isinstance(statement, ast.Assign) and not branch
-        events.extend((statement.lineno, statement, path[1:], not known) for path in paths if path is not None and path[0] == name)
-    events.sort(key=lambda event: event[0])
-    last = {tuple(path): node for _, node, path, is_lost in events if is_lost}  # what is lost twice is lost
-    for _, node, path, is_lost in events:
-        if is_lost and last[tuple(path)] is node:
-            _lose(table, path, Lost(*evaluator.program.span(node)))  # type: ignore[arg-type]
-        elif not is_lost and isinstance(node, ast.Assign):
-            place = evaluator.program.span(node.targets[0])
-            _put(table, path, place, evaluator.value(node.value, scope))
-    return table
+class _Functions:
+    """The functions of one program while it is read; each is looked at once."""
+
+    def __init__(self, scopes: Scopes, evaluator: Evaluator, modules: Modules) -> None:
+        self.scopes, self.evaluator, self.modules = scopes, evaluator, modules
+        self.tables: dict[ast.FunctionDef, Table | None] = {}
+        self.names: dict[tuple[Scope, str], Table | None] = {}
+
+    def table(self, function: ast.FunctionDef) -> Table | None:
+        """What `function` returns, None if that is no configuration, or one of several."""
+        if function not in self.tables:
+            self.tables[function] = None  # while it is looked at
+            scope = self.scopes.inner[function]
+            if len(scope.returned) == 1:
+                (returned,) = scope.returned
+                found = self._named(returned, scope) if isinstance(returned, str) else self._made(returned, scope)
+                self.tables[function] = found
+        return self.tables[function]
+
+    def _made(self, node: ast.AST, scope: Scope, library: str = "") -> Table | None:
+        """What a call makes: the arguments of a class, or what a function of this file returns; it is in something of `library`."""
+        if not isinstance(node, ast.Call):
+            return None
+        bindings = scope.find(node.func.id) if isinstance(node.func, ast.Name) else None
+        defined = bindings[1][0].node if bindings is not None and len(bindings[1]) == 1 else None
+        start, stop = self.evaluator.program.span(node)
+        if isinstance(defined, ast.FunctionDef):
+            found = self.table(defined)
+            return self._copied(found)._replace(start=start, stop=stop) if found is not None else None
+        made = self.evaluator.value(node, scope)
+        if not isinstance(made, Made):
+            return None
+        library = library or made.name.partition(".")[0]
+        table = _opened(made, library, 0)
+        for keyword in node.keywords:
+            inner = self._given(keyword.value, scope, library)
+            if keyword.arg is not None and inner is not None:
+                table.entries[keyword.arg] = table.entries[keyword.arg][0], inner
+        return table
+
+    def _given(self, node: ast.expr, scope: Scope, library: str = "") -> Table | None:
+        """What an argument is if a call makes it, or if attributes of it are set; None if it is anything else."""
+        if isinstance(node, ast.Call):
+            return self._made(node, scope, library)
+        return self._named(node.id, scope) if isinstance(node, ast.Name) and node.id in self.scopes.changes else None
+
+    def _named(self, name: str, scope: Scope) -> Table | None:
+        """The attributes of `name` at the end of its function; what is handed on to a function that may change it is lost."""
+        if (scope, name) not in self.names:
+            self.names[scope, name] = None  # while it is looked at
+            self.names[scope, name] = self._at_end(name, scope)
+        found = self.names[scope, name]
+        return self._copied(found) if found is not None else None
+
+    def _copied(self, table: Table) -> Table:
+        """`table` with tables of its own, so that what changes in it changes nowhere else; without keys if there are too many."""
+        self.evaluator.left -= len(table.entries)
+        if self.evaluator.left < 0:
+            return table._replace(entries={}, rest=Lost(table.start, table.stop))
+        entries: dict[str, Entry] = {}
+        for name, (place, value) in table.entries.items():
+            inner = value.arguments if isinstance(value, Made) else value
+            entries[name] = place, self._copied(inner) if isinstance(inner, Table) else value
+        return table._replace(entries=entries)
+
+    def _at_end(self, name: str, scope: Scope) -> Table | None:
+        binding = self._binding(name, scope)
+        if binding is None or binding.value is None:
+            return None
+        lost = self.evaluator.lost(binding.value)
+        table = self._made(binding.value, scope) or Table({}, lost.start, lost.stop, lost)
+        here = Defined(_function(scope), self.evaluator.program, self.scopes)
+        events: list[tuple[tuple[int, int], ast.AST, AttributePath, bool]] = [
+            ((node.lineno, node.col_offset), node, path, True) for node, path in _changed_elsewhere(name, scope, here, self.modules, 0)
+        ]
+        for change in self.scopes.changes.get(name, ()):
+            runs = self.evaluator.runs(change.branch, scope)
+            if change.scope is scope and runs is not False:
+                path, whole = _set(change)
+                straight = whole and isinstance(change.statement, ast.Assign) and bool(runs)
+                events.append(((change.statement.lineno, change.statement.col_offset), change.statement, path, not straight))
+        made = (getattr(binding.node, "end_lineno", 0), getattr(binding.node, "end_col_offset", 0))
+        events = sorted((event for event in events if event[0] >= made), key=lambda event: event[0])
+        last = {path: node for _, node, path, is_lost in events if is_lost}  # what is lost twice is lost
+        for _, node, path, is_lost in events:
+            if is_lost and last[path] is node:
+                _lose(table, path, Lost(*self.evaluator.program.span(node)))  # type: ignore[arg-type]
+            elif not is_lost and isinstance(node, ast.Assign):
+                target = next(each for each in node.targets if _path(each)[1:] == path)
+                value = self._given(node.value, scope) or self.evaluator.value(node.value, scope)
+                _put(table, path, self.evaluator.program.span(target), value)
+        return table
+
+    def _binding(self, name: str, scope: Scope) -> Binding | None:
+        """What gives `name` its value at the end of its function, None if that is not one expression."""
+        chosen = self.evaluator.chosen(scope.names.get(name, []), sys.maxsize, scope) or []
+        plain = len(chosen) == 1 and chosen[0].item < 0 and chosen[0].parameter is None and not isinstance(chosen[0].node, ast.AugAssign)
+        return chosen[0] if plain else None
 
 
-def _made(node: ast.AST, scope: Scope, evaluator: Evaluator) -> Table | None:
-    """The arguments of the class that `node` calls, open for its defaults."""
-    made = evaluator.value(node, scope) if isinstance(node, ast.Call) else None
-    return made.arguments._replace(rest=Lost(made.start, made.stop)) if isinstance(made, Made) else None
+def _function(scope: Scope) -> ast.FunctionDef:
+    assert isinstance(scope.node, ast.FunctionDef)
+    return scope.node
+
+
+def _opened(made: Made, library: str, depth: int) -> Table:
+    """What `made` holds; a class that is not of `library`, whose defaults a table may know, may have more keys than are written."""
+    entries: dict[str, Entry] = {}
+    for name, (place, value) in made.arguments.entries.items():
+        nested = isinstance(value, Made) and depth < DEEPEST_DOCUMENT
+        entries[name] = place, _opened(value, library, depth + 1) if nested and isinstance(value, Made) else value
+    of_library = made.definition is None and made.name.partition(".")[0] == library != ""
+    return made.arguments._replace(entries=entries, rest=made.arguments.rest or (None if of_library else Lost(made.start, made.stop)))
 
 
 def dotted(node: ast.AST) -> str:
     """The text of a name or an attribute of one, `args.max_train_steps`; "" if it is anything else."""
-    return ".".join(_path(node) or ())
+    return ".".join(_path(node))
 
 
-def _path(node: ast.AST) -> list[str] | None:
-    """The names of `cfg.train.global_batch_size`, None if it is anything else."""
+def _path(node: ast.AST) -> AttributePath:
+    """The names of `cfg.train.global_batch_size`; none if it is anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else None
+    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()
 
 
-def _put(table: Table, path: list[str], place: tuple[int, int], value: object) -> None:
+def _set(change: Change) -> tuple[AttributePath, bool]:
+    """The attribute that a statement sets, without the name it belongs to, and whether it sets all of it."""
+    targets = change.statement.targets if isinstance(change.statement, ast.Assign) else [change.statement.target]
+    whole = next((each for each in targets if any(node is change.target for node in ast.walk(each))), change.target)
+    path = _path(whole)
+    return (path or _path(change.target))[1:], bool(path)
+
+
+def _put(table: Table, path: AttributePath, place: tuple[int, int], value: Value) -> None:
     for key in path[:-1]:
         _, inner = table.entries.get(key, (place, None))
         if isinstance(inner, Made):
@@ -85,10 +175,11 @@ def _put(table: Table, path: list[str], place: tuple[int, int], value: object) -
             inner = Table({}, *place)
         table.entries[key] = place, inner
         table = inner
-    table.entries[path[-1]] = place, value  # type: ignore[assignment]
+    if path:
+        table.entries[path[-1]] = place, value
 
 
-def _lose(table: Table, path: list[str], lost: Lost) -> None:
+def _lose(table: Table, path: AttributePath, lost: Lost) -> None:
     """Make all that is known below `path` unknown."""
     for key in path[:-1]:
         inner = table.entries.get(key, (None, None))[1]
@@ -101,28 +192,83 @@ def _lose(table: Table, path: list[str], lost: Lost) -> None:
             place, inner = table.entries[key]
             inner = inner.arguments if isinstance(inner, Made) else inner
             if isinstance(inner, Table):
-                _lose(inner, [], lost)
+                _lose(inner, (), lost)
             else:
                 table.entries[key] = place, lost
 
 
-def _handed_on(scopes: Scopes) -> dict[tuple[Scope, str], list[tuple[ast.expr, list[str]]]]:
+def _changed_elsewhere(name: str, scope: Scope, where: Defined, modules: Modules, depth: int) -> Iterator[tuple[ast.expr, AttributePath]]:
+    """Yield what may change the value called `name` other than statements of its scope, each with the attribute that it may change."""
+    if where.scopes.module not in modules.handed_on:
+        modules.handed_on[where.scopes.module] = _handed_on(where.scopes)
+    for node, path in modules.handed_on[where.scopes.module].get((scope, name), ()):
+        function = _callee(node, scope, where, modules) if isinstance(node, ast.Call) and depth < DEEPEST_EXPRESSION else None
+        parameters = _parameters(node, (name, *path), function) if isinstance(node, ast.Call) and function is not None else None
+        if function is None or parameters is None:
+            yield node, path
+        else:
+            for parameter in parameters:
+                yield from ((node, (*path, *inner)) for inner in _changed_by(function, parameter, modules, depth + 1))
+
+
+def _callee(call: ast.Call, scope: Scope, where: Defined, modules: Modules) -> Defined | None:
+    """The function that `call` calls, if its text can be found."""
+    found = scope.find(call.func.id) if isinstance(call.func, ast.Name) else None
+    is_of_module = found is not None and found[0] is where.scopes.module
+    return modules.function(call.func.id, where.program, where.scopes) if is_of_module and isinstance(call.func, ast.Name) else None
+
+
+def _parameters(call: ast.Call, path: AttributePath, function: Defined) -> list[str] | None:
+    """The parameters of `function` that get what is at `path`, None if that is not plain."""
+    arguments = function.function.args
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    if any(isinstance(each, ast.Starred) for each in call.args) or len(call.args) > len(names):
+        return None
+    given = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
+    known = {*names, *(each.arg for each in arguments.kwonlyargs)}
+    found = [name for name, value in given if _path(value) == path]
+    return [name for name in found if name is not None] if all(name in known for name in found) else None
+
+
+def _changed_by(defined: Defined, parameter: str, modules: Modules, depth: int) -> frozenset[AttributePath]:
+    """The attributes of `parameter` that a function may change; an empty path if that may be all."""
+    key = defined.function, parameter
+    if key not in modules.changed:
+        modules.changed[key] = frozenset(((),))  # while it is looked at
+        modules.changed[key] = frozenset(_changes(defined, parameter, modules, depth))
+    return modules.changed[key]
+
+
+def _changes(defined: Defined, parameter: str, modules: Modules, depth: int) -> Iterator[AttributePath]:
+    scope = defined.scopes.inner[defined.function]
+    if len(scope.names.get(parameter, ())) != 1:
+        yield ()
+    for change in defined.scopes.changes.get(parameter, ()):
+        if change.scope is scope:
+            yield _set(change)[0]
+        elif change.scope.find(parameter) == (scope, scope.names.get(parameter)):
+            yield ()
+    yield from (path for _, path in _changed_elsewhere(parameter, scope, defined, modules, depth))
+
+
+def _handed_on(scopes: Scopes) -> dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]:
     """What each function gives to a call or calls a method of, by scope and name, with the path below the name."""
-    found: dict[tuple[Scope, str], list[tuple[ast.expr, list[str]]]] = {}
+    found: dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]] = {}
     for call, scope in scopes.calls:
         given = [*call.args, *(each.value for each in call.keywords)]
         if isinstance(call.func, ast.Attribute):
             given.append(call.func.value)
-        elif isinstance(call.func, ast.Name) and call.func.id in _READING:
-            continue
+        name = dotted(call.func)
+        if name in _READING or name.rpartition(".")[2][:1].isupper():
+            continue  # it reads what it gets, or keeps it
         for each in given:
             path = _path(each)
-            if path is not None:
+            if path:
                 found.setdefault((scope, path[0]), []).append((call, path[1:]))
     for scope in scopes.inner.values():
         for bindings in scope.names.values():
             for binding in bindings:
-                path = _path(binding.value) if binding.value is not None else None
-                if path is not None and binding.value is not None:
+                path = _path(binding.value) if binding.value is not None else ()
+                if path and binding.value is not None:
                     found.setdefault((scope, path[0]), []).append((binding.value, path[1:]))
     return found

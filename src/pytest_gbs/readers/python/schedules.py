@@ -219,7 +219,7 @@ class _Reading:
         found = scope.find(node.id)
         if found is None or found[0] is not scope or any(each.parameter is not None for each in found[1]):
             return None if _is_doubtful(node.id) or found is None else _once(node, self._bounds_the_run(node))
-        chosen = self.evaluator._chosen(found[1], line, scope) or []
+        chosen = self.evaluator.chosen(found[1], line, scope) or []
         value = chosen[0].value if len(chosen) == 1 and chosen[0].item < 0 else None
         return self._factors(value, scope, chosen[0].node.lineno, depth + 1) if value is not None else None  # type: ignore[attr-defined]
 

@@ -76,6 +76,7 @@ Entry: TypeAlias = tuple[tuple[int, int], Value]  # the place of a key, and its 
 NAMESPACE: Final = "argparse.Namespace"
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
 _RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
+_FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
 _CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
@@ -249,13 +250,13 @@ class Evaluator:
         where, bindings = found
         if len(bindings) > MOST_BINDINGS:
             return self.lost(node)
-        chosen = self._chosen(bindings, node.lineno, where) if where is scope else None
+        chosen = self.chosen(bindings, node.lineno, where) if where is scope else None
         if chosen is None and any(isinstance(each.node, ast.AugAssign) for each in bindings):
             return self.lost(node)
         result = self._agreed_value([self._bound(each, where, node) for each in chosen or bindings], node)
         return self.with_items(result, node.id, node, where, node.lineno) if isinstance(result, Table) else result
 
-    def _chosen(self, bindings: list[Binding], line: int, scope: Scope) -> list[Binding] | None:
+    def chosen(self, bindings: list[Binding], line: int, scope: Scope) -> list[Binding] | None:
         """The last binding before `line` that runs, and those behind it that may run; None in a loop, or in cells, which have no order."""
         if len(bindings) > 1 and self.program.source.path.endswith(NOTEBOOK):
             return None
@@ -263,14 +264,14 @@ class Evaluator:
             return None
         chosen: list[Binding] = []
         for each in reversed(bindings):
-            runs = self._runs(each.branch, scope) if getattr(each.node, "end_lineno", 0) < line else False
+            runs = self.runs(each.branch, scope) if getattr(each.node, "end_lineno", 0) < line else False
             if runs is not False:
                 chosen.insert(0, each)
             if runs:
                 return chosen
         return None
 
-    def _runs(self, branch: Branch | None, scope: Scope) -> bool | None:
+    def runs(self, branch: Branch | None, scope: Scope) -> bool | None:
         """Whether what is in `branch` runs, None if the text does not say."""
         runs: bool | None = True
         while branch is not None:
@@ -290,7 +291,7 @@ class Evaluator:
         bindings = scope.names[name]
         if not isinstance(bindings[-1].node, ast.stmt):
             return None
-        settled = (self._chosen(bindings, sys.maxsize, scope) or ()) if len(bindings) <= MOST_BINDINGS else ()
+        settled = (self.chosen(bindings, sys.maxsize, scope) or ()) if len(bindings) <= MOST_BINDINGS else ()
         chosen = settled[0] if len(settled) == 1 else bindings[-1]
         if not isinstance(chosen.node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or chosen.value is None or chosen.item >= 0:
             return None
@@ -351,6 +352,8 @@ class Evaluator:
         if option is not None:
             return option
         around = scope.parent
+        if around is not None and any(self._is_factory(each) for each in function.decorator_list):
+            return self.value(binding.value, around) if binding.value is not None else self.lost(node)
         if around is None or around.names.get(function.name, [None])[0] is None or len(around.names[function.name]) > 1:
             return self.lost(node)
         calls = [each for each in self.scopes.called.get(function.name, ()) if isinstance(each[0].func, ast.Name)]
@@ -387,6 +390,10 @@ class Evaluator:
         if number < len(call.args):
             return self.value(call.args[number], where)
         return self.value(binding.value, around) if binding.value is not None else self.lost(call)
+
+    def _is_factory(self, decorator: ast.expr) -> bool:
+        """Whether a decorator makes a function a recipe that a command line runs by its name, as NeMo-Run does."""
+        return self.scopes.qualified(decorator.func if isinstance(decorator, ast.Call) else decorator) in _FACTORIES
 
     def _decorated(self, function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str) -> Value | None:
         """The default that an option of click gives a parameter, None if none of its decorators does."""

@@ -1,0 +1,78 @@
+"""The functions that a program imports from other files of its repository."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import islice
+from typing import TypeAlias
+
+from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
+from pytest_gbs.model.location import Source, Unreadable, upwards
+from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.program import Program, read_program
+from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
+
+AttributePath: TypeAlias = tuple[str, ...]
+Reads: TypeAlias = Callable[[str], Source | Unreadable]
+
+
+@lru_cache(8)
+def _loaded(source: Source) -> tuple[Program, Scopes] | None:
+    """The program in `source`, which many programs may import, parsed once; None if Python's parser refuses it."""
+    program = read_program(source)
+    return None if isinstance(program, Unreadable) else (program, read_scopes(program.tree))
+
+
+class Defined(NamedTuple):
+    """A function and the program that defines it."""
+
+    function: ast.FunctionDef
+    program: Program
+    scopes: Scopes
+
+
+class Modules:
+    """Finds what programs import; `reads` gives the file at a path of the repository, None if there is none to look into.
+
+    `changed` and `handed_on` keep what was found out about the functions: which attributes of a parameter each changes, and what each gives
+    to others, by scope and name.
+    """
+
+    def __init__(self, reads: Reads | None) -> None:
+        self.reads = reads
+        self.found: dict[tuple[str, str], tuple[Program, Scopes] | None] = {}
+        self.changed: dict[tuple[ast.FunctionDef, str], frozenset[AttributePath]] = {}
+        self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
+
+    def function(self, name: str, program: Program, scopes: Scopes, depth: int = 0) -> Defined | None:
+        """The function that `name` is in the module of `program`, defined there or imported; None if it can't be found."""
+        bindings = scopes.module.names.get(name, [])
+        if len(bindings) != 1 or depth > MOST_IMPORTED_MODULES:
+            return None
+        node = bindings[0].node
+        if isinstance(node, ast.FunctionDef):
+            return Defined(node, program, scopes)
+        module, _, inner = scopes.imported.get(name, "").rpartition(".")
+        found = self._module(module, program.source.path.rpartition("/")[0]) if isinstance(node, ast.ImportFrom) else None
+        return self.function(inner, *found, depth + 1) if found is not None else None
+
+    def _module(self, name: str, folder: str) -> tuple[Program, Scopes] | None:
+        """The module called `name`, with dots in front if that is relative to `folder`; None if no file is it."""
+        if self.reads is None or not name:
+            return None
+        if (name, folder) not in self.found:
+            self.found[name, folder] = self._look_for(name, folder) if len(self.found) < MOST_IMPORTED_MODULES else None
+        return self.found[name, folder]
+
+    def _look_for(self, name: str, folder: str) -> tuple[Program, Scopes] | None:
+        inner = name.lstrip(".").replace(".", "/")
+        level = len(name) - len(name.lstrip("."))
+        above = [folder, *islice(upwards(folder), 1, None), ""]
+        for base in above[level - 1 : level] if level else above:
+            for each in (f"{base}/{inner}.py", f"{base}/{inner}/__init__.py"):
+                source = self.reads(each.replace("//", "/").lstrip("/")) if self.reads is not None else None
+                if isinstance(source, Source):
+                    return _loaded(source)
+        return None

@@ -1,0 +1,144 @@
+"""Recipes that are functions of Python files: torchtitan's registry and the factories of NeMo 2, their batches worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.api import check
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.hardware import CommandLineHardware
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.model.report import FileReport
+from pytest_gbs.model.settings import Settings
+
+
+def files(folder: Path, text: str, world: int | None = None) -> tuple[FileReport, ...]:
+    (folder / "config_registry.py").write_text(text, encoding="utf-8")
+    return check(WorkTree(folder), (), Settings(), CommandLineHardware(world_size=world), keep_runs=True).files
+
+
+def size(file: FileReport, name: str) -> int | None:
+    found = file.runs[0].geometry.get(name)
+    return found.value if isinstance(found, Quantity) else None
+
+
+TITAN = """\
+from torchtitan.config import ParallelismConfig, TrainingConfig
+from torchtitan.trainer import Trainer
+
+
+def small() -> Trainer.Config:
+    return Trainer.Config(
+        training=TrainingConfig({training}),
+        parallelism=ParallelismConfig({parallel}),
+    )
+"""
+DERIVED = """\
+
+
+def large() -> Trainer.Config:
+    config = small()
+    config.model_spec = build("8B")
+    config.training.{key} = {value}
+    return config
+"""
+
+
+@pytest.mark.parametrize(
+    ("training", "parallel", "accumulation", "batch"),
+    [
+        ("local_batch_size=2", "", 1, 16),  # 2 x 8
+        ("local_batch_size=2", "tensor_parallel_degree=2", 1, 8),  # 2 x (8 / 2)
+        ("local_batch_size=2, global_batch_size=64", "pipeline_parallel_degree=2", 8, 64),  # 64 / (2 x 4)
+        ("num_tokens_per_microbatch_per_dp_rank=4096", "", 1, 32_768),  # 4,096 x 8
+        ("num_tokens_per_microbatch_per_dp_rank=4096", "pipeline_parallel_degree=2, num_pp_microbatches=4", 1, 65_536),  # 4,096 x 4 x 4
+        ("num_tokens_per_microbatch_per_dp_rank=4096", "num_pp_microbatches=4", 1, 32_768),  # without a pipeline it is ignored
+        ("num_tokens_per_microbatch_per_dp_rank=4096, num_tokens_per_train_step=131_072", "", 4, 131_072),
+    ],
+)
+def test_the_batch_of_a_function_of_torchtitan(training: str, parallel: str, accumulation: int, batch: int, tmp_path: Path) -> None:
+    (found,) = files(tmp_path, TITAN.format(training=training, parallel=parallel), 8)
+    assert (found.framework, found.findings) == ("torchtitan", ())
+    assert (size(found, Name.GRADIENT_ACCUMULATION_STEPS), size(found, Name.GLOBAL_BATCH_SIZE)) == (accumulation, batch)
+
+
+def test_a_function_starts_from_another(tmp_path: Path) -> None:
+    text = TITAN.format(training="local_batch_size=2", parallel="tensor_parallel_degree=4")
+    small, large = files(tmp_path, text + DERIVED.format(key="local_batch_size", value=6), 8)
+    assert [size(each, Name.GLOBAL_BATCH_SIZE) for each in (small, large)] == [4, 12]  # 2 x 8 / 4 and 6 x 8 / 4
+
+
+@pytest.mark.parametrize("parallel", ["**degrees", "tensor_parallel_degree=count()"])
+def test_degrees_that_the_text_does_not_fix_leave_the_batch_open(parallel: str, tmp_path: Path) -> None:
+    (found,) = files(tmp_path, TITAN.format(training="local_batch_size=2", parallel=parallel), 8)
+    assert size(found, Name.MICRO_BATCH_SIZE) == 2
+    assert size(found, Name.GLOBAL_BATCH_SIZE) is None
+
+
+def test_a_global_batch_that_does_not_hold_whole_local_batches(tmp_path: Path) -> None:
+    (found,) = files(tmp_path, TITAN.format(training="local_batch_size=16, global_batch_size=64", parallel=""), 8)
+    assert [each.code for each in found.findings] == ["GBS202"]  # 64 / (16 x 8)
+
+
+def test_a_function_without_a_library_is_no_recipe(tmp_path: Path) -> None:
+    text = TITAN.format(training="local_batch_size=3, global_batch_size=64", parallel="").replace("torchtitan", "mine")
+    assert not any(each.framework for each in files(tmp_path, text, 8))
+
+
+NEMO = """\
+import nemo_run as run
+from nemo import lightning as nl
+from nemo.collections import llm
+
+
+def trainer(tensor_parallelism: int = 2, context_parallelism: int = 1, num_nodes: int = 1, num_gpus_per_node: int = 8):
+    strategy = run.Config(
+        nl.MegatronStrategy,
+        tensor_model_parallel_size=tensor_parallelism,
+        pipeline_model_parallel_size=2,
+        context_parallel_size=context_parallelism,
+    )
+    return run.Config(nl.Trainer, devices=num_gpus_per_node, num_nodes=num_nodes, strategy=strategy)
+
+
+@run.cli.factory(target=llm.pretrain, name="small")
+def pretrain_recipe(num_nodes: int = {nodes}, num_gpus_per_node: int = 8, performance_mode: bool = False):
+    \"\"\"Pre-training.
+
+    Examples:
+        >>> recipe = pretrain_recipe(num_nodes=5)
+    \"\"\"
+    recipe = run.Partial(
+        llm.pretrain,
+        trainer=trainer(num_nodes=num_nodes, num_gpus_per_node=num_gpus_per_node),
+        data=run.Config(llm.MockDataModule, seq_length=8192, global_batch_size={batch}, micro_batch_size=2),
+    )
+    if performance_mode:
+        recipe = faster(recipe)
+    return recipe
+
+
+def faster(recipe):
+    recipe.trainer.callbacks = []
+    return recipe
+"""
+
+
+def test_a_factory_of_nemo(tmp_path: Path) -> None:
+    (found,) = files(tmp_path, NEMO.format(nodes=2, batch=64))
+    assert (found.framework, found.findings) == ("nemo", ())
+    assert size(found, Name.DATA_PARALLEL_SIZE) == 4  # 16 / (2 x 2)
+    assert size(found, Name.GRADIENT_ACCUMULATION_STEPS) == 8  # 64 / (2 x 4)
+
+
+def test_a_factory_whose_nodes_do_not_divide_its_batch(tmp_path: Path) -> None:
+    (found,) = files(tmp_path, NEMO.format(nodes=2, batch=36))
+    assert [each.code for each in found.findings] == ["GBS202"]  # 36 / (2 x 4)
+
+
+def test_one_node_is_what_a_factory_has_until_it_is_called(tmp_path: Path) -> None:
+    (found,) = files(tmp_path, NEMO.format(nodes=1, batch=34))
+    assert found.findings == ()
+    assert size(found, Name.WORLD_SIZE) is None
