@@ -25,6 +25,15 @@ def _numbered(head: str, part: str, tail: str = "") -> str:
     return head + "".join(part.replace("@", f"{number:05}") for number in range(most)) + tail
 
 
+LOADER = "DataLoader(x, batch_size=4)"
+
+
+def _loop(loaders: str, name: str) -> str:
+    """A program that trains on the loader `name`, which `loaders` make."""
+    head = "from accelerate import Accelerator\nfrom torch.utils.data import DataLoader\naccelerator = Accelerator()\n"
+    return f"{head}{loaders}for b in {name}:\n    loss.backward()\n    optimizer.step()\n"
+
+
 PROGRAMS = {
     "names": _numbered(IMPORT, "batch_@ = 8\n", CALL),
     "one name": _numbered(IMPORT, "batch = 4\nTrainingArguments(per_device_train_batch_size=batch)\n"),
@@ -52,6 +61,11 @@ PROGRAMS = {
     "attributes": _numbered(f"{IMPORT}a = {CALL}", "a.k@ = a.j@\n"),
     "a configuration": _numbered("def f():\n    c = C(train_batch_size=8)\n", "    c.a@ = 1\n    g(c)\n", "    return c\n"),
     "spread": _numbered(f"{IMPORT}d = {{", "'k@': 4, ", "}\n" + "TrainingArguments(per_device_train_batch_size=4, **d)\n" * 1_000),
+    "loaders in a chain": _loop("".join(f"l{n} = l{n + 1} if x else list(l{n + 1})\n" for n in range(200)), "l0"),
+    "loaders that are chosen": _loop("".join(f"l{n} = l{n + 1} if x else l{n + 1}\n" for n in range(39)) + f"l39 = {LOADER}\n", "l0"),
+    "loops": _loop(f"l = accelerator.prepare({LOADER})\n", "l") + "for b in l:\n    loss.backward()\n    optimizer.step()\n" * 3_500,
+    "conditions around a step": _loop(f"l = accelerator.prepare({LOADER})\n", "l")
+    + "for b in l:\n    loss.backward()\n    if x:\n        pass\n" + "    elif x % 2:\n        optimizer.step()\n" * 1_500,
 }  # fmt: skip
 TOO_LONG = {
     "names": "batch_size = 8\n" * 70_000,

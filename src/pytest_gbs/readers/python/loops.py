@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.model.limits import DEEPEST_EXPRESSION
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.functions import dotted
 from pytest_gbs.readers.python.scopes import Scope, Scopes
@@ -100,7 +100,8 @@ class _Reading:
 
     def loader(self, node: ast.expr, scope: Scope, seen: frozenset[tuple[Scope, str]], depth: int) -> _Loader | None:
         """The one call that makes the data loader that `node` is; None if that is not plain."""
-        if depth >= DEEPEST_EXPRESSION:
+        self.evaluator.left -= 1
+        if depth >= DEEPEST_EXPRESSION or self.evaluator.left < 0:
             return None
         if isinstance(node, ast.Name):
             return self._of_name(node.id, scope, seen, depth)
@@ -113,7 +114,7 @@ class _Reading:
         if found is None:
             return None
         where, bindings = found
-        if (where, name) in seen:
+        if (where, name) in seen or len(bindings) > MOST_BINDINGS:
             return None
         seen = seen | {(where, name)}
         loaders: list[_Loader | None] = []
