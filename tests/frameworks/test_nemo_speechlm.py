@@ -1,0 +1,49 @@
+"""NeMo's SpeechLM has the batch in its training set and the degrees in its strategy."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.quantity import Name
+
+from .building import sizes, title, value
+
+RECIPE = """\
+data:
+  train_ds: {{global_batch_size: {batch}, micro_batch_size: {micro}, max_seq_length: 4096{more}}}
+strategy: {{tensor_model_parallel_size: {tensor}, pipeline_model_parallel_size: 1, context_parallel_size: 1}}
+"""
+
+
+def recipe(batch: object = 32, micro: object = 2, tensor: int = 2, more: str = "") -> str:
+    return RECIPE.format(batch=batch, micro=micro, tensor=tensor, more=more)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            "data: {train_ds: {batch_duration: 360, batch_size: null}}\nstrategy: {tensor_parallel_size: 1}\n", id="filled by seconds"
+        ),
+        pytest.param("data: {validation_ds: {global_batch_size: 8}}\nstrategy: {tensor_model_parallel_size: 2}\n", id="it validates"),
+        pytest.param("data: {train_ds: {global_batch_size: 8, micro_batch_size: 2}}\nstrategy: ddp\n", id="another strategy"),
+    ],
+)
+def test_others_are_left_alone(text: str) -> None:
+    assert title(text) is None
+
+
+# 8 GPUs / 2 = 4 ranks, 32 / (2 x 4) = 4 micro batches.
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(recipe(), (32, 4), id="stated"),
+        pytest.param(recipe(tensor=4), (32, 8), id="fewer ranks"),
+        pytest.param(recipe(more=", use_lhotse: true"), (None, None), id="filled by seconds"),
+        pytest.param(recipe(batch="'???'"), (None, None), id="to be filled in"),
+    ],
+)
+def test_the_training_set_has_the_batch(text: str, expected: tuple[int | None, int | None]) -> None:
+    assert title(text) == "NeMo (SpeechLM)"
+    found = sizes(text, world_size=8)
+    assert (found.value(Name.GLOBAL_BATCH_SIZE), value(found.stated.get(Name.GRADIENT_ACCUMULATION_STEPS))) == expected
