@@ -1,4 +1,4 @@
-"""Recipes that are functions of Python files: torchtitan's registry and the factories of NeMo 2, their batches worked out by hand."""
+"""Recipes that are functions of Python files (torchtitan, NeMo 2, OLMo-core), their batches worked out by hand."""
 
 from __future__ import annotations
 
@@ -142,3 +142,34 @@ def test_one_node_is_what_a_factory_has_until_it_is_called(tmp_path: Path) -> No
     (found,) = files(tmp_path, NEMO.format(nodes=1, batch=34))
     assert found.findings == ()
     assert size(found, Name.WORLD_SIZE) is None
+
+
+OLMO = """\
+import argparse
+
+from olmo_core.data import NumpyDataLoaderConfig
+from olmo_core.script_utils import ExperimentConfig
+from olmo_core.train.train_module import TransformerTrainModuleConfig
+
+
+def build_config(opts: argparse.Namespace, overrides: list[str]) -> ExperimentConfig:
+    train_module = TransformerTrainModuleConfig(rank_microbatch_size=2 * 4096)
+    {change}
+    return ExperimentConfig(
+        train_module=train_module,
+        data_loader=NumpyDataLoaderConfig(global_batch_size=512 * 4096),
+    ).merge(overrides)
+"""
+
+
+def test_an_experiment_of_olmo_core_counts_tokens(tmp_path: Path) -> None:
+    (found,) = files(tmp_path, OLMO.format(change=""), 64)
+    assert (found.framework, found.findings) == ("olmo-core", ())
+    assert size(found, Name.GLOBAL_BATCH_SIZE) == 2_097_152
+    assert size(found, Name.GRADIENT_ACCUMULATION_STEPS) == 4  # 512 / (2 x 64)
+
+
+def test_a_micro_batch_that_depends_on_the_machine_is_unknown(tmp_path: Path) -> None:
+    change = "if get_world_size() >= 1024:\n        train_module.rank_microbatch_size //= 2"
+    (found,) = files(tmp_path, OLMO.format(change=change), 64)
+    assert (size(found, Name.GLOBAL_BATCH_SIZE), size(found, Name.MICRO_BATCH_SIZE)) == (2_097_152, None)

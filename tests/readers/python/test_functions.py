@@ -61,6 +61,7 @@ def batch(body: str) -> str | None:
         pytest.param("n.train.global_batch_size = 4; return n", id="a parameter"),
         pytest.param("cfg = base(); if n: cfg = base(); cfg.train.global_batch_size = 4; return cfg", id="made twice, perhaps"),
         pytest.param("return base(global_batch_size=4)", id="a function of another file"),
+        pytest.param("return Config(train=Training(global_batch_size=4)).merge({'train': 8})", id="merged with something else"),
     ],
 )
 def test_what_makes_no_configuration_is_no_document(body: str) -> None:
@@ -102,6 +103,7 @@ def test_what_the_function_does_not_fix_is_unknown(body: str) -> None:
         "cfg = small(); return cfg",
         "cfg = small(); cfg.train.lr = 1; return cfg",
         "cfg = Config(train=trains(8)); return cfg",
+        "return Config(train=Training(global_batch_size=8)).merge(n)",
         "train = Training(global_batch_size=4); train.global_batch_size = 8; return Config(train=train)",
         "cfg = Config(train=Training(global_batch_size=8)); return cfg",
         "return Config(train=Training(global_batch_size=8))",

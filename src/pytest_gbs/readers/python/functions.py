@@ -52,6 +52,8 @@ class _Functions:
         """What a call makes: the arguments of a class, or what a function of this file returns; it is in something of `library`."""
         if not isinstance(node, ast.Call):
             return None
+        if _takes_overrides(node, scope):
+            return self._made(node.func.value, scope, library)  # type: ignore[attr-defined]
         bindings = scope.find(node.func.id) if isinstance(node.func, ast.Name) else None
         defined = bindings[1][0].node if bindings is not None and len(bindings[1]) == 1 else None
         start, stop = self.evaluator.program.span(node)
@@ -127,6 +129,15 @@ class _Functions:
         chosen = self.evaluator.chosen(scope.names.get(name, []), sys.maxsize, scope) or []
         plain = len(chosen) == 1 and chosen[0].item < 0 and chosen[0].parameter is None and not isinstance(chosen[0].node, ast.AugAssign)
         return chosen[0] if plain else None
+
+
+def _takes_overrides(call: ast.Call, scope: Scope) -> bool:
+    """Whether `call` is `Config(...).merge(overrides)`, with overrides that the function gets: what it makes if there are none."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or function.attr != "merge" or not isinstance(function.value, ast.Call) or call.keywords:
+        return False
+    bindings = [scope.names.get(each.id, ()) for each in call.args if isinstance(each, ast.Name)]
+    return len(call.args) == 1 and all(len(each) == 1 and each[0].parameter is not None for each in bindings) and bool(bindings)
 
 
 def _function(scope: Scope) -> ast.FunctionDef:
