@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 from typing import Final
 
 from pytest_gbs.arithmetic.solver import solve
@@ -13,6 +11,7 @@ from pytest_gbs.model.document import Alias, Node, Scalar, Sequence
 from pytest_gbs.model.document import Mapping as MappingNode
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.limits import LONGEST_SCHEDULE, MOST_STAGES
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Note, Noted, Origin, Quantity, Size
 
 _VALUE: Final = "value"
@@ -57,9 +56,7 @@ def _written(text: str) -> Iterator[int | None]:
     yield from (batch for _, batch in sorted(stages, key=lambda stage: stage[0]))
 
 
-@cache
-def _stage() -> re.Pattern[str]:
-    return re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMBTkmbt]?):([0-9]{1,12})([KMBTkmbt]?)")
+_stage = lazy_pattern(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMBTkmbt]?):([0-9]{1,12})([KMBTkmbt]?)")
 
 
 def ramp(start: int, increment: int, end: int) -> tuple[int, ...]:

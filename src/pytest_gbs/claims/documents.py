@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.claims.grammars import read_declarations
@@ -13,6 +12,7 @@ from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.launch import ModelCard, ShortFormula
 from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
 from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.blocks import directed, is_underline
@@ -79,19 +79,13 @@ def read_sections(source: Source) -> tuple[Section, ...]:
     return tuple(found)
 
 
-@cache
-def _line() -> re.Pattern[str]:
-    return re.compile(r"[^\n]*\n?")
+_line = lazy_pattern(r"[^\n]*\n?")
 
 
-@cache
-def _fence() -> re.Pattern[str]:
-    return re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
+_fence = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
 
 
-@cache
-def _heading() -> re.Pattern[str]:
-    return re.compile(r"(#{1,6})[ \t]+(.*)")
+_heading = lazy_pattern(r"(#{1,6})[ \t]+(.*)")
 
 
 def _prose(source: Source, start: int, stop: int) -> Iterator[tuple[int, str]]:
@@ -154,9 +148,7 @@ def _headed(source: Source) -> Iterator[tuple[int, int, int, str]]:
     yield level, begin, len(source.text), heading
 
 
-@cache
-def _item() -> re.Pattern[str]:
-    return re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_item = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 
 
 def _paragraphs(source: Source, start: int, stop: int) -> Iterator[Paragraph]:
@@ -220,9 +212,7 @@ def _paragraph(source: Source, lines: list[tuple[int, str]]) -> Iterator[Paragra
     yield from _stated(source, CommentBlock(text.rstrip("\n"), tuple(pieces), None, "header"))
 
 
-@cache
-def _file() -> re.Pattern[str]:
-    return re.compile(r"[\w.+/-]{1,300}\.(?:ya?ml|toml|json|sh|slurm|sbatch)(?![\w/-])")
+_file = lazy_pattern(r"[\w.+/-]{1,300}\.(?:ya?ml|toml|json|sh|slurm|sbatch)(?![\w/-])")
 
 
 def _stated(source: Source, block: CommentBlock, *, row: bool = False) -> Iterator[Paragraph]:
@@ -281,9 +271,7 @@ _DISTRIBUTED: Final = "distributed_type"
 _COUNTED_SO: Final = ("", "multi-GPU")
 
 
-@cache
-def _entry() -> re.Pattern[str]:
-    return re.compile(r"[-*] (\w+): ([\w-]{1,15})[ \t]*$")
+_entry = lazy_pattern(r"[-*] (\w+): ([\w-]{1,15})[ \t]*$")
 
 
 def read_model_cards(source: Source) -> Iterator[ModelCard]:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from pytest_gbs.composition._tokens import OMEGACONF, PRIMITIVE, GrammarError, Token, TokenReader, UnsupportedSyntax, scalar, unescaped
 from pytest_gbs.model.limits import DEEPEST_INTERPOLATION, LONGEST_INTERPOLATION
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
 
@@ -189,11 +190,7 @@ def _call() -> re.Pattern[str]:
     return re.compile(rf"\$\{{[ \t]*({name}(?:\.{name})*)[ \t]*:[ \t]*")
 
 
-@cache
-def _opening() -> re.Pattern[str]:
-    return re.compile(r"\$\{[ \t]*(\.*)")
+_opening = lazy_pattern(r"\$\{[ \t]*(\.*)")
 
 
-@cache
-def _step() -> re.Pattern[str]:
-    return re.compile(r"[^\\{}()\[\]:. \t'\"]+")
+_step = lazy_pattern(r"[^\\{}()\[\]:. \t'\"]+")

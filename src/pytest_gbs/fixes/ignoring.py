@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Final
 
 from pytest_gbs.fixes.editing import Read
@@ -12,6 +10,7 @@ from pytest_gbs.fixes.mending import Mended, Recheck, run
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.location import Lines, Location, Source
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.rule import Scope
 
@@ -69,6 +68,4 @@ def _fix(finding: Finding, edit: Edit) -> Fix:
     return Fix(f"ignore {finding.code} here", Applicability.DISPLAY, (edit,))
 
 
-@cache
-def _present() -> re.Pattern[str]:
-    return re.compile(_PRESENT)
+_present = lazy_pattern(_PRESENT)

@@ -18,6 +18,7 @@ from pytest_gbs.model.document import Mapping as MappingNode
 from pytest_gbs.model.framework import Framework, Row
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.outcome import Edit
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
@@ -81,9 +82,7 @@ def _digits(at: Location, value: int, read: Read) -> Location | None:
     return at._replace(start=at.start + match.start(1), stop=at.start + match.end(1))
 
 
-@cache
-def _number() -> re.Pattern[str]:
-    return re.compile(r"""["']?(?:[\w.:-]*[:=])?(\d{1,9})["']?""")
+_number = lazy_pattern(r"""["']?(?:[\w.:-]*[:=])?(\d{1,9})["']?""")
 
 
 def gap(run: Run, read: Read) -> InsertionPoint | None:
@@ -142,9 +141,7 @@ def _is_flow(document: Document, path: tuple[str | int, ...]) -> bool:
     return not isinstance(node, MappingNode) or document.source.text[node.start : node.start + 1] == "{"
 
 
-@cache
-def _entry() -> re.Pattern[str]:
-    return re.compile(r"([ \t]*)[\w\"'-]+[ \t]*[:=][ \t]")
+_entry = lazy_pattern(r"([ \t]*)[\w\"'-]+[ \t]*[:=][ \t]")
 
 
 def _line(text: str, offset: int) -> Location:
@@ -202,9 +199,7 @@ def _job_nodes(path: str, nodes: int | None, known: set[Location], read: Read) -
             yield EditableNumber(Name.NUM_NODES, int(match.group(1)), at, "#SBATCH --nodes")
 
 
-@cache
-def _nodes_directive() -> re.Pattern[str]:
-    return re.compile(r"(?m)^#SBATCH[ \t]+(?:--nodes[ =]|-N[ \t]*)(\d{1,5})[ \t]*(?:#.*)?$")
+_nodes_directive = lazy_pattern(r"(?m)^#SBATCH[ \t]+(?:--nodes[ =]|-N[ \t]*)(\d{1,5})[ \t]*(?:#.*)?$")
 
 
 def _hardware_knob(at: Location, meant: list[Quantity], nodes: int | None, read: Read) -> EditableNumber | None:

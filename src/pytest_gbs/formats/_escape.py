@@ -6,6 +6,8 @@ import re
 from functools import cache
 from typing import Final
 
+from pytest_gbs.model.pattern import lazy_pattern
+
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -65,14 +67,10 @@ def _obeyed() -> re.Pattern[str]:
     return re.compile(f"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f{_SIGNS}]")
 
 
-@cache
-def _github() -> re.Pattern[str]:
-    return re.compile(r"(?m)^((?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:)")
+_github = lazy_pattern(r"(?m)^((?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:)")
 
 
-@cache
-def _hashes() -> re.Pattern[str]:
-    return re.compile(r"##(?=\w*\[)")
+_hashes = lazy_pattern(r"##(?=\w*\[)")
 
 
 def _written(match: re.Match[str]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Final
 
 from pytest_gbs.model.equation import Rounding
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
 FORMULA: Final = "size = size * size, with / or // and one size or (size * size) behind it"
@@ -56,16 +56,10 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(re.findall(_NAME, text))
 
 
-@cache
-def _formula() -> re.Pattern[str]:
-    return re.compile(rf"(?P<result>{_NAME}) ?= ?(?P<product>{_PRODUCT})(?: ?(?P<sign>//?) ?(?P<divisors>{_GROUP}))?")
+_formula = lazy_pattern(rf"(?P<result>{_NAME}) ?= ?(?P<product>{_PRODUCT})(?: ?(?P<sign>//?) ?(?P<divisors>{_GROUP}))?")
 
 
-@cache
-def _multiple() -> re.Pattern[str]:
-    return re.compile(rf"\(? ?(?P<dividend>{_PRODUCT}) ?\)? ?% ?(?P<divisor>{_GROUP}) ?== ?0")
+_multiple = lazy_pattern(rf"\(? ?(?P<dividend>{_PRODUCT}) ?\)? ?% ?(?P<divisor>{_GROUP}) ?== ?0")
 
 
-@cache
-def _least() -> re.Pattern[str]:
-    return re.compile(rf"(?P<dividend>{_PRODUCT})(?: ?/ ?(?P<divisor>{_GROUP}))? ?>= ?(?P<least>[0-9]{{1,12}})")
+_least = lazy_pattern(rf"(?P<dividend>{_PRODUCT})(?: ?/ ?(?P<divisor>{_GROUP}))? ?>= ?(?P<least>[0-9]{{1,12}})")

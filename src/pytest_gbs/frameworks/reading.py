@@ -11,6 +11,7 @@ from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.document import PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Framework, Loader, Reading, Row, SameAs, Treatment
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.json_text import value_node
@@ -164,9 +165,7 @@ def _text(row: Row, value: str) -> tuple[str, object]:
     return (Treatment.TEMPLATE if template.search(value) else reading.text), value
 
 
-@cache
-def _variable() -> re.Pattern[str]:
-    return re.compile(r"\s*\$\{oc\.env:[^{}$]*\}\s*")
+_variable = lazy_pattern(r"\s*\$\{oc\.env:[^{}$]*\}\s*")
 
 
 @cache

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Final, TypeAlias, TypeVar
 
 from pytest_gbs.model.equation import Equation
 from pytest_gbs.model.framework import Constraint, Era, Exclusion, Framework, Requirement
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.pins import Evidence, Pin, Version
 
 # Whether a copy of the framework has one of the pieces of evidence, None if none of their files is in it.
@@ -135,9 +135,7 @@ def parse_bound(text: str) -> tuple[str, str] | None:
     return (normalised(version), "") if not package and _package().fullmatch(version) else None
 
 
-@cache
-def _package() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z][\w.-]{0,60}")
+_package = lazy_pattern(r"[A-Za-z][\w.-]{0,60}")
 
 
 def in_any_version(framework: Framework, pin: Pin | None, set_keys: frozenset[KeyPath]) -> Framework:
@@ -220,11 +218,7 @@ def _in_copy(newest: tuple[_Evident, ...], checks: tuple[_Evident, ...], says: S
     yield from (check for check in checks if not check.evidence)
 
 
-@cache
-def _release() -> re.Pattern[str]:
-    return re.compile(r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,7})(?:\.?post[0-9]{1,9})?(?:\+[\w.]{1,60})?")
+_release = lazy_pattern(r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,7})(?:\.?post[0-9]{1,9})?(?:\+[\w.]{1,60})?")
 
 
-@cache
-def _specifier() -> re.Pattern[str]:
-    return re.compile(r"(?P<sign>===?|[<>]=?|~=|!=)?\s*(?P<version>[0-9][^\s,*]{0,60}?)(?P<rest>\.\*)?")
+_specifier = lazy_pattern(r"(?P<sign>===?|[<>]=?|~=|!=)?\s*(?P<version>[0-9][^\s,*]{0,60}?)(?P<rest>\.\*)?")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Final
 
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.limits import LARGEST_LOCKED, LONGEST_LOCK_LINE
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.locked import PER_GPU, PER_RANK, Record
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
 NAME: Final = "gbs.lock"
@@ -131,24 +130,16 @@ def _sign(code: str) -> str:
 _MEANT: Final = {escaped[1]: sign for sign, escaped in _ESCAPED.items()}
 
 
-@cache
-def _version() -> re.Pattern[str]:
-    return re.compile(r"version = ([0-9]{1,6})")
+_version = lazy_pattern(r"version = ([0-9]{1,6})")
 
 
-@cache
-def _entry() -> re.Pattern[str]:
-    return re.compile(r'"((?:[^"\\]|\\.)*)" = \{ (.*) \}')
+_entry = lazy_pattern(r'"((?:[^"\\]|\\.)*)" = \{ (.*) \}')
 
 
-@cache
-def _field() -> re.Pattern[str]:
-    return re.compile(r'([a-z_]+) = (?:([0-9]{1,15})|"((?:[^"\\]|\\.)*)")(?:, (?=[a-z])|$)')
+_field = lazy_pattern(r'([a-z_]+) = (?:([0-9]{1,15})|"((?:[^"\\]|\\.)*)")(?:, (?=[a-z])|$)')
 
 
-@cache
-def _escape() -> re.Pattern[str]:
-    return re.compile(r'\\(["\\nrt]|U[0-9a-f]{8})')
+_escape = lazy_pattern(r'\\(["\\nrt]|U[0-9a-f]{8})')
 
 
 __all__ = ["NAME", "LockLine", "read_lock", "write_lock"]

@@ -21,6 +21,7 @@ from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS, SCRIPTS, Docume
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable, below, upwards
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.possessive import re
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
@@ -457,9 +458,7 @@ def _is_worth_reading(text: str) -> bool:
     return any(word in text for word in (*command_words(), *SCRIPTS)) or _sourcing().search(text) is not None
 
 
-@cache
-def _sourcing() -> re.Pattern[str]:
-    return re.compile(r"(?m)(?:^|[;&|({])[ \t]*(?:source|\.)[ \t]+\S")
+_sourcing = lazy_pattern(r"(?m)(?:^|[;&|({])[ \t]*(?:source|\.)[ \t]+\S")
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_gbs.files.words import LAUNCHING, MATTERING
 from pytest_gbs.model.limits import LONGEST_NAME_PATTERN, MOST_NAME_PATTERNS
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.possessive import re
 
 # Of the programs that launch training, those that run anything else as well.
@@ -74,9 +75,7 @@ def _with_variables(text: str) -> Iterator[tuple[str | None, ...]]:
             yield parts
 
 
-@cache
-def _token() -> re.Pattern[str]:
-    return re.compile(r"[\w.+-]+")
+_token = lazy_pattern(r"[\w.+-]+")
 
 
 def _forms(token: str) -> tuple[str, str]:
@@ -84,9 +83,7 @@ def _forms(token: str) -> tuple[str, str]:
     return token, token.strip(".-+")
 
 
-@cache
-def _run() -> re.Pattern[str]:
-    return re.compile(r"[^\s;|&()<>`]+")
+_run = lazy_pattern(r"[^\s;|&()<>`]+")
 
 
 _QUOTES: Final = str.maketrans("", "", "\"'")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.composition import (
@@ -30,6 +29,7 @@ from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM, Program, only_scores
 from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
@@ -188,9 +188,7 @@ def _followed(document: Document, framework: Framework) -> Document | None:
     return None if _interpolates(at_end, framework) else at_end
 
 
-@cache
-def _reference() -> re.Pattern[str]:
-    return re.compile(r"\$\{([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\}")
+_reference = lazy_pattern(r"\$\{([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\}")
 
 
 @lru_cache
@@ -641,32 +639,22 @@ def _named(arguments: str) -> Iterator[tuple[str, str]]:
         yield match.group(1), match.group(2)
 
 
-@cache
-def _hydra_main() -> re.Pattern[str]:
-    return re.compile(r"@(?:hydra\.main|hydra_runner|main)\(([^)]{0,400})\)")
+_hydra_main = lazy_pattern(r"@(?:hydra\.main|hydra_runner|main)\(([^)]{0,400})\)")
 
 
-@cache
-def _keyword() -> re.Pattern[str]:
-    return re.compile(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
+_keyword = lazy_pattern(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
 
 
-@cache
-def _environment() -> re.Pattern[str]:
-    return re.compile(r"\$\{oc\.env:\s*([A-Za-z_]\w{0,80})\s*(?:,\s*([0-9]{1,12})\s*)?[,}]")
+_environment = lazy_pattern(r"\$\{oc\.env:\s*([A-Za-z_]\w{0,80})\s*(?:,\s*([0-9]{1,12})\s*)?[,}]")
 
 
-@cache
-def _of_processes() -> re.Pattern[str]:
-    return re.compile(r"WORLD_SIZE$|LOCAL_|RANK$|NODE_RANK$|CUDA_|SLURM_|OMPI_|PMI_|PET_")
+_of_processes = lazy_pattern(r"WORLD_SIZE$|LOCAL_|RANK$|NODE_RANK$|CUDA_|SLURM_|OMPI_|PMI_|PET_")
 
 
-@cache
-def _lambda() -> re.Pattern[str]:
-    return re.compile(
-        r"register_(?:new_)?resolver\(\s*[\"'](?P<name>\w{1,40})[\"']\s*,\s*lambda (?P<a>\w+)\s*,\s*(?P<b>\w+)\s*:"
-        r"\s*(?P=a)\s*(?P<sign>//|[-+*/])\s*(?P=b)\s*[,)]"
-    )
+_lambda = lazy_pattern(
+    r"register_(?:new_)?resolver\(\s*[\"'](?P<name>\w{1,40})[\"']\s*,\s*lambda (?P<a>\w+)\s*,\s*(?P<b>\w+)\s*:"
+    r"\s*(?P=a)\s*(?P<sign>//|[-+*/])\s*(?P=b)\s*[,)]"
+)
 
 
 __all__ = ["LaunchResolver", "ResolvedLaunch"]

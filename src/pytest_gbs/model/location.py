@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
 
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
 # A key path is the route of mapping keys and sequence indices from a document's root to a value.
@@ -60,9 +59,7 @@ class Position(NamedTuple):
     end_column: int
 
 
-@cache
-def _line_break() -> re.Pattern[str]:
-    return re.compile(r"\r\n|\n|\r")
+_line_break = lazy_pattern(r"\r\n|\n|\r")
 
 
 class Lines:

@@ -10,6 +10,7 @@ from typing import Final
 from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_NODES
 from pytest_gbs.model.location import KeyPath, Source, Unreadable
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.index import Entry, Index, duplicates, follow
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_MANY, RefusedDocument, unreadable
 
@@ -191,11 +192,7 @@ def _plain(tolerant: bool) -> re.Pattern[str]:
     return re.compile(rf"(?:{number})(?![^\s,\]}}#/])" if tolerant else number)
 
 
-@cache
-def _unquoted() -> re.Pattern[str]:
-    return re.compile(r"[^\s,:{}\[\]\"#/](?:[^,{}\[\]\"#\n\r]*[^\s,{}\[\]\"#])?")
+_unquoted = lazy_pattern(r"[^\s,:{}\[\]\"#/](?:[^,{}\[\]\"#\n\r]*[^\s,{}\[\]\"#])?")
 
 
-@cache
-def _name() -> re.Pattern[str]:
-    return re.compile(r"[^\s,:{}\[\]\"#/]+")
+_name = lazy_pattern(r"[^\s,:{}\[\]\"#/]+")

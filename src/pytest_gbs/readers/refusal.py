@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_BARE_VALUE, MOST_NODES
 from pytest_gbs.model.location import Source, Unreadable
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern
 
 TOO_DEEP: Final = f"nested deeper than {DEEPEST_DOCUMENT} levels"
 TOO_LONG: Final = f"a value without quotes of more than {LONGEST_BARE_VALUE:,} characters"
@@ -40,9 +39,7 @@ def is_template(text: str) -> bool:
     return ("{{" in text or "{%" in text) and _fills_in().search(text) is not None
 
 
-@cache
-def _fills_in() -> re.Pattern[str]:
-    return re.compile(r"(?m)^[^'\"#\n{]*+(?:\{(?![{%])[^'\"#\n{]*+)*+\{[{%]")
+_fills_in = lazy_pattern(r"(?m)^[^'\"#\n{]*+(?:\{(?![{%])[^'\"#\n{]*+)*+\{[{%]")
 
 
 def is_helm(text: str) -> bool:
@@ -50,11 +47,7 @@ def is_helm(text: str) -> bool:
     return "{{" in text and _of_helm().search(_comment().sub("", text)) is not None
 
 
-@cache
-def _comment() -> re.Pattern[str]:
-    return re.compile(r"(?m)(?:^|(?<=[ \t]))#.*")
+_comment = lazy_pattern(r"(?m)(?:^|(?<=[ \t]))#.*")
 
 
-@cache
-def _of_helm() -> re.Pattern[str]:
-    return re.compile(r"\{\{-?[ \t]*+(?:\.[A-Z]|\$[a-zA-Z]|(?:if|range|with|include|define|template|toYaml|end|else)\b)")
+_of_helm = lazy_pattern(r"\{\{-?[ \t]*+(?:\.[A-Z]|\$[a-zA-Z]|(?:if|range|with|include|define|template|toYaml|end|else)\b)")

@@ -11,6 +11,7 @@ from pytest_gbs.model.document import PYTHON, Document, Scalar
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import LONGEST_NUMBER
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.pattern import lazy_pattern
 
 Value: TypeAlias = int | float | bool | str | None
 
@@ -166,19 +167,15 @@ def _float(text: str) -> Value:
     return sign * value
 
 
-@cache
-def _yaml11_integer() -> re.Pattern[str]:
-    return re.compile(
-        r"[-+]?0b[01_]+\Z|[-+]?0[0-7_]+\Z|[-+]?(?:0|[1-9][0-9_]*)\Z|[-+]?0x[0-9a-fA-F_]+\Z|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+\Z"
-    )
+_yaml11_integer = lazy_pattern(
+    r"[-+]?0b[01_]+\Z|[-+]?0[0-7_]+\Z|[-+]?(?:0|[1-9][0-9_]*)\Z|[-+]?0x[0-9a-fA-F_]+\Z|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+\Z"
+)
 
 
-@cache
-def _yaml11_float() -> re.Pattern[str]:
-    return re.compile(
-        r"[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?\Z|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?\Z"
-        r"|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*\Z|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z"
-    )
+_yaml11_float = lazy_pattern(
+    r"[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?\Z|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?\Z"
+    r"|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*\Z|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z"
+)
 
 
 @cache
@@ -187,14 +184,10 @@ def _omegaconf_float() -> re.Pattern[str]:
     return re.compile(rf"{number}\.[0-9_]*(?:[eE][-+]?[0-9]+)?\Z|{number}[eE][-+]?[0-9]+\Z|\.[0-9]+(?:_[0-9]+)*(?:[eE][-+][0-9]+)?\Z")
 
 
-@cache
-def _core_integer() -> re.Pattern[str]:
-    return re.compile(r"[-+]?[0-9]+\Z|0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
+_core_integer = lazy_pattern(r"[-+]?[0-9]+\Z|0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
 
 
-@cache
-def _core_float() -> re.Pattern[str]:
-    return re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
+_core_float = lazy_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 
 
 def value_at(document: Document, key: KeyPath, loader: str) -> Value:

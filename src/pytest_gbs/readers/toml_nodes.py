@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from pytest_gbs.model.document import Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, LONGEST_BARE_VALUE, MOST_NODES
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.index import Index
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, RefusedDocument
 from pytest_gbs.readers.toml_strings import string_at
@@ -265,14 +266,10 @@ def _freeze(value: _Value) -> Node:
 _AT_ONCE: Final = 1_000
 
 
-@cache
-def _gap() -> re.Pattern[str]:
-    return re.compile(rf"(?:[ \t\r\n]+|#[^\n]*){{0,{_AT_ONCE}}}")
+_gap = lazy_pattern(rf"(?:[ \t\r\n]+|#[^\n]*){{0,{_AT_ONCE}}}")
 
 
-@cache
-def _bare() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z0-9_-]+")
+_bare = lazy_pattern(r"[A-Za-z0-9_-]+")
 
 
 @cache

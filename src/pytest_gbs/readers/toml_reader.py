@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import Final
 
 from pytest_gbs.model.document import CommentBlock, Document
 from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.comments import read_comments
 from pytest_gbs.readers.owners import Keys
 from pytest_gbs.readers.refusal import TOO_DEEP, TOO_LONG, TOO_MANY, RefusedDocument, unreadable
@@ -74,6 +73,4 @@ def _is_others(source: Source) -> bool:
     return name in _OTHERS or any(mark in source.text for mark in _TEMPLATE)
 
 
-@cache
-def _place() -> re.Pattern[str]:
-    return re.compile(r" \(at (?:line (?P<line>[0-9]+), column (?P<column>[0-9]+)|end of document)\)\Z")
+_place = lazy_pattern(r" \(at (?:line (?P<line>[0-9]+), column (?P<column>[0-9]+)|end of document)\)\Z")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from pytest_gbs.shell.text import lazy_pattern
+from pytest_gbs.model.pattern import lazy_pattern
 
 LookUp: TypeAlias = Callable[[str], int | None]
 Assign: TypeAlias = Callable[[str, int | None], None]

@@ -23,6 +23,7 @@ from pytest_gbs.model.command import (
 )
 from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.location import Location, Source, below
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.possessive import re
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import filters, patterns, slurm, truth, values
@@ -41,7 +42,7 @@ from pytest_gbs.shell.limits import (
     ShellBudget,
 )
 from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, ShellState, Variable, emptiness, join, lowered, text_of, unknown
-from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse, whole
+from pytest_gbs.shell.text import Parts, ShellText, parse, whole
 from pytest_gbs.shell.truth import EXPECTED, NO, UNKNOWN, YES, Truth
 from pytest_gbs.shell.values import Expanded, is_longer, one, without_lists
 from pytest_gbs.shell.wrappers import SHELLS, container_variables, env_assignments, given_script, inner, is_container, words_of

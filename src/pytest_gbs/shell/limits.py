@@ -6,12 +6,12 @@ Each constant is a row of `docs/limits.md`, in the notation of `model/limits.py`
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import islice
 from typing import Final
 
 from pytest_gbs.model.command import Stop
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 
 MOST_CHARACTERS: Final = 1_000_000  # characters of a script or Makefile, or of the code blocks of a document; the rest is UNREAD
 MOST_TOKENS: Final = 50_000  # words, signs and line ends of the same; the rest is UNREAD
@@ -136,6 +136,4 @@ def _tokens(text: str) -> int:
     return sum(1 for _ in _token().finditer(text))
 
 
-@cache
-def _token() -> re.Pattern[str]:
-    return re.compile(r"\w+(?:[-./=]\w+)*|\n\s*|[^\s\w]")
+_token = lazy_pattern(r"\w+(?:[-./=]\w+)*|\n\s*|[^\s\w]")

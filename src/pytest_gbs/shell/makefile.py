@@ -9,12 +9,13 @@ from typing import Final
 from pytest_gbs.model.command import Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.owners import ABOVE
 from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import LONGEST_VALUE, TOO_LONG, Exhausted
 from pytest_gbs.shell.state import ShellState, Variable, lowered, unknown
-from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse, whole
+from pytest_gbs.shell.text import Parts, ShellText, parse, whole
 
 _DEEPEST: Final = 10
 _CONDITIONS: Final = ("ifeq", "ifneq", "ifdef", "ifndef", "else")

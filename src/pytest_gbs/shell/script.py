@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.model.command import Directive, Invocation, Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell import slurm
 from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.interpreter import Interpreter
 from pytest_gbs.shell.limits import MOST_PIECES, Exhausted, ShellBudget
 from pytest_gbs.shell.state import ShellState, Variable, unknown
-from pytest_gbs.shell.text import Parts, ShellText, lazy_pattern, parse, whole
+from pytest_gbs.shell.text import Parts, ShellText, parse, whole
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Directive, Part, Word, Wrapper
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell.state import ShellState, Variable
 from pytest_gbs.shell.text import ShellText
 from pytest_gbs.shell.wrappers import SWITCHES
@@ -33,9 +33,7 @@ _VARIABLES: Final = {
 }
 
 
-@cache
-def _option() -> re.Pattern[str]:
-    return re.compile(r"(--[A-Za-z][\w-]*|-[A-Za-z])(?:=|[ \t]*(?=[^\s-])|(?=\s|$|-))(\"[^\"\n]*\"|'[^'\n]*'|[^\s#-][^\s]*)?")
+_option = lazy_pattern(r"(--[A-Za-z][\w-]*|-[A-Za-z])(?:=|[ \t]*(?=[^\s-])|(?=\s|$|-))(\"[^\"\n]*\"|'[^'\n]*'|[^\s#-][^\s]*)?")
 
 
 def read_directives(text: ShellText, root: Node) -> tuple[Directive, ...]:

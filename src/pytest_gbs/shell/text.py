@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.command import Part, Word, hull
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell.limits import Exhausted, ShellBudget
 
 if TYPE_CHECKING:
@@ -24,11 +23,6 @@ _EXPANSIONS: Final = ("simple_expansion", "expansion", "command_substitution", "
 _MOST_REPAIRS: Final = 5
 _PIECE: Final = 256  # bytes that the parser is given at a time
 _ESCAPABLE: Final = '$`"\\\n'
-
-
-def lazy_pattern(expression: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
-    """A function that gives a regular expression, compiled when it is first used."""
-    return cache(lambda: re.compile(expression, flags))
 
 
 class ShellText:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pytest_gbs.model.command import Part
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import patterns
 from pytest_gbs.shell.limits import LONGEST_LIST, LONGEST_VALUE, TOO_LONG
 from pytest_gbs.shell.state import text_of, unknown
-from pytest_gbs.shell.text import Parts, lazy_pattern
+from pytest_gbs.shell.text import Parts
 
 
 class Expanded(NamedTuple):

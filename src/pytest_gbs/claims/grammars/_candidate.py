@@ -6,6 +6,8 @@ import re
 from functools import cache
 from typing import Final
 
+from pytest_gbs.model.pattern import lazy_pattern
+
 _BEFORE: Final = 24
 _SIGNS: Final = ("*", "×", " x ", "÷", "✕", "⨯", "∗", "⋅", "✖", "／")
 
@@ -16,9 +18,7 @@ def digit() -> re.Pattern[str]:
     return re.compile("[0-9]")
 
 
-@cache
-def _count() -> re.Pattern[str]:
-    return re.compile(r"\d|\b(?:one|two|three|four|six|eight|sixteen|single)\b")
+_count = lazy_pattern(r"\d|\b(?:one|two|three|four|six|eight|sixteen|single)\b")
 
 
 def has_digit(text: str) -> bool:
@@ -42,6 +42,4 @@ def multiplies(text: str) -> bool:
     return any(map(text.__contains__, _SIGNS)) or _letter_or_slash().search(text) is not None
 
 
-@cache
-def _letter_or_slash() -> re.Pattern[str]:
-    return re.compile(r"[0-9)]\s?[x/]|/\s?[0-9(]")
+_letter_or_slash = lazy_pattern(r"[0-9)]\s?[x/]|/\s?[0-9(]")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
-from functools import cache
 from typing import Final
 
 from pytest_gbs.claims.grammars._force import batch_force, hardware_force
@@ -14,6 +12,7 @@ from pytest_gbs.claims.grammars._sizes import settings
 from pytest_gbs.claims.grammars._statements import Passage, Statement
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Force
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
 
 HARDWARE: Final = frozenset((Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE))
@@ -43,9 +42,7 @@ def claim(
     )
 
 
-@cache
-def _source() -> re.Pattern[str]:
-    return re.compile(r"\((?:the|as in the|same as the|like the) (?:original )?paper(?:'s)?\)")
+_source = lazy_pattern(r"\((?:the|as in the|same as the|like the) (?:original )?paper(?:'s)?\)")
 
 
 def _of_this(passage: Passage) -> Statement:

@@ -11,6 +11,7 @@ from typing import Final
 
 from pytest_gbs.claims.grammars._statements import Statement
 from pytest_gbs.model.declaration import Force
+from pytest_gbs.model.pattern import lazy_pattern
 
 _BLANKS: Final = str.maketrans(dict.fromkeys("\n\t\r\"'`!#$%&()*,-./:;<=>?@[]^_{|}~–—’…", " "))
 
@@ -139,9 +140,7 @@ def _is_of_something_else(statement: Statement, around: str, start: int, stop: i
     return ("(" in rest or "+" in rest) and _split().match(rest) is not None
 
 
-@cache
-def _brackets() -> re.Pattern[str]:
-    return re.compile(r"\([^()]*\)")
+_brackets = lazy_pattern(r"\([^()]*\)")
 
 
 @cache

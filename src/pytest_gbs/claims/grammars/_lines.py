@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from pytest_gbs.model.pattern import lazy_pattern
+
 
 def prose(line: str) -> str:
     """`line` without its indentation, comment signs, and what speaks to this tool alone."""
@@ -36,16 +38,12 @@ def is_setting(line: str) -> bool:
     return scalar and key.islower()
 
 
-@cache
-def _setting() -> re.Pattern[str]:
-    return re.compile(
-        r"(?:- |export )?[\"']?(?P<key>--?[\w-]+|[A-Za-z_][\w./]*)[\"']?\s*(?P<sign>:(?=\s|$)|=(?!=))(?P<value>.*)", re.DOTALL
-    )
+_setting = lazy_pattern(
+    r"(?:- |export )?[\"']?(?P<key>--?[\w-]+|[A-Za-z_][\w./]*)[\"']?\s*(?P<sign>:(?=\s|$)|=(?!=))(?P<value>.*)", re.DOTALL
+)
 
 
-@cache
-def _scalar() -> re.Pattern[str]:
-    return re.compile(r"(?:[\"'\[{$&*!|>].*|[^\s#]*,?)(?:\s+#.*)?$", re.DOTALL)
+_scalar = lazy_pattern(r"(?:[\"'\[{$&*!|>].*|[^\s#]*,?)(?:\s+#.*)?$", re.DOTALL)
 
 
 @cache
@@ -65,6 +63,4 @@ def is_command(line: str) -> bool:
     return (" --" in line and _flag().search(line) is not None) or _command().match(line) is not None
 
 
-@cache
-def _flag() -> re.Pattern[str]:
-    return re.compile(r"\s--[a-zA-Z]")
+_flag = lazy_pattern(r"\s--[a-zA-Z]")

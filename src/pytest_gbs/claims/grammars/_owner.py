@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import Final
 
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.pattern import lazy_pattern
 
 _EVALUATION: Final = frozenset(("eval", "evaluation", "val", "valid", "validation", "test", "testing", "evaluate"))
 
 
-@cache
-def _parts() -> re.Pattern[str]:
-    return re.compile(r"[^a-z]+")
+_parts = lazy_pattern(r"[^a-z]+")
 
 
 def _words(owner: KeyPath | None) -> list[str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import cache
 from operator import itemgetter
 from typing import Final
 
@@ -13,6 +11,7 @@ from pytest_gbs.claims.grammars._owner import is_evaluation
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
 
 BATCHES: Final = frozenset((Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP))
@@ -99,9 +98,7 @@ def _with_hardware(block: CommentBlock, declarations: list[Declaration]) -> list
     ]
 
 
-@cache
-def _blank() -> re.Pattern[str]:
-    return re.compile(r"\n[ \t#]*(?=\n)")
+_blank = lazy_pattern(r"\n[ \t#]*(?=\n)")
 
 
 def _paragraph(block: CommentBlock, at: Location, breaks: list[int]) -> int:
@@ -150,9 +147,7 @@ def _switched_off(blocks: Iterable[CommentBlock]) -> frozenset[KeyPath]:
     return frozenset(block.owner for block in blocks if _OFF in block.text and block.owner and _own_lines(block) is None)
 
 
-@cache
-def _marker() -> re.Pattern[str]:
-    return re.compile(r"gbs:[ \t]*not-a-claim")
+_marker = lazy_pattern(r"gbs:[ \t]*not-a-claim")
 
 
 def _own_lines(block: CommentBlock) -> list[tuple[int, int]] | None:

@@ -13,6 +13,7 @@ from pytest_gbs.claims.grammars._tokens import WordToken, tokenise
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.limits import LONGEST_COMMENT
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
 # A line as long as this was broken because it was full, not because the statement ended.
@@ -101,14 +102,10 @@ def _continues(last: str, line: str) -> bool:
     return len(last) >= _FULL or last[-1] in ",(+*/=-" or not (line[0].isupper() or line[0].isdigit())
 
 
-@cache
-def _formula() -> re.Pattern[str]:
-    return re.compile(r"\(?\d[\d\s,_.*x×/()]*")
+_formula = lazy_pattern(r"\(?\d[\d\s,_.*x×/()]*")
 
 
-@cache
-def _product() -> re.Pattern[str]:
-    return re.compile(r"\d[\d,_]*\s?[*x×]\s?\d")
+_product = lazy_pattern(r"\d[\d,_]*\s?[*x×]\s?\d")
 
 
 @cache

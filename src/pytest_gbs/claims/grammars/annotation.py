@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from pytest_gbs.claims.grammars._batch import unit_at
 from pytest_gbs.claims.grammars._hardware import hardware
@@ -12,12 +11,10 @@ from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._tokens import text_at, tokenise
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
 
-
-@cache
-def _start() -> re.Pattern[str]:
-    return re.compile(r"(?:^|#)[ \t]*gbs:[ \t]*(?=[~\d])([^\n#(;]*)", re.MULTILINE)
+_start = lazy_pattern(r"(?:^|#)[ \t]*gbs:[ \t]*(?=[~\d])([^\n#(;]*)", re.MULTILINE)
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from pytest_gbs.claims.grammars._owner import is_batch, is_global_batch
 from pytest_gbs.claims.grammars.words import number
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name
 
-
-@cache
-def _bare() -> re.Pattern[str]:
-    return re.compile(r"[\s#]*(?:bs|bsz|batch[ _-]size)\s?[=:]?\s?(\d[\d,_]{0,9})[\s.]*", re.IGNORECASE | re.ASCII)
+_bare = lazy_pattern(r"[\s#]*(?:bs|bsz|batch[ _-]size)\s?[=:]?\s?(\d[\d,_]{0,9})[\s.]*", re.IGNORECASE | re.ASCII)
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:

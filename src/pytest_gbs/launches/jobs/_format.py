@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Final
 
 from pytest_gbs.model.command import Assignment, Job, Part, Word
@@ -12,6 +10,7 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Alias, Document, Node, Scalar, Sequence
 from pytest_gbs.model.document import Mapping as MappingNode
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.fields import make_word
@@ -87,9 +86,7 @@ def _digits(document: Document, node: Scalar) -> Location:
     return Location(document.source.path, node.start + start, node.start + stop)
 
 
-@cache
-def _last_digits() -> re.Pattern[str]:
-    return re.compile(r"([0-9]+)[\"']?$")
+_last_digits = lazy_pattern(r"([0-9]+)[\"']?$")
 
 
 def assignment(document: Document, name: str, node: Node | None, *, default: bool = False) -> Assignment:
@@ -153,9 +150,7 @@ def _filled(found: Parts, variables: Mapping[str, Word]) -> Parts:
     return tuple(part for part in made if part.text != "")
 
 
-@cache
-def _reference() -> re.Pattern[str]:
-    return re.compile(r"(?<!\$)\$\(([A-Za-z_]\w{0,100})\)")
+_reference = lazy_pattern(r"(?<!\$)\$\(([A-Za-z_]\w{0,100})\)")
 
 
 def parts(document: Document, node: Scalar) -> Parts:

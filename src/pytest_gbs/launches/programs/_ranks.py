@@ -5,11 +5,9 @@ transformers, TRL and accelerate form a group only if `LOCAL_RANK` is set (accel
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
 from pytest_gbs.model.command import Command
 from pytest_gbs.model.launch import Surroundings
+from pytest_gbs.model.pattern import lazy_pattern
 
 
 def may_train_alone(command: Command, index: int, surroundings: Surroundings) -> bool:
@@ -20,13 +18,9 @@ def may_train_alone(command: Command, index: int, surroundings: Surroundings) ->
     return _of_hugging_face().search(text) is not None and _finds_ranks().search(text) is None
 
 
-@cache
-def _of_hugging_face() -> re.Pattern[str]:
-    return re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|accelerate)\b")
+_of_hugging_face = lazy_pattern(r"(?m)^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|accelerate)\b")
 
 
-@cache
-def _finds_ranks() -> re.Pattern[str]:
-    return re.compile(
-        r"SLURM_|OMPI_|PMI_|LOCAL_RANK|mpi4py|init_process_group|init_distributed|lightning|submitit|idr_torch|megatron|nemo\b"
-    )
+_finds_ranks = lazy_pattern(
+    r"SLURM_|OMPI_|PMI_|LOCAL_RANK|mpi4py|init_process_group|init_distributed|lightning|submitit|idr_torch|megatron|nemo\b"
+)

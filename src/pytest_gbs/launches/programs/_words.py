@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import Final
 
 from pytest_gbs.model.command import Command, Word, options, positionals, spelled
 from pytest_gbs.model.digits import is_digits, whole_number
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.model.record import NamedTuple
 
@@ -129,9 +128,7 @@ def note(word: Word) -> Note:
     return Note(said, Noted.DEFAULT, name if name.isidentifier() else "")
 
 
-@cache
-def _variable() -> re.Pattern[str]:
-    return re.compile(r"\$\{?(\w+)")
+_variable = lazy_pattern(r"\$\{?(\w+)")
 
 
 def fallback(name: str, value: int, key: str, launcher: str, opaque: Word | None) -> Quantity | Unknown:

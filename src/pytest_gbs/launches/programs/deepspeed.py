@@ -5,9 +5,7 @@ DS is DeepSpeed 2d991ba, deepspeed/launcher/runner.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Final
 
 from pytest_gbs.launches.programs._programs import DEEPSPEED_MODULES, behind
@@ -17,6 +15,7 @@ from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.launch import Launcher, Problem, Start, Surroundings
 from pytest_gbs.model.limits import MOST_HOSTS
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Name, Note, Origin, Quantity, Reason, Unknown
 
 # DS parse_args: the options without a value.
@@ -82,9 +81,7 @@ def _of_hosts(hosts: list[int], own: tuple[Word, ...], key: str, file: Word) -> 
         yield Quantity(Name.GPUS_PER_NODE, used[0], Origin.LAUNCH, at=file.value_at, key=key)
 
 
-@cache
-def _host() -> re.Pattern[str]:
-    return re.compile(r"(\S+)\s+slots=(\d{1,6})(?=\s|$)")
+_host = lazy_pattern(r"(\S+)\s+slots=(\d{1,6})(?=\s|$)")
 
 
 def _nodes(own: tuple[Word, ...]) -> Quantity | Unknown:

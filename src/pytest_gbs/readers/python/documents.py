@@ -14,6 +14,7 @@ from typing import TypeAlias
 from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_EVALUATED
 from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
@@ -88,9 +89,7 @@ def document_of_comments(program: Program, node: ast.AST) -> Document:
     return Document(program.source, 1, PYTHON, None, {}, comments, (), part=program.part(node))
 
 
-@cache
-def _batch() -> re.Pattern[str]:
-    return re.compile(r"batch|accum", re.IGNORECASE)
+_batch = lazy_pattern(r"batch|accum", re.IGNORECASE)
 
 
 @cache
