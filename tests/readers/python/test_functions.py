@@ -182,3 +182,10 @@ def test_a_function_of_another_file_is_looked_into(imports: str, known: bool) ->
     node = document.get("train", "global_batch_size")
     assert isinstance(node, Scalar)
     assert (node.tag != COMPUTED) is known
+
+
+def test_functions_that_start_from_each_other_without_end_are_read_as_far_as_a_bound() -> None:
+    made = "def f{0}():\n    cfg = f{1}()\n    cfg.train.global_batch_size = {0}\n    g{0}(cfg)\n    return cfg\n"
+    one = made + "def g{0}(cfg):\n    g{1}(cfg)\n    g{2}(cfg)\n"
+    text = "from library import f900\n" + "".join(one.format(number, number + 1, number + 2) for number in range(900))
+    assert len(read(Source("recipes.py", text))) > 0

@@ -36,17 +36,20 @@ class _Functions:
         self.scopes, self.evaluator, self.modules = scopes, evaluator, modules
         self.tables: dict[ast.FunctionDef, Table | None] = {}
         self.names: dict[tuple[Scope, str], Table | None] = {}
+        self.depth = 0
 
     def table(self, function: ast.FunctionDef) -> Table | None:
         """What `function` returns, None if that is no configuration, or one of several."""
-        if function not in self.tables:
+        if function not in self.tables and self.depth < DEEPEST_EXPRESSION:
             self.tables[function] = None  # while it is looked at
+            self.depth += 1
             scope = self.scopes.inner[function]
             if len(scope.returned) == 1:
                 (returned,) = scope.returned
                 found = self._named(returned, scope) if isinstance(returned, str) else self._made(returned, scope)
                 self.tables[function] = found
-        return self.tables[function]
+            self.depth -= 1
+        return self.tables.get(function)
 
     def _made(self, node: ast.AST, scope: Scope, library: str = "") -> Table | None:
         """What a call makes: the arguments of a class, or what a function of this file returns; it is in something of `library`."""
@@ -79,10 +82,12 @@ class _Functions:
 
     def _named(self, name: str, scope: Scope) -> Table | None:
         """The attributes of `name` at the end of its function; what is handed on to a function that may change it is lost."""
-        if (scope, name) not in self.names:
+        if (scope, name) not in self.names and self.depth < DEEPEST_EXPRESSION:
             self.names[scope, name] = None  # while it is looked at
+            self.depth += 1
             self.names[scope, name] = self._at_end(name, scope)
-        found = self.names[scope, name]
+            self.depth -= 1
+        found = self.names.get((scope, name))
         return self._copied(found) if found is not None else None
 
     def _copied(self, table: Table) -> Table:
