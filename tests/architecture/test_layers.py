@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -136,3 +137,13 @@ def _touches(name: str, node: ast.AST) -> str:
         if said == "json.dumps" and _room(name) in ("formats", "cli", "pytest_plugin") and name != "formats/_json.py":
             return said  # only there is nothing in it obeyed by a terminal or a CI system
     return ""
+
+
+def test_possessive_patterns_are_compiled_by_what_knows_them() -> None:
+    possessive = re.compile(r"(?:[\])\w.}]|\\.)(?:[*?+]|\{\d*,?\d*\})\+|\(\?>")
+    wrong = []
+    for name, tree in TREES.items():
+        if any(isinstance(node, ast.Import) and node.names[0].name == "re" for node in ast.walk(tree)):
+            texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+            wrong += [f"{name}: {text}" for text in texts if possessive.search(text) and name != "model/possessive.py"]
+    assert wrong == []

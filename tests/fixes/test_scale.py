@@ -25,6 +25,7 @@ model:
   tensor_model_parallel_size: 2
   pipeline_model_parallel_size: 1
   encoder_seq_length: 2048
+  optim: {{name: fused_adam}}
 """
 
 

@@ -430,7 +430,7 @@ def test_settings_in_order_import_nothing_heavy(text: str, tmp_path: Path) -> No
     (tmp_path / "pyproject.toml").write_text(text)
     code = (
         "import sys; from pytest_gbs.settings import load_settings; load_settings(sys.argv[1], rules={'GBS101': 'x'});"
-        "print(*{'jsonschema', 'difflib', 'pathlib', 'dataclasses', 'typing_extensions', 'tomllib'} & {*sys.modules})"
+        "print(*{'jsonschema', 'difflib', 'pathlib', 'dataclasses', 'typing_extensions', 'tomllib', 'tomli'} & {*sys.modules})"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}", str(tmp_path)],
@@ -438,7 +438,7 @@ def test_settings_in_order_import_nothing_heavy(text: str, tmp_path: Path) -> No
         text=True,
         check=True,
     )
-    assert done.stdout.split() == (["tomllib"] if text else [])
+    assert done.stdout.split() == (["tomllib" if sys.version_info >= (3, 11) else "tomli"] if text else [])
 
 
 # The command line.

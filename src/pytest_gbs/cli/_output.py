@@ -109,6 +109,8 @@ def write_out(name: str, text: str) -> None:
         UsageError: it can't be written.
     """
     data = text.encode("utf-8", "backslashreplace")
+    if not os.path.isdir(os.path.dirname(name) or "."):  # noqa: PTH112, PTH120
+        raise UsageError(f"can't write {name}: there is no such folder")
     try:
         if os.path.lexists(name) and not os.path.isfile(name):  # a pipe, a device  # noqa: PTH113
             with open(name, "wb") as file:  # noqa: PTH123

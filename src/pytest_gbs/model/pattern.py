@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
+
+from pytest_gbs.model.possessive import re
 
 
 def lazy_pattern(expression: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
