@@ -21,7 +21,7 @@ NANOTRON = (
 )
 NEOX = "num_layers: 12\noptimizer: {type: Adam}\nlr_decay_style: cosine\n"
 NEMO = "trainer: {devices: 8, num_nodes: 2, accumulate_grad_batches: 1}\n"
-PRETRAINING = NEMO + "model: {micro_batch_size: 4, global_batch_size: 256, tensor_model_parallel_size: 2, optim: {lr: 1e-4}}\n"
+PRETRAINING = NEMO + "model: {micro_batch_size: 4, global_batch_size: 256, tensor_model_parallel_size: 2}\n"
 FINE_TUNING = NEMO + (
     "model:\n  tensor_model_parallel_size: 2\n  pipeline_model_parallel_size: 1\n  global_batch_size: 8\n  micro_batch_size: 1\n"
     "  data: {train_ds: {global_batch_size: 128, micro_batch_size: 4}}\n"
@@ -258,7 +258,7 @@ DIVIDES = {
 }
 LEAVES_A_REST = {
     "NeMo": (PRETRAINING.replace("256", "250"), {"world_size": 16}),
-    "NeMo, experts": (PRETRAINING.replace("size: 2,", "size: 2, expert_model_parallel_size: 8,"), {"world_size": 8}),
+    "NeMo, experts": (PRETRAINING.replace("size: 2}", "size: 2, expert_model_parallel_size: 8}"), {"world_size": 8}),
     "Automodel": (AUTOMODEL, {"world_size": 64}),
     "Automodel, more experts than ranks": (AUTOMODEL + "distributed: {ep_size: 16}\n", {"world_size": 8}),
     "Automodel, replicas": (AUTOMODEL + "distributed: {dp_replicate_size: 3}\n", {"world_size": 8}),

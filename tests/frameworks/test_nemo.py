@@ -35,11 +35,12 @@ def test_a_node_that_cannot_hold_the_model_is_a_placeholder(trainer: str, degree
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ("", None),
-        ("  optim: {name: adam}\n", "NeMo (Megatron, pre-training)"),
+        ("  restore_from_path: null\n", None),
+        ("", "NeMo (Megatron, pre-training)"),
+        ("  restore_from_path: null\n  optim: {name: adam}\n", "NeMo (Megatron, pre-training)"),
         ("optim: {lr: 1e-4}\n", "NeMo (Megatron, pre-training)"),
     ],
-    ids=["none: it is evaluated", "of the model", "beside the model"],
+    ids=["none, and it is restored: it is evaluated", "a short recipe", "of the model", "beside the model"],
 )
 def test_a_model_trains_if_there_is_an_optimizer(more: str, expected: str | None) -> None:
     model = "model:\n  micro_batch_size: 1\n  global_batch_size: 64\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 4096\n"
