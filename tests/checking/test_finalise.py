@@ -107,7 +107,7 @@ def test_a_finding_explains_all_that_another_rule_says() -> None:
         pytest.param(run(), id="no launch"),
         pytest.param(run(assumptions=(NOT_SET,)), id="no launch, whatever is assumed"),
         pytest.param(launched(), id="a script that leaves nothing open"),
-        pytest.param(launched(Kind.SCRIPT, "run.sh", Assumption(Assuming.ONE_PROCESS)), id="nothing that somebody may set"),
+        pytest.param(launched(Kind.SCRIPT, "run.sh", Assumption(Assuming.QUOTES)), id="nothing that somebody may set"),
     ],
 )
 def test_what_is_certain_is_told_as_firmly(of: Run) -> None:

@@ -22,6 +22,7 @@ KINDS = {getattr(Assuming, name) for name in vars(Assuming) if name.isupper()}
         (Assumption(Assuming.NOT_SET, "GPUS"), "GPUS is not set"),
         (Assumption(Assuming.NOT_SET), "the script's default value is used"),
         (Assumption(Assuming.LEFT_AS_IT_IS, Name.NUM_NODES, 2), "2 nodes: a comment asks to adapt it"),
+        (Assumption(Assuming.QUOTES), "the quoted text is one argument, although a bare quote inside it ends it"),
         (Assumption(Assuming.NOTHING_ADDED), "the script gets no extra arguments"),
         (Assumption(Assuming.ONE_PROCESS), "one process uses all GPUs of its node"),
     ],

@@ -192,6 +192,7 @@ def leaves(size: Size) -> tuple[Quantity, ...]:
 
 
 _ASSUMED: Final[Mapping[str, str]] = {
+    Assuming.QUOTES: "the quoted text is one argument, although a bare quote inside it ends it",
     Assuming.NOTHING_ADDED: "the script gets no extra arguments",
     Assuming.ONE_PROCESS: "one process uses all GPUs of its node",
 }

@@ -265,6 +265,8 @@ def _assumed(resolved: ResolvedLaunch, hardware: dict[str, Size], sizes: dict[st
     for size in _numbers(hardware):
         if _is_left_open(size.at, resolved):
             yield Assumption(Assuming.LEFT_AS_IT_IS, size.name, size.value)
+    if resolved.found.launch.meant:
+        yield Assumption(Assuming.QUOTES)
     if resolved.found.launch.open:
         yield Assumption(Assuming.NOTHING_ADDED)
 

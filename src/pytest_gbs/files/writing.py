@@ -91,7 +91,7 @@ def write_file(path: str, data: bytes) -> None:
         UsageError: it can't be written.
     """
     folder, name = os.path.split(os.path.realpath(path))
-    if not os.path.isdir(folder):
+    if not os.path.lexists(folder):
         raise UsageError(f"can't write {path}: {_WORDS[errno.ENOENT]}; nothing was written")
     before = read_bytes(path, _MOST) if os.path.lexists(path) else None
     if isinstance(before, str):

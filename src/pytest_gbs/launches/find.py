@@ -266,7 +266,7 @@ class Scripts:
         path = self._program(start.program, command, script) if program is not None else None
         quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
         kind = Kind.TEMPLATE if template else _kind(at.source)
-        launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start)
+        launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
         candidates = () if unknown is None else tuple(self._candidates(unknown))
         if unknown is not None and candidates:
             launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:MOST_GREPPED], script)))

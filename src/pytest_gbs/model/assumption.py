@@ -15,6 +15,7 @@ class Assuming:
     COMMENT: Final = "comment"  # a claim holds only with this size
     NOT_SET: Final = "not-set"  # a variable or an argument with a default is not given
     LEFT_AS_IT_IS: Final = "left-as-it-is"  # a comment asks the user of the script to change a number
+    QUOTES: Final = "quotes"  # a text in quotes that end too early is meant as a whole
     NOTHING_ADDED: Final = "nothing-added"  # the user of the script may add words to its command
     ONE_PROCESS: Final = "one-process"  # no launcher starts a process for each GPU
 

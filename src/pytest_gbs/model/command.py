@@ -193,7 +193,8 @@ class Command(NamedTuple):
     `environment` holds the variables it gets: those before it and the exported ones, as far as the script sets them.
     `conditional` is true if it may not run at all: in a branch, a loop or a function that is not known. `wrappers` are
     the commands around it, the outermost first. `context` says where in the file: a target of a Makefile, a code block.
-    `machines` are those of the job that it is a part of, if a file describes one.
+    `meant` is true if no shell runs it, because quotes around it are broken, but the author means it. `machines` are those of
+    the job that it is a part of, if a file describes one.
     """
 
     words: tuple[Word, ...]
@@ -203,6 +204,7 @@ class Command(NamedTuple):
     wrappers: tuple[Wrapper, ...] = ()
     folder: Folder = Folder()
     context: str = ""
+    meant: bool = False
     machines: Machines | None = None
 
     @property

@@ -180,6 +180,7 @@ class Launch(NamedTuple):
     `command` names it for people ("accelerate launch"). `recipe` is the path of the recipe, "" if the command line is all
     there is. `at` is the command, `named` the word that names the recipe. `open` is true if the user of the script can add
     arguments (`"$@"`). `unread` is true if the program takes its recipe behind an option alone, and none stands before it.
+    `meant` is true if a bare quote ends the text before the command, and people mean it all the same.
     `start` is what the launcher made of the command; None for a launch context of the settings.
     """
 
@@ -193,3 +194,4 @@ class Launch(NamedTuple):
     unread: bool = False
     start: Start | None = None
     greps: tuple[Grep, ...] = ()
+    meant: bool = False

@@ -26,7 +26,7 @@ from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.possessive import re
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.shell import filters, patterns, slurm, truth, values
+from pytest_gbs.shell import filters, patterns, quotes, slurm, truth, values
 from pytest_gbs.shell.arithmetic import HOLE, InvalidExpression, evaluate
 from pytest_gbs.shell.fields import BLANKS, Fields, as_pattern, braces, make_word
 from pytest_gbs.shell.limits import (
@@ -135,6 +135,7 @@ class Interpreter:
         self.shells = 0
         self.uncertain = 0
         self.muted = 0
+        self.repaired = 0
         self.exported_words: dict[int, tuple[Variable, Word]] = {}
         self.command: Node | None = None  # the one that is being read
         self.commands: list[Command] = []
@@ -156,7 +157,7 @@ class Interpreter:
         """Read `text`, of which `root` is the tree, in a new shell, or in the state given, `around` it; False if no more can be read."""
         self.text, self.state, self.functions = text, state or ShellState(self.budget), {}
         self.calls, self.loops, self.wrappers = [], [], around
-        self.depth = self.shells = self.uncertain = self.muted = 0
+        self.depth = self.shells = self.uncertain = self.muted = self.repaired = 0
         self.in_job = bool(directives)
         slurm.set_variables(self.state, directives)
         slurm.forget_step_variables(self.state, self.at_start, around)
@@ -1141,6 +1142,7 @@ class Interpreter:
                 self.wrappers,
                 self.state.folder,
                 self.context,
+                self.repaired > 0,
             )
         )
 
@@ -1167,15 +1169,20 @@ class Interpreter:
         if name == "eval":
             self.evaluate(parts)
             return True
+        repaired = self.repair_quotes(words, parts) if given is not None and name != "ssh" else None
         wrapper = Wrapper(name, words if given is None else words[: max(1, index - 1)], _place_of(words, at))
         state = ShellState(self.budget) if name == "ssh" else self.state.child()
         for key, value in variables.items():
             state.variables[key] = Variable(value.parts, exported=True)
-        if name in SHELLS and index < len(words):
+        if name in SHELLS and repaired is None and index < len(words):
             state.arguments = tuple(word.parts for word in words[index + 1 :])
         slurm.forget_step_variables(state, at, self.wrappers)
-        with self.new_shell(state):
-            self.evaluate(parts, (wrapper,))
+        self.repaired += repaired is not None
+        try:
+            with self.new_shell(state):
+                self.evaluate(parts if repaired is None else repaired, (wrapper,))
+        finally:
+            self.repaired -= repaired is not None
         return True
 
     @contextmanager
@@ -1215,6 +1222,40 @@ class Interpreter:
         finally:
             self.shells -= 1
             self.text, self.wrappers = outer, before
+
+    def repair_quotes(self, words: Words, parts: Parts) -> Parts | None:
+        """The script that `parts`, given to a shell as one of `words`, is with its inner quotes escaped; None if they are in order.
+
+        To bash it ends at the next unescaped quote. If what it ends up with is broken, while all up to the last quote of the
+        command is not, the author means the latter: `bash -c "for i in 1; do echo "hello"; done"`.
+        """
+        places = self.quotes_of(words, parts)
+        if len(places) < 3 or not parse(ShellText(parts), self.budget).has_error:
+            return None
+        outer, text = self.text, quotes.with_escaped_quotes(self.text, places)
+        self.budget.write(len(text.string))
+        node = quotes.only_string(parse(text, self.budget))
+        if node is None:
+            return None
+        self.text = text
+        try:
+            found = self.value(node)
+        finally:
+            self.text = outer
+        if parse(ShellText(found), self.budget).has_error:
+            return None
+        self.note_syntax_error(outer.location(places[1], places[1] + 1))
+        return found
+
+    def quotes_of(self, words: Words, parts: Parts) -> list[int]:
+        """The offsets of the quotes from the one that opens the word of `parts` to the end of the command."""
+        given = next((word for word in words[1:] if parts and word.at.start <= parts[0].use.start < word.at.stop), None)
+        for child in self.command.children if self.command is not None and given is not None else ():
+            if given is not None and self.command is not None and self.at(child).start == given.at.start:
+                inside = next((node for node in (child, *child.children) if node.type == "string"), None)
+                stop = self.text.span(self.command)[1]
+                return quotes.unescaped_quotes(self.text.string, self.text.span(inside)[0], stop) if inside is not None else []
+        return []
 
     # Commands of the shell itself
 
