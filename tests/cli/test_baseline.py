@@ -93,7 +93,7 @@ def test_a_broken_baseline_is_one_line(repo: Path, gbs: Gbs, text: str, line: st
         (("--baseline", "none.json"), "--baseline none.json: there is no such file"),
         (("--prune-baseline",), "--prune-baseline needs --baseline FILE, or baseline in the settings"),
         (("--write-baseline", "x", "--baseline", "y"), "--write-baseline writes a new file: leave out --baseline and --prune-baseline"),
-        (("--write-baseline", "none/x"), "can't write x: there is no such folder; nothing was written"),
+        (("--write-baseline", "none/x"), "can't write none/x: there is no such folder; nothing was written"),
     ],
     ids=["missing", "prune alone", "both", "no folder"],
 )

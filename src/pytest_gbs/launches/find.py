@@ -146,7 +146,7 @@ class Scripts:
         self._started, self._stops = MOST_STARTED, []
         found = tuple(islice(self._commands(script), MOST_LAUNCHES + 1))
         if len(found) > MOST_LAUNCHES:
-            self._stops.append(Stop(f"more than {MOST_LAUNCHES} launches", found[-1].launch.at))
+            self._stops.append(Stop(f"more than {MOST_LAUNCHES} launches", found[-1].launch.at, repeats=True))
         self._note(source, script)
         return found[:MOST_LAUNCHES]
 

@@ -239,7 +239,7 @@ class Written(NamedTuple):
 class Stop(NamedTuple):
     """Where a part of a script was not read, and why: "more than 2,000 commands". It may stand in a file that the script sources.
 
-    `repeats` says that another file met the same limit before, which all share.
+    `repeats` says that another file met the same limit before, which all share, or that the rest goes on with what was read.
     """
 
     reason: str

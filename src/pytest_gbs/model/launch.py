@@ -33,7 +33,7 @@ class Unread(NamedTuple):
 
     `at` is where reading stopped, in whichever file; the start where nothing was read (`whole`). The path of a folder ends in `/`.
     `recipe` is a place in a recipe that it may launch, whose check it leaves open; None for the file itself.
-    `repeats` says that another file met the same limit before, which all share.
+    `repeats` says that another file met the same limit before, which all share, or that the rest goes on with what was read.
     """
 
     path: str
