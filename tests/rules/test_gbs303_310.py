@@ -159,12 +159,6 @@ def test_a_search_that_goes_wrong_in_one_recipe_is_found(other: str, what: str, 
     assert finding.message == f"grep finds {what} for gradient_accumulation_steps in recipes/b.yaml, which this script can run"
 
 
-def test_a_document_that_starts_the_script_does_not_repeat_it(tmp_path: Path) -> None:
-    base = f"{KEYS}per_device_train_batch_size: 4\n"
-    files = {"recipes/a.yaml": base + STEPS, "recipes/b.yaml": base, "run.sh": search()}
-    assert only(checked(tmp_path, {**files, "README.md": "```bash\nsbatch run.sh {name}\n```\n"})).at.source == "run.sh"
-
-
 @pytest.mark.parametrize(
     ("program", "arguments"),
     [

@@ -5,14 +5,14 @@
 3. `as_a_parent`: a file that others take in, once all files are known.
 4. `of_file`: what settings and comments silence or rate otherwise.
 5. `once`, `worst`, `verdict`: what the report on the file has of it.
-6. `with_more`, `noted_once`, `told_where_it_stands`: what comparing files with each other adds and leaves out.
+6. `with_more`, `noted_once`: what comparing files with each other adds and leaves out.
 
 What a step needs to know of a rule, the rule says itself (`model.rule`); no rule is known by its code or its name here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
@@ -231,17 +231,6 @@ def noted_once(files: Iterable[FileReport], set_aside: Container[str]) -> Iterat
         kept = [each for each in file.findings if each in notes.values() or each.severity != Severity.INFO]
         yield file._replace(findings=tuple(each for each in kept if (each.code, each.message) not in noted))
         noted.update(notes)
-
-
-def told_where_it_stands(files: Sequence[FileReport]) -> Iterator[FileReport]:
-    """Yield `files`, launchers without what the report on another file has at the place in that file where it stands."""
-    known = {(each.at, each.code, each.message) for file in files for each in file.findings if each.at.source == file.path}
-    for file in files:
-        if file.role != Role.LAUNCHER:
-            yield file
-            continue
-        found = (each for each in file.findings if each.at.source == file.path or (each.at, each.code, each.message) not in known)
-        yield file._replace(findings=tuple(found))
 
 
 def without_ignored(outcomes: Outcomes, ignored: frozenset[str]) -> Heard:

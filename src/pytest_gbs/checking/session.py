@@ -174,7 +174,6 @@ class _Check:
         files = [file for file in files if file.role != Role.NEITHER or file.path not in launching]
         files.sort(key=lambda file: (file.path, file.document))
         files = list(finalise.noted_once(self.reporting.compare(files, tuple(judged), internal), self.reporting.set_aside))
-        files = list(finalise.told_where_it_stands(files))
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         return Report(tuple(files), self.reporting.sources, used, _advice(files), (*internal, *self.guard.bugs))
 
