@@ -172,3 +172,23 @@ def test_each_number_has_its_place_in_the_script_or_in_the_program(tmp_path: Pat
 def test_a_comment_of_the_script_is_compared_with_what_the_program_makes_of_its_flags(tmp_path: Path) -> None:
     files = {"train.py": ARGPARSE, "a.sh": f"# global batch size 128\n{RUN}-b 4\n", "b.sh": f"# global batch size 64\n{RUN}-b 4\n"}
     assert [(each.at.source, each.code) for each in checked(tmp_path, files).findings()] == [("b.sh", "GBS301")]
+
+
+DOCUMENT = f"# Fine-tuning\n\n```bash\n{RUN}--bs 4\n```\n"
+
+
+def test_a_document_means_the_only_program_of_that_name_below_it(tmp_path: Path) -> None:
+    (run,) = launched(checked(tmp_path, {"finetune/train.py": ARGPARSE, "README.md": DOCUMENT}))
+    assert run.geometry.global_batch_size == 4 * 8 * 4
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"a/train.py": ARGPARSE, "b/train.py": ARGPARSE, "README.md": DOCUMENT}, id="two of that name"),
+        pytest.param({"a/train.py": ARGPARSE, "docs/README.md": DOCUMENT}, id="elsewhere"),
+        pytest.param({"a/train.py": ARGPARSE, "run.sh": f"{RUN}--bs 4\n"}, id="a script"),
+    ],
+)
+def test_another_program_is_not_meant(files: dict[str, str], tmp_path: Path) -> None:
+    assert launched(checked(tmp_path, files)) == []

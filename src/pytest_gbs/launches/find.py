@@ -277,7 +277,17 @@ class Scripts:
         """The path of the Python file that runs, where the tree has it."""
         if program[0].text == "-m" and len(program) > 1 and program[1].text:
             return self._module(program[1].text.replace(".", "/"), command, script)
-        return self.find(program[0], command, script) if (program[0].text or "").endswith(".py") else None
+        name = program[0].text or ""
+        if not name.endswith(".py"):
+            return None
+        return self.find(program[0], command, script) or (self._further_down(name, script) if _kind(script.path) == Kind.DOCUMENT else None)
+
+    def _further_down(self, name: str, script: Script) -> str | None:
+        """The only file of that name below the folder of a document, whose words say to go there first; None if there are several."""
+        folder = script.path.rpartition("/")[0]
+        here = f"{folder}/" if folder else ""
+        found = [each for each in self._of_name(name.rpartition("/")[2]) if each.endswith(f"/{name}") and each.startswith(here)]
+        return found[0] if len(found) == 1 else None
 
     def _module(self, name: str, command: Command, script: Script) -> str | None:
         """The file of a module that runs: from where the command runs, or the only one of its name, as an installed package has it."""
