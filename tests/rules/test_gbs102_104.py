@@ -22,6 +22,12 @@ from tests.rules.claimed import checked, recipe
         pytest.param(recipe(4, 2, trailing="GBS 64 (8 x 4 x 2 = 512 GB of memory)"), id="another number behind a bracket"),
         pytest.param(recipe(8, 1, header="8 GPUs", trailing="global batch size = 8 x 8 = 64"), id="an accumulation of 1 is left out"),
         pytest.param(recipe(16, 1, header="4 GPUs", trailing="global batch size = 16 x 4 = 64"), id="micro batch and GPUs"),
+        pytest.param(
+            recipe(
+                4, 2, header="sums:\n#  a: micro_batch=2 -> grad_accum = 64/(2*16) = 2\n#  b: micro_batch=4 -> grad_accum = 64/(4*8) = 2"
+            ),
+            id="two layouts, one of which is that of the recipe",
+        ),
         # Two factors were traded for each other: the product is what counts.
         pytest.param(recipe(8, 1, trailing="8 GPUs * micro_batch=4 * grad_accum=2 -> effective batch 64"), id="two traded factors"),
     ],

@@ -46,8 +46,19 @@ def outcomes_of(run: Run, cause: str) -> Iterator[Outcome]:
     A launch is compared with the number claimed and nothing else of the claim, by a rule of its own.
     """
     for claim in run.claims if run.launch is None else ():
-        if claim.judgement.cause == cause and not any(_repeats(claim, other) for other in run.claims):
+        if claim.judgement.cause == cause and not any(
+            _repeats(claim, other) or _is_of_another_layout(claim, other) for other in run.claims
+        ):
             yield claim.judgement.outcome
+
+
+def _is_of_another_layout(claim: Claim, other: Claim) -> bool:
+    """Whether `other` works out the same batch with the same factors as this recipe has them: `cp1: 64/(1*8)` beside `cp2: 64/(2*4)`."""
+    if claim.judgement.cause != Cause.FACTOR or not isinstance(other.judgement.outcome, Verified):
+        return False
+    said, right = claim.declaration, other.declaration
+    names, others = ({factor.name for factor in _named_factors(each)} for each in (said, right))
+    return (said.name, said.value) == (right.name, right.value) and bool(names) and names <= others
 
 
 def _repeats(claim: Claim, other: Claim) -> bool:
