@@ -42,8 +42,6 @@ def test_what_the_framework_takes_stays_silent(value: str) -> None:
 def test_a_null_of_hydra_waits_for_a_command_line() -> None:
     hydra = STOPS._replace(arguments=Arguments.HYDRA)
     assert list(check(view("steps: null\n", hydra))) == []
-    explained = hydra._replace(rows=(Row(("steps",), Name.GRADIENT_ACCUMULATION_STEPS, 1, Reading(why="it is divided")),))
-    assert list(check(view("steps: null\n", explained))) == []
     assert len(list(check(view("steps: null\n", STOPS)))) == 1
     assert len(list(check(view("steps: 0\n", hydra)))) == 1
 

@@ -51,7 +51,7 @@ def check(file: FileView) -> Iterator[Outcome]:
         return
     for found in misread(file.document, framework):
         node = keyed[found.row.key][1]
-        filled_in = found.value is None and framework.arguments == Arguments.HYDRA
+        filled_in = found.value is None and framework.arguments == Arguments.HYDRA and not found.row.reading.why
         if not filled_in and not _is_template(file.document, node):
             yield _stumbles(file.document, framework, found, node)
     for row in odd:
