@@ -111,6 +111,14 @@ def test_a_configuration_that_is_handed_to_an_engine_is_the_recipe(tmp_path: Pat
     assert sizes(tmp_path, text) == expected
 
 
+@pytest.mark.parametrize(("given", "codes"), [("mpu=Groups(tensor=4)", []), ("mesh_param=mesh", []), ("mpu=None", ["GBS202"])])
+def test_a_model_that_processes_share_leaves_fewer_of_them_for_the_batch(tmp_path: Path, given: str, codes: list[str]) -> None:
+    text = ENGINE.replace("args.steps * torch.distributed.get_world_size()", "2").replace("config=config", f"config=config, {given}")
+    text = text.replace("configuration(stage=2)", "{}")
+    (tmp_path / "run.sh").write_text("deepspeed --num_gpus 8 train.py --micro 1\n", encoding="utf-8")
+    assert [finding.code for file in files(tmp_path, text) for finding in file.findings] == codes
+
+
 def test_a_launch_gives_the_engine_its_batch(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("deepspeed --num_gpus 8 train.py --micro 3 --steps 5\n", encoding="utf-8")
     (run,) = (run for file in files(tmp_path, ENGINE) for run in file.runs if run.launch is not None)

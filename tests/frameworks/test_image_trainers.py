@@ -71,3 +71,83 @@ def test_loaders_refuse_text_and_zero() -> None:
 def test_a_command_is_known_by_its_script(program: str, expected: str | None) -> None:
     found = recognise(document(FLAGS), Program(program, alone=True))
     assert (found.title if found else None) == expected
+
+
+AI_TOOLKIT = "job: extension\nconfig:\n  process:\n"
+PROCESS = "    - type: sd_trainer\n      train: {{steps: 100{train}}}\n      datasets: [{{folder_path: a{data}}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("processes", "expected"),
+    [
+        pytest.param(PROCESS.format(train=", batch_size: 4", data=""), 8, id="4 on 2"),
+        pytest.param(PROCESS.format(train="", data=""), 2, id="one by default"),
+        pytest.param(PROCESS.format(train=", batch_size: 4, gradient_accumulation_steps: 3", data=""), 24, id="accumulation"),
+        pytest.param(PROCESS.format(train=", batch_size: 4, gradient_accumulation: 2", data=""), 16, id="batches loaded at once"),
+        pytest.param(PROCESS.format(train=", gradient_accumulation_steps: -1", data=""), None, id="a step after each epoch"),
+        pytest.param(PROCESS.format(train=", batch_size: 4", data=", batch_size: 2"), None, id="a data set with its own"),
+        pytest.param(2 * PROCESS.format(train=", batch_size: 4", data=""), 8, id="two processes alike"),
+        pytest.param(
+            PROCESS.format(train=", batch_size: 4", data="") + PROCESS.format(train=", batch_size: 2", data=""), None, id="two that differ"
+        ),
+    ],
+)
+def test_ai_toolkit_has_its_batch_in_a_list(processes: str, expected: int | None) -> None:
+    assert title(AI_TOOLKIT + processes) == "ai-toolkit"
+    assert sizes(AI_TOOLKIT + processes, world_size=2).value(Name.GLOBAL_BATCH_SIZE) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(AI_TOOLKIT + "    - type: rescale_lora\n      train: {batch_size: 4}\n", id="a process that does not train"),
+        pytest.param("job: train\nconfig: {process: fast, batch_size: 4}\n", id="a job of anyone's"),
+        pytest.param("job: a\nconfig: {process: []}\n", id="no process"),
+    ],
+)
+def test_other_jobs_are_no_recipes(text: str) -> None:
+    assert title(text) is None
+
+
+MUSUBI = "dit: a.safetensors\ndataset_config: data.toml\nnetwork_module: networks.lora\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("dataset_config: data.toml\nnetwork_module: networks.lora\n", id="no transformer"),
+        pytest.param("dit: a\nbatch_size: 4\nnetwork_module: networks.lora\n", id="no data sets"),
+        pytest.param(MUSUBI + "train_batch_size: 2\npretrained_model_name_or_path: m\noutput_name: a\n", id="sd-scripts"),
+    ],
+)
+def test_look_alikes_are_no_recipes_of_musubi_tuner(text: str) -> None:
+    assert title(text) != "musubi-tuner"
+
+
+def test_musubi_tuner_accumulates() -> None:
+    stated = sizes(MUSUBI + "gradient_accumulation_steps: 2\n", world_size=2)
+    assert (title(MUSUBI), stated.value(Name.GRADIENT_ACCUMULATION_STEPS), stated.value(Name.GLOBAL_BATCH_SIZE)) == (
+        "musubi-tuner",
+        2,
+        None,
+    )
+
+
+ONE = '{{"model_type": "FLUX_DEV_1", "training_method": "LORA", "base_model_name": "my/model", "batch_size": 4{more}}}'
+
+
+@pytest.mark.parametrize(("more", "expected"), [("", 8), (', "gradient_accumulation_steps": 3', 24), (', "multi_gpu": true', 8)])
+def test_onetrainer_has_the_batch_of_each_gpu(more: str, expected: int) -> None:
+    text = ONE.format(more=more)
+    assert (title(text, "a.json"), sizes(text, "a.json", world_size=2).value(Name.GLOBAL_BATCH_SIZE)) == ("OneTrainer", expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"model_type": "llama", "batch_size": 4, "base_model_name": "a"}', id="a model's own file"),
+        pytest.param('{"training_method": "lora", "batch_size": 4, "lr": 1}', id="a trainer of anyone's"),
+    ],
+)
+def test_other_json_is_no_recipe_of_onetrainer(text: str) -> None:
+    assert title(text, "a.json") is None

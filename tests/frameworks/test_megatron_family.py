@@ -297,6 +297,19 @@ def test_batches_that_leave_a_rest_stop_the_framework(text: str, hardware: dict[
     assert any(isinstance(each, Finding) for each in outcomes("GBS202", text, **hardware))
 
 
+@pytest.mark.parametrize(
+    ("hardware", "words"),
+    [
+        ({"world_size": 8}, "8 GPUs are not divisible by"),
+        ({"num_nodes": 1}, "no number of GPUs on 1 node is divisible by"),
+    ],
+)
+def test_what_does_not_divide_is_told_in_words(hardware: dict[str, int], words: str) -> None:
+    experts = "  --global-batch-size: 64\n  --num-experts: 128\n  --expert-model-parallel-size: 128\n"
+    found = next(each for each in outcomes("GBS202", TESTED + experts, **hardware) if isinstance(each, Finding))
+    assert found.message.startswith(words)
+
+
 @pytest.mark.parametrize(("times", "expected"), [("1", 0), ("null", 0), ("'${times}'", 0), ("4", 1)])
 def test_nemo_refuses_to_accumulate_beside_the_batch_sizes(times: str, expected: int) -> None:
     of = document(PRETRAINING.replace("batches: 1", f"batches: {times}"))

@@ -15,6 +15,7 @@ BATCH = "per_device_train_batch_size: {micro}\ngradient_accumulation_steps: {ste
 GRPO = RUN + "rlhf_type: grpo\n"
 MEGATRON = RUN + "lr_warmup_fraction: 0.05\n"
 ROLLOUTS = MEGATRON + "rlhf_type: grpo\n"
+UNSLOTH = "training: {{batch_size: 3, max_steps: 0, {}}}\nlora: {{lora_r: 16}}\n"
 STUDIO = "training: {{batch_size: {micro}, gradient_accumulation_steps: {steps}, learning_rate: 2e-4}}\nlora: {{lora_r: 16}}\n"
 
 
@@ -42,6 +43,7 @@ def test_what_swift_does_not_train_is_no_recipe(text: str) -> None:
         pytest.param(MEGATRON + "rlhf_type: rm\n", "Megatron-SWIFT (preferences)", id="Megatron, reward model"),
         pytest.param(ROLLOUTS, "Megatron-SWIFT (GRPO)", id="Megatron GRPO"),
         pytest.param(STUDIO.format(micro=2, steps=4), "unsloth", id="unsloth"),
+        pytest.param(UNSLOTH.format("per_device_train_batch_size: 4"), "transformers Trainer (training)", id="the Trainer's key beside it"),
     ],
 )
 def test_the_table_is_that_of_the_kind_of_training(text: str, expected: str) -> None:
@@ -93,10 +95,11 @@ def test_only_an_open_accumulation_is_filled(lines: str) -> None:
         pytest.param(MEGATRON, 8, 16, id="Megatron: 16 by default"),
         pytest.param(MEGATRON + "global_batch_size: 64\n", 8, 64, id="Megatron: given"),
         pytest.param(STUDIO.format(micro=2, steps=4), 1, 8, id="unsloth"),
-        pytest.param("training: {batch_size: 3, max_steps: 0}\nlora: {lora_r: 16}\n", 1, 12, id="unsloth accumulates 4 by default"),
+        pytest.param(UNSLOTH.format("train_on_completions: true"), 1, 12, id="unsloth accumulates 4 by default"),
+        pytest.param(UNSLOTH.format("grad_accum: 2"), 1, None, id="another program with such sections has defaults of its own"),
     ],
 )
-def test_the_global_batch_is_that_of_the_framework(text: str, world: int, expected: int) -> None:
+def test_the_global_batch_is_that_of_the_framework(text: str, world: int, expected: int | None) -> None:
     assert sizes(text, world_size=world).value(Name.GLOBAL_BATCH_SIZE) == expected
 
 

@@ -98,6 +98,11 @@ def levanter(*lines: str) -> str:
 NOT_RECIPES = {
     "a project": ("[tool.x]\nlocal_batch_size = 8\n[project]\nname = 'a'\n", "pyproject.toml"),
     "sections of others": ("[training]\nbatch_size = 8\nsteps = 10\n", "config.toml"),
+    "torchtitan with a mesh of its own": (
+        titan("local_batch_size = 2")
+        + '[experimental]\ncustom_args_module = "torchtitan.experiments.deepseek_v3.train_configs.custom_args"\n',
+        "a.toml",
+    ),
     "torchtitan's keys as YAML": ("training: {local_batch_size: 8, steps: 10}\nmodel: {flavor: 8B}\njob: {dump_folder: x}\n", "a.yaml"),
     "an evaluation with llm-foundry": (
         "max_seq_len: 1\ndevice_eval_batch_size: 4\nmodels: []\nicl_tasks: x\nfsdp_config: {}\n",
@@ -124,6 +129,12 @@ def test_what_only_looks_alike_is_not_taken(text: str, path: str) -> None:
     [
         pytest.param(titan("local_batch_size = 1"), T, "torchtitan (TOML)", id="torchtitan"),
         pytest.param(titan("batch_size = 1"), T, "torchtitan (TOML)", id="torchtitan of long ago"),
+        pytest.param(
+            titan("batch_size = 1") + '[experimental]\ncustom_args_module = "torchtitan.experiments.flux.job_config"\n',
+            T,
+            "torchtitan (TOML)",
+            id="torchtitan with arguments of its own",
+        ),
         pytest.param(FOUNDRY.format(batch=8, micro=1), "a.yaml", "llm-foundry", id="llm-foundry"),
         pytest.param(OLMO.format(batch=8, micro=1), "a.yaml", "OLMo", id="OLMo"),
         pytest.param(LITGPT.format(devices=1, nodes=1, batch=8, micro=1), "a.yaml", "litgpt (finetune)", id="litgpt finetune"),

@@ -7,7 +7,7 @@ import pytest
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.quantity import Name
 
-from .building import outcomes, sizes, table, value
+from .building import outcomes, sizes, table, title, value
 
 MODEL = "tensor_model_parallel_size: 1, pipeline_model_parallel_size: 1, micro_batch_size: 1, global_batch_size: 64"
 ROLLOUTS = "{algorithm}: {{num_rollout_samples: {samples}{more}}}"
@@ -66,3 +66,32 @@ def test_the_answers_of_spin_fill_the_batch_of_a_rank(micro: int, found: int) ->
 def test_what_a_batch_counts(title: str, unit: str, sequences: int) -> None:
     found = table(f"NeMo-Aligner ({title})")
     assert (found.unit, found.sequences_per_sample) == (unit, sequences)
+
+
+DISTILLS = "knowledge_distillation: {target_logits_top_k: 64}"
+
+
+# The student learns from logits of the teacher that lie in the data, so that a step is one of supervised training: 64 / (1 x 8) = 8.
+@pytest.mark.parametrize(("world", "accumulation"), [(8, 8), (64, 1), (16, 4)])
+def test_distillation_takes_steps_of_supervised_training(world: int, accumulation: int) -> None:
+    text = recipe("knowledge_distillation", DISTILLS)
+    stated = sizes(text, world_size=world)
+    assert title(text) == "NeMo-Aligner (distillation)"
+    assert (stated.value(Name.GLOBAL_BATCH_SIZE), stated.value(Name.GRADIENT_ACCUMULATION_STEPS)) == (64, accumulation)
+
+
+@pytest.mark.parametrize(("world", "found"), [(8, 0), (64, 0), (128, 1), (24, 1)])
+def test_a_batch_of_distillation_holds_whole_micro_batches(world: int, found: int) -> None:
+    told = outcomes("GBS202", recipe("knowledge_distillation", DISTILLS), world_size=world)
+    assert len([each for each in told if isinstance(each, Finding)]) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("knowledge_distillation: {target_logits_top_k: 64}\nbatch_size: 8\n", id="a distillation of anyone's"),
+        pytest.param("model: {knowledge_distillation: {target_logits_top_k: 64}}\n", id="no batch"),
+    ],
+)
+def test_other_distillations_are_no_recipes(text: str) -> None:
+    assert title(text) is None

@@ -1,4 +1,4 @@
-"""OpenRLHF has flags only, dotted since 0.11 and plain before; here they stand as a launch hands them over."""
+"""OpenRLHF has flags only, dotted since 0.10.2 and plain before; here they stand as a launch hands them over."""
 
 from __future__ import annotations
 

@@ -46,6 +46,7 @@ LOOK_ALIKES = {
     "a model to be restored and evaluated": "trainer: {devices: 1}\nmodel: {restore_from_path: null, micro_batch_size: 512}\n",
     "a vocabulary": "".join(f"w{n}: {n}\n" for n in range(10_001)) + MODEL + "stage: 7\n" + TRAINING,
     "a micro batch alone": "per_device_train_batch_size: 4\n",
+    "a record of Weights & Biases": f"wandb_version: 1\n\n{MODEL}{TRAINING}_wandb: {{desc: null, value: {{cli_version: 0.17}}}}\n",
 }
 
 
@@ -148,14 +149,16 @@ NAMES = {
     "other:ms-swift": {"ms-swift", "megatron-swift"},
     "other:oumi": {"oumi", "verl"},  # the defaults of verl lie in its tree
     "other:hyperpod": {"sagemaker-hyperpod", "nemo", "verl"},  # its launcher brings NeMo's configurations along
-    "other": {"llamafactory", "deepspeed"},
+    "other": {"llamafactory", "deepspeed", "trlx"},
 }
-# Frameworks of which there is no table; nothing of theirs may be taken for another's.
-WITHOUT_TABLE = {"other:lavis", "other:rl4lms", "other", "accelerate-config", "not-a-recipe"}
+# Labels of recipes of which there is no table; nothing of theirs may be taken for another framework's.
+WITHOUT_TABLE = {"other", "accelerate-config", "not-a-recipe"}
 # Recipes with another label than their own, by a part of their path.
 MISLABELLED = {
     "facebookresearch__fairseq2/recipes/lm/": "other:fairseq2",  # `python -m recipes.lm.sft --config-file` trains on them
     "neuronx-distributed-training/examples/conf/": "other:neuronx",  # NeMo's tree, and a trainer of its own
+    "RL4LMs/scripts/training/": "other:rl4lms",
+    "LAVIS/lavis/projects/alpro/train/": "other:lavis",
 }
 # Files with a framework's label that are not recipes of it by themselves, by a part of their path.
 NO_RECIPES = {
@@ -188,6 +191,9 @@ NO_RECIPES = {
     "nova-lite-ppo-cm_hydra.yaml": "what the launcher writes for the critic alone, out of a recipe of PPO",
     "log_probs_lora_cmp_config.yaml": "a test of deepspeed_train, which ROLL has no longer",
     "tests/pipeline/agentic_pipeline_config.yaml": "a test of deepspeed_train, which ROLL has no longer",
+    "projects/instructblip/": "evaluates",
+    "projects/xinstruct_blip/": "evaluates",
+    "caption_coco_eval_large.yaml": "evaluates",
     "log_probs_megatron_remove_padding_config.yaml": "a test in which no worker trains",
 }
 

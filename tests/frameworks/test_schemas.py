@@ -14,6 +14,7 @@ from pytest_gbs.frameworks import slug, tables
 from pytest_gbs.frameworks._schema import schema, text
 from pytest_gbs.frameworks.reading import misread
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.readers.value_node import EACH
 
 from . import building
 from .building import document
@@ -55,9 +56,17 @@ def _text(recipe: dict[str, Any]) -> str:
 
 
 def _put(recipe: dict[str, Any], key: tuple[str | int, ...], value: Any) -> None:
-    for part in key[:-1]:
-        recipe = recipe.setdefault(str(part), {})
-    recipe[str(key[-1])] = value
+    recipe[str(key[0])] = _with(recipe.get(str(key[0])), key[1:], value)
+
+
+def _with(found: Any, key: tuple[str | int, ...], value: Any) -> Any:
+    """`found` with `value` at `key`, a star of it as a list of one item."""
+    if not key:
+        return value
+    if key[0] == EACH:
+        return [_with(found[0] if isinstance(found, list) and found else None, key[1:], value)]
+    found = found if isinstance(found, dict) else {}
+    return {**found, str(key[0]): _with(found.get(str(key[0])), key[1:], value)}
 
 
 @cache

@@ -63,6 +63,7 @@ def findings(found: list[Outcome]) -> list[str]:
             f"config-name: ppo_megatron_trainer.yaml\n{rl()}", "verl (RL, Megatron)", id="Megatron by the name of the configuration"
         ),
         pytest.param(SFT, "verl (SFT)", id="SFT"),
+        pytest.param(SFT + rl().replace("data:", "more:"), "verl (SFT)", id="SFT beside what evaluates the policy"),
         pytest.param(ENGINE.format(batch=256, dynamic="true"), "verl (SFT, engine)", id="SFT with an engine"),
         pytest.param(EASY.format(rollout=512, batch=128, micro=4, dynamic="true"), "EasyR1", id="EasyR1"),
     ],
@@ -102,11 +103,21 @@ def test_model_parallel_ranks_share_a_batch() -> None:
 
 
 def test_the_defaults_are_those_of_verls_own_configuration() -> None:
-    bare = "actor_rollout_ref: {model: {path: my/model}}\nalgorithm: {adv_estimator: grpo}\n"
+    bare = "actor_rollout_ref: {model: {path: my/model}}\nalgorithm: {adv_estimator: grpo}\ntrainer: {total_epochs: 1}\n"
     own = sizes(bare).stated
     assert [value(own[name]) for name in (Name.PROMPTS_PER_ROLLOUT, Name.PROMPTS_PER_STEP, Name.NUM_GENERATIONS)] == [1024, 256, 1]
     other = sizes(f"config-name: my_trainer\n{bare}").stated
     assert value(other.get(Name.GLOBAL_BATCH_SIZE)) is None
+
+
+# The overlay of a data set, which a program of its own puts over another configuration: the mini batch is in that one.
+def test_an_overlay_has_no_defaults() -> None:
+    overlay = "data: {train_batch_size: 32}\nactor_rollout_ref: {rollout: {n: 2}}\n"
+    stated = sizes(overlay).stated
+    assert value(stated[Name.GENERATION_BATCH_SIZE]) == 64
+    assert value(stated.get(Name.PROMPTS_PER_STEP)) is None
+    assert findings(outcomes("GBS207", overlay)) == []
+    assert findings(outcomes("GBS207", f"{overlay}trainer: {{total_epochs: 1}}\n")) != []
 
 
 def test_micro_batches_filled_by_tokens_have_no_accumulation() -> None:
@@ -239,3 +250,19 @@ def test_exactly_one_micro_batch_is_stated(micro: str, more: str, expected: list
     text = more + RL.format(train=1024, mini=256, n=1, micro=micro)
     report = check_example(Example((("ppo.yaml", text),)), tmp_path)
     assert [finding.code for finding in report.findings() if finding.code in ("GBS203", "GBS209")] == expected
+
+
+# A program of the repository's own turns its recipe into overrides and adds the micro batch; verl's own does not.
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("python tools/start.py --config grpo.yaml", []),
+        ("python $ROOT/start.py --config grpo.yaml", []),
+        ("python -m verl.trainer.main_ppo --config grpo.yaml", ["GBS209"]),
+    ],
+)
+def test_a_program_of_ones_own_may_add_what_a_recipe_leaves_out(command: str, expected: list[str], tmp_path: Path) -> None:
+    recipe = RL.format(train=1024, mini=256, n=1, micro="ppo_epochs: 1")
+    files = (("grpo.yaml", recipe), ("run.sh", f"{command}\n"), ("tools/start.py", "import subprocess\n"))
+    report = check_example(Example(files), tmp_path)
+    assert [finding.code for finding in report.findings()] == expected

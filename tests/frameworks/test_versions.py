@@ -138,3 +138,61 @@ def test_groups_are_checked_as_the_pinned_version_of_trl_does(version: str, batc
     told = list(judge(Run(read_from, applying(then, read_from), None, seen, (), ()), "group-not-divisible"))
     assert all(isinstance(each, Verified) for each in told) == (holds is not False)
     assert (told == []) == (holds is None)
+
+
+NEMO = (
+    "trainer: {devices: 8, num_nodes: 1, max_steps: 5}\nmodel: {micro_batch_size: 1, global_batch_size: 8, optim: {lr: 1},"
+    " tensor_model_parallel_size: 2, pipeline_model_parallel_size: 1, context_parallel_size: 2, expert_model_parallel_size: 4}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "holds"),
+    # 8 GPUs hold 2 tensor ranks of 4 experts; their 8 / (2 x 2) = 2 data-parallel ranks do not.
+    [pytest.param(None, True, id="now"), pytest.param("2.1.0", True, id="since 2.1"), pytest.param("2.0.0", False, id="before 2.1")],
+)
+def test_ranks_of_experts_in_nemo(version: str | None, holds: bool) -> None:
+    read_from = document(NEMO)
+    then = at_version(table("NeMo (Megatron, pre-training)"), read_specifiers("nemo-toolkit", version) if version else None)
+    seen = geometry(read_sizes(read_from, then), {"world_size": Quantity("world_size", 8, Origin.GIVEN)}, then, read_from)
+    run = Run(read_from, applying(then, read_from), None, seen, (), ())
+    judged = [isinstance(each, Verified) for each in judge(run, "batch-not-divisible")]
+    assert judged == [True, holds]  # the first is about whole micro batches
+
+
+DEEPSPEED = "train_micro_batch_size_per_gpu: 2\ngradient_accumulation_steps: 4\nsequence_parallel_size: 2\n"
+PLAIN_PPO = "pretrain: my/model\nrollout_batch_size: 128\ntrain_batch_size: 128\nactor_num_gpus_per_node: 8\n"
+DOTTED_PPO = "actor: {model_name_or_path: my/model}\nrollout: {batch_size: 128}\ntrain: {batch_size: 128}\n"
+VERL = (
+    "data: {train_batch_size: 64}\ntrainer: {n_gpus_per_node: 8}\n"
+    "actor_rollout_ref: {rollout: {n: 4}, actor: {strategy: megatron, ppo_mini_batch_size: 64, ppo_micro_batch_size_per_gpu: 2}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "version", "name", "expected"),
+    [
+        pytest.param("DeepSpeed", DEEPSPEED, None, "global_batch_size", 32, id="DeepSpeed: 8 GPUs are 4 ranks"),
+        pytest.param("DeepSpeed", DEEPSPEED, "0.17.0", "global_batch_size", 32, id="DeepSpeed: since 0.17"),
+        pytest.param("DeepSpeed", DEEPSPEED, "0.16.9", "global_batch_size", 64, id="DeepSpeed: ignored before"),
+        pytest.param("DeepSpeed", f"{DEEPSPEED}data_parallel_size: 4\n", "0.15.0", "global_batch_size", 32, id="DeepSpeed: a mesh of both"),
+        pytest.param("DeepSpeed", f"{DEEPSPEED}data_parallel_size: 4\n", "0.14.5", "global_batch_size", 64, id="DeepSpeed: no mesh"),
+        pytest.param("OpenRLHF (PPO)", PLAIN_PPO, "0.8.5", "micro_batch_size", 4, id="OpenRLHF: 4 before 0.10"),
+        pytest.param("OpenRLHF (PPO)", PLAIN_PPO, "0.10.1", "micro_batch_size", 1, id="OpenRLHF: 1 since 0.10"),
+        pytest.param("OpenRLHF (PPO)", PLAIN_PPO, None, "micro_batch_size", None, id="OpenRLHF: one of both"),
+        pytest.param("OpenRLHF (PPO)", f"{PLAIN_PPO}micro_train_batch_size: 2\n", None, "micro_batch_size", 2, id="OpenRLHF: said"),
+        pytest.param("OpenRLHF (PPO)", DOTTED_PPO, None, "micro_batch_size", 1, id="OpenRLHF: dotted"),
+        pytest.param("verl (RL, Megatron)", VERL, None, "global_batch_size", 256, id="verl: 64 prompts of 4 completions"),
+        pytest.param("verl (RL, Megatron)", VERL, "0.3.0", "global_batch_size", 256, id="verl: since 0.3"),
+        pytest.param("verl (RL, Megatron)", VERL, "0.2.0", "global_batch_size", 64, id="verl: completions before"),
+        pytest.param("verl (RL, Megatron)", VERL, "0.2.0", "gradient_accumulation_steps", 4, id="verl: 64 / 8 / 2"),
+        pytest.param("verl (RL, FSDP)", VERL, "0.2.0", "global_batch_size", 256, id="verl: FSDP always counted prompts"),
+    ],
+)
+def test_each_version_has_its_own_arithmetic(title: str, text: str, version: str | None, name: str, expected: int | None) -> None:
+    read_from = document(text)
+    then = at_version(table(title), read_specifiers("x", version) if version else None)
+    seen = geometry(
+        read_sizes(read_from, then), {"world_size": Quantity("world_size", 8, Origin.GIVEN)}, applying(then, read_from), read_from
+    )
+    assert seen.value(name) == expected

@@ -17,6 +17,7 @@ from pytest_gbs.model.framework import (
     Constraint,
     Era,
     Exclusion,
+    FeedsGpus,
     Framework,
     Loader,
     Reading,
@@ -134,12 +135,14 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
         shares=named.optional(raw, "shares"),
         arguments=raw.get("arguments", Arguments.FLAGS),
         companions=_keys(raw.get("companions", ())),
+        includes=_keys(raw.get("includes", ())),
         settle=_hook(raw.get("settle")),
         companion=raw.get("companion", False),
         flags=raw.get("flags", False),
         package=raw.get("package", ""),
         removals=tuple(_removal(each, raw.get("package", ""), home) for each in raw.get("removals", ())),
         copies=words(raw.get("copies", ())),
+        feeds_gpus=_feeds_gpus(raw["feeds-visible-gpus"], named) if "feeds-visible-gpus" in raw else None,
     )
     return _in_eras(built, raw, name, home)
 
@@ -317,7 +320,11 @@ def _evidence(raw: Raw) -> tuple[Evidence, ...]:
 def _switch(raw: Raw, named: _Named) -> Switch:
     condition = named.condition(raw.get("condition", raw))
     enforcement = raw.get("enforcement", Enforcement.IGNORES)
-    return Switch(condition, words(raw["sizes"]), raw["label"], raw.get("source", named.home), enforcement)
+    return Switch(condition, words(raw["sizes"]), raw["label"], raw.get("source", named.home), enforcement, named.when(raw))
+
+
+def _feeds_gpus(raw: Raw, named: _Named) -> FeedsGpus:
+    return FeedsGpus(words(raw["uses"]), named.when(raw), frozenset(words(raw.get("unless", ()))), raw.get("source", named.home))
 
 
 def _removal(raw: Raw, package: str, home: str) -> Removal:

@@ -1,4 +1,4 @@
-"""The table files of this folder, as TOML gives them."""
+"""The table files of this folder, as TOML gives them. In a wheel all are one file, since pytest looks at each when it starts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from functools import cache
 from os import listdir
 from pathlib import Path
+from re import split
+from typing import Final
 
-from pytest_gbs.files.plugins import read_beside
+from pytest_gbs.files.plugins import PREBUILT, read_beside
 from pytest_gbs.frameworks._building import build_framework
 from pytest_gbs.frameworks._notation import Raw, expand
 from pytest_gbs.model.framework import Framework
+
+PACKED: Final = "tables.txt"
+_HEADING: Final = "######## {}.toml\n"
 
 
 @cache
@@ -18,14 +23,29 @@ def description(name: str) -> Raw | None:
     """What `name`.toml says, a shared part (`_trl`) too; None if there is no such file."""
     from pytest_gbs.files.toml import tomllib
 
-    plain = name.replace("_", "").isalnum()
-    data = read_beside("pytest_gbs.frameworks", f"{name}.toml") if plain else None
-    return None if data is None else tomllib.loads(data.decode("utf-8"))
+    text = _texts().get(name)
+    return None if text is None else tomllib.loads(text)
 
 
 def names() -> list[str]:
     """The names of all files, those of shared parts, which start with an underscore, too."""
-    return sorted(name.removesuffix(".toml") for name in listdir(Path(__file__).parent) if name.endswith(".toml"))
+    return sorted(_texts())
+
+
+def packed() -> str:
+    """All files as the one of a wheel, each below a line with its name."""
+    return "".join(_HEADING.format(name) + _texts()[name] for name in names())
+
+
+@cache
+def _texts() -> dict[str, str]:
+    """The text of each file by its name."""
+    data = read_beside("pytest_gbs", f"{PREBUILT}/{PACKED}")
+    if data is not None:
+        _, *parts = split("(?m)^" + _HEADING.format(r"(\w+)"), data.decode("utf-8"))
+        return dict(zip(parts[::2], parts[1::2], strict=True))
+    found = Path(__file__).parent
+    return {name.removesuffix(".toml"): (found / name).read_text("utf-8") for name in listdir(found) if name.endswith(".toml")}
 
 
 def built_in() -> Iterator[tuple[str, int, Framework]]:

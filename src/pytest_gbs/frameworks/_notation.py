@@ -28,7 +28,19 @@ Path = tuple[str | int, ...]
 # Lists of which a table has its own and those that it inherits, by where they are; every other list is replaced.
 _JOINED: Final = {
     (): frozenset(
-        ("equations", "constraints", "exclusions", "requirements", "switches", "texts", "removals", "also", "names", "companions")
+        (
+            "equations",
+            "constraints",
+            "exclusions",
+            "requirements",
+            "switches",
+            "texts",
+            "removals",
+            "also",
+            "names",
+            "companions",
+            "includes",
+        )
     ),
     ("recognise",): frozenset(("all-of", "none-of", "marks")),
 }

@@ -15,6 +15,8 @@ from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.record import NamedTuple
 
 _MOST_ALIKE: Final = 256
+# Only Weights & Biases writes this key: the file says what a run had, each value in a mapping, and nothing reads it back.
+_RECORD: Final = ("_wandb",)
 # What of a program belongs to a table only by its keys.
 _BY_KEYS: Final = (DICTIONARY, FUNCTION, LOOP, MODULE)
 
@@ -98,6 +100,8 @@ class Recogniser:
         """
         if document.syntax == PYTHON:
             return self._of_program(document)
+        if _RECORD in document.keyed:
+            return None
         bits = self._bits
         seen = 0
         for key in document.keyed.keys() & bits.keys():

@@ -15,6 +15,7 @@ from pytest_gbs.frameworks.reading import LONGEST, NUMBER, TEMPLATE, WRONG
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.framework import Framework, Row, SameAs, Treatment
 from pytest_gbs.model.location import KeyPath
+from pytest_gbs.readers.value_node import EACH
 
 Schema = dict[str, Any]
 
@@ -52,13 +53,21 @@ def schema(table: Framework) -> Schema:
 def _place(schema: Schema, key: KeyPath, leaf: Schema) -> None:
     """Put `leaf` at `key` of `schema`, whose mappings on the way are made; the first of several stays."""
     for part in key[:-1]:
-        schema = schema.setdefault("properties", {}).setdefault(str(part), {})
-    schema.setdefault("properties", {}).setdefault(str(key[-1]), leaf)
+        schema = schema.setdefault("items", {}) if part == EACH else schema.setdefault("properties", {}).setdefault(str(part), {})
+    if key[-1] == EACH:
+        schema.setdefault("items", leaf)
+        return
+    found = schema.setdefault("properties", {}).setdefault(str(key[-1]), {})
+    if found.keys() <= {"items"}:  # nothing, or what its items are
+        found.update(leaf)
 
 
 def _nested(key: KeyPath, leaf: Schema, required: bool) -> Schema:
     """The schema of documents whose value at `key` is a `leaf`, and which have one if `required`."""
     for part in reversed(key):
+        if part == EACH:
+            leaf = {"items": leaf, **({"type": "array", "minItems": 1} if required else {})}
+            continue
         leaf = {"properties": {str(part): leaf}}
         if required:
             leaf = {"type": "object", **leaf, "required": [str(part)]}

@@ -11,6 +11,7 @@ from pytest_gbs.model.framework import (
     Constraint,
     Era,
     Exclusion,
+    FeedsGpus,
     Framework,
     Reading,
     Recognition,
@@ -26,7 +27,7 @@ from pytest_gbs.model.pins import Evidence
 _KINDS: Final = {
     kind.__name__: kind
     for kind in (
-        *(Condition, Constraint, Equation, Era, Evidence, Exclusion, Framework, Reading),
+        *(Condition, Constraint, Equation, Era, Evidence, Exclusion, FeedsGpus, Framework, Reading),
         *(Recognition, Removal, Requirement, Row, SameAs, Switch, Text),
     )
 }

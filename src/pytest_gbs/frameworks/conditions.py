@@ -7,8 +7,8 @@ from functools import lru_cache
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Alias, Document, Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.readers.json_text import value_node
 from pytest_gbs.readers.scalar import loader_of, resolve
+from pytest_gbs.readers.value_node import value_node
 
 
 def holds(condition: Condition, document: Document, loader: str) -> bool:

@@ -13,7 +13,7 @@ from pytest_gbs.arithmetic.wording import beside, called, computed, count, leave
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.equation import Enforcement, Equation, Monomial
-from pytest_gbs.model.framework import Constraint
+from pytest_gbs.model.framework import Constraint, Exclusion, Framework, Requirement, Switch
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import RANKS, Name, Noted, Origin, Quantity, Reason, Size, Unknown
@@ -176,9 +176,7 @@ def _over(divisor: str) -> str:
 
 def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     names = (*constraint.dividend, *constraint.divisor)
-    stated = _stated(run, constraint.dividend)
-    verb = "are" if _ends_with_gpus(run, constraint.dividend) else "is"
-    message = f"{stated} {verb} not divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
+    message = f"{_undivided(run, constraint.dividend)} divisible by {_stated(run, constraint.divisor)}; {_does(run, constraint)}"
     details = tuple(line for name in names if (line := _arithmetic(run.geometry.stated.get(name), run)))
     related = _related(run, names, at)
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
@@ -186,6 +184,14 @@ def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     nearest, fixes = _ways_out(run, constraint)
     mends = _mends(run, constraint) or nearest
     return Finding(ITS_RULE, message, _severity(constraint), at, label, related, details, mends, assumptions, fixes)
+
+
+def _undivided(run: Run, names: tuple[str, ...]) -> str:
+    """`16 GPUs are not`, `global_batch_size 100 is not`; of GPUs whose number is unknown `no number of GPUs on 1 node is`."""
+    if names == (Name.WORLD_SIZE,) and run.geometry.value(Name.WORLD_SIZE) is None:
+        nodes = run.geometry.value(Name.NUM_NODES)
+        return f"no number of GPUs{f' on {count(nodes, Name.NUM_NODES)}' if nodes else ''} is"
+    return f"{_stated(run, names)} {'are' if _ends_with_gpus(run, names) else 'is'} not"
 
 
 def _label(run: Run, names: tuple[str, ...]) -> str:
@@ -260,12 +266,14 @@ def _implies(answer: Multiples) -> str:
 
 
 def _does(run: Run, constraint: Constraint) -> str:
-    return f"{run.framework.title.split(' (')[0]} {_DOES[constraint.enforcement]}{doubts(constraint.doubt)}"
+    return f"{run.framework.title.split(' (')[0]} {_DOES[constraint.enforcement]}{in_versions(constraint, run.framework)}"
 
 
-def doubts(doubt: str) -> str:
-    """The end of a message whose check is not certain to be made: ` (before 0.4 it does not check this)`."""
-    return f" ({doubt})" if doubt else ""
+def in_versions(check: Constraint | Exclusion | Requirement | Equation | Switch, framework: Framework) -> str:
+    """The end of a message whose check not every version makes: ` (before 0.4 it does not check this)`, ` (since verl 0.4)`."""
+    since = None if isinstance(check, Switch) else check.since
+    said = check.doubt or (f"since {framework.package} {since}" if since else "")
+    return f" ({said})" if said else ""
 
 
 def _severity(constraint: Constraint) -> str:

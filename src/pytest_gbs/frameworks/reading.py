@@ -14,12 +14,12 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.readers.json_text import value_node
 from pytest_gbs.readers.scalar import COMPUTED, loader_of, resolve
+from pytest_gbs.readers.value_node import value_node
 
 # Text that Python's int() takes, and text that something else replaces before the framework sees it.
 NUMBER: Final = r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"
-TEMPLATE: Final = r"\$[A-Za-z_({]|\{\{|\{%|^\?+$|^<.*>$|^\.\.\.$|^x+$|^[A-Z][A-Z0-9_-]*$|[Yy]our[ _-]|[Cc]hange[ _-]?me"
+TEMPLATE: Final = r"\$[A-Za-z_({]|\{\{|\{%|^\?+$|^<.*>$|^‹.*›$|^\{.*\}$|^\.\.\.$|^…$|^x+$|^[A-Z][A-Z0-9_-]*$|[Yy]our[ _-]|[Cc]hange[ _-]?me"
 # The start of a placeholder that nothing but OmegaConf fills in.
 RESOLVER: Final = "${oc."
 _YAML_TAG: Final = "tag:yaml.org,2002:"
@@ -77,7 +77,7 @@ def _hidden(row: Row, document: Document) -> Unknown | None:
 def of_a_part(framework: Framework) -> Framework:
     """A table for a document of which a part can't be seen: a key that is not there may be in that part, so nothing follows."""
     rows = tuple(row._replace(default=None) for row in framework.rows)
-    return framework._replace(rows=rows, requirements=(), switches=())
+    return framework._replace(rows=rows, requirements=(), switches=(), feeds_gpus=None)
 
 
 def misread(document: Document, framework: Framework) -> Iterator[Misread]:

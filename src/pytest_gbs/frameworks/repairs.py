@@ -33,6 +33,7 @@ _OTHERS: Final = (
     Name.NODES_PER_REPLICA,
     Name.GENERATION_NODES,
     Name.GENERATION_GPUS_PER_NODE,
+    Name.JOB_NODES,
     Name.ENVIRONMENT_NODES,
 )
 _LARGEST: Final = 10**9

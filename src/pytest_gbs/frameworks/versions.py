@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias, TypeVar
 
 from pytest_gbs.model.equation import Equation
-from pytest_gbs.model.framework import Constraint, Era, Exclusion, Framework, Requirement
+from pytest_gbs.model.framework import Constraint, Era, Exclusion, Framework, Requirement, Switch
 from pytest_gbs.model.location import KeyPath
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.pins import Evidence, Pin, Version
@@ -15,7 +15,7 @@ from pytest_gbs.model.pins import Evidence, Pin, Version
 # Whether a copy of the framework has one of the pieces of evidence, None if none of their files is in it.
 Says: TypeAlias = Callable[[tuple[Evidence, ...]], "bool | None"]
 _Evident = TypeVar("_Evident", Constraint, Exclusion, Requirement)
-_Check = TypeVar("_Check", Equation, Constraint, Exclusion, Requirement)
+_Check = TypeVar("_Check", Equation, Constraint, Exclusion, Requirement, Switch)
 
 _BEHIND: Final = (0,)  # what makes a version the next one after itself
 
@@ -144,22 +144,47 @@ def in_any_version(framework: Framework, pin: Pin | None, set_keys: frozenset[Ke
     `set_keys` are the keys of sizes in the recipe: it is not for an older version which does not know one that `framework` knows.
     """
     newest = at_version(framework, pin)
-    low = (pin.low if pin else None) or ()
-    older = []
-    for era in _own_eras(framework):
-        if era.table is newest:
-            break
-        unknown = (set_keys & _keys(framework)) - _keys(era.table)
-        if low < (parse_version(era.until) or ()) and not unknown:
-            older.append(era)
+    older = list(_older(framework, newest, (pin.low if pin else None) or (), set_keys))
     if not older:
         return newest
     tables = [(era.until, era.table) for era in older]
-    return newest._replace(
+    return _with_doubted_switches(newest, older)._replace(
         equations=tuple(_doubted_equations(newest, older, set_keys)),
         constraints=tuple(_doubted(newest.constraints, [(until, table.constraints) for until, table in tables])),
         exclusions=tuple(_doubted(newest.exclusions, [(until, table.exclusions) for until, table in tables])),
         requirements=tuple(_doubted(newest.requirements, [(until, table.requirements) for until, table in tables])),
+    )
+
+
+def in_unknown_version(framework: Framework, set_keys: frozenset[KeyPath]) -> Framework:
+    """`framework` as it is now, its switches with doubt if an older version does not have them.
+
+    Its checks have none: what is said of them names the version since which they are made.
+    """
+    return _with_doubted_switches(framework, list(_older(framework, framework, (), set_keys)))
+
+
+def _with_doubted_switches(framework: Framework, older: list[Era]) -> Framework:
+    """`framework` with the doubt of switches that one of the `older` eras does not have."""
+    return framework._replace(switches=tuple(_doubted(framework.switches, [(era.until, era.table.switches) for era in older])))
+
+
+def _older(framework: Framework, newest: Framework, low: Version, set_keys: frozenset[KeyPath]) -> Iterator[Era]:
+    """Yield the eras before `newest`, from version `low` on, that know all of the `set_keys`."""
+    for era in _own_eras(framework):
+        if era.table is newest:
+            return
+        unknown = (set_keys & _keys(framework)) - _keys(era.table)
+        if low < (parse_version(era.until) or ()) and not unknown:
+            yield era
+
+
+def undated(framework: Framework) -> Framework:
+    """`framework`, whose version is known, without the words since when it checks what it does."""
+    return framework._replace(
+        constraints=tuple(each._replace(since=None) for each in framework.constraints),
+        exclusions=tuple(each._replace(since=None) for each in framework.exclusions),
+        requirements=tuple(each._replace(since=None) for each in framework.requirements),
     )
 
 

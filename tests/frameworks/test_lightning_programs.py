@@ -1,0 +1,122 @@
+"""Lightning's Trainer in a program: the loader of one process times the accumulation times the devices of all nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import batches, checked, codes
+
+MODULE = """\
+import lightning.pytorch as pl
+from torch.utils.data import DataLoader
+
+class Data(pl.LightningDataModule):
+    def __init__(self, path, batch_size=8):
+        super().__init__()
+        self.batch_size = batch_size
+
+    def train_dataloader(self):
+        loader = DataLoader(self.train, shuffle=True, batch_size=self.batch_size)
+        return loader
+
+    def val_dataloader(self):
+        return DataLoader(self.test, batch_size=100)
+
+# GBS 64
+trainer = pl.Trainer(devices=4, num_nodes=2, accumulate_grad_batches=2)
+trainer.fit(model, datamodule=Data("x", batch_size=4))
+"""
+OPTIONS = """\
+import argparse
+import pytorch_lightning as pl
+from torch.utils.data import DataLoader
+
+class Net(pl.LightningModule):
+    def __init__(self, batch_size, rate=0.1):
+        super().__init__()
+        self.save_hyperparameters()
+
+    def train_dataloader(self):
+        return DataLoader(rows, self.hparams.batch_size)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--gpus", type=int, default=2)
+    args = parser.parse_args()
+    pl.Trainer(devices=args.gpus, strategy="ddp").fit(Net(args.batch))
+"""
+LOADER = """\
+import lightning as L
+from torch.utils.data import DataLoader
+
+loader = DataLoader(rows, batch_size=3)
+trainer = L.Trainer(devices=2, accumulate_grad_batches=5)
+trainer.fit(model, loader, DataLoader(others, batch_size=7))
+"""
+
+
+def known(folder: Path, program: str) -> list[int | None]:
+    """The global batch of each recipe in a repository with nothing but the program."""
+    report = checked(folder, {"train.py": program})
+    return [run.geometry.value("global_batch_size") for file in report.files for run in file.runs]
+
+
+@pytest.mark.parametrize(
+    ("program", "change"),
+    [
+        pytest.param(MODULE, ("lightning.pytorch", "my_lightning"), id="a Trainer of another package"),
+        pytest.param(MODULE, ("trainer =", "other = pl.Trainer(devices=1)\ntrainer ="), id="two Trainers"),
+        pytest.param(MODULE, ("loader = DataLoader(", "loader = Loader("), id="a loader of another kind"),
+        pytest.param(MODULE, ("return loader", "return [loader, loader]"), id="several loaders"),
+        pytest.param(MODULE, ("trainer.fit(", "class More:\n    def train_dataloader(self): return DataLoader(a)\nfit("), id="two modules"),
+        pytest.param(LOADER, ("fit(model, loader", "fit(model, train_dataloaders=mixed(loader)"), id="a loader that something wraps"),
+    ],
+)
+def test_a_trainer_whose_loader_is_not_plain_is_no_recipe(tmp_path: Path, program: str, change: tuple[str, str]) -> None:
+    assert change[0] in program
+    assert known(tmp_path, program.replace(*change)) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "change"),
+    [
+        pytest.param(MODULE, ("devices=4", "devices=-1"), id="all devices"),
+        pytest.param(MODULE, ("devices=4", "devices='auto'"), id="devices of the machine"),
+        pytest.param(MODULE, ("devices=4, ", "devices=4, strategy='dp', "), id="devices that share a batch"),
+        pytest.param(MODULE, ("devices=4, ", "devices=4, strategy=Parallel(4), "), id="a strategy of its own"),
+        pytest.param(MODULE, ("trainer.fit", "Data('y', batch_size=2)\ntrainer.fit"), id="two data modules"),
+        pytest.param(MODULE, ("trainer.fit", "class More(Data): pass\ntrainer.fit"), id="a class that is made from it"),
+        pytest.param(MODULE, ("trainer.fit", "data.batch_size = 9\ntrainer.fit"), id="a size that is set later"),
+        pytest.param(MODULE, ("batch_size=self.batch_size)", "batch_sampler=self.batches)"), id="a sampler of batches"),
+        pytest.param(OPTIONS, ("save_hyperparameters", "keep"), id="arguments that nothing keeps"),
+        pytest.param(OPTIONS, ("default=2", "default=None"), id="an option without default"),
+    ],
+)
+def test_what_the_program_does_not_fix_is_unknown(tmp_path: Path, program: str, change: tuple[str, str]) -> None:
+    assert change[0] in program
+    assert known(tmp_path, program.replace(*change)) == [None]
+
+
+@pytest.mark.parametrize(
+    ("program", "batch"),
+    [
+        pytest.param(MODULE, 64, id="4 x 2 x 8"),
+        pytest.param(MODULE.replace(", batch_size=4)", ")"), 128, id="the default: 8 x 2 x 8"),
+        pytest.param(OPTIONS, 32, id="16 x 1 x 2"),
+        pytest.param(LOADER, 30, id="3 x 5 x 2"),
+    ],
+)
+def test_the_batch_of_a_trainer(tmp_path: Path, program: str, batch: int) -> None:
+    assert known(tmp_path, program) == [batch]
+
+
+def test_a_launch_gives_the_options(tmp_path: Path) -> None:
+    assert batches(checked(tmp_path, {"train.py": OPTIONS, "run.sh": "python train.py --batch 5 --gpus 4\n"})) == [20]
+
+
+def test_a_comment_above_the_trainer_is_held_against_it(tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"train.py": MODULE.replace("GBS 64", "GBS 48")})) == ["GBS101"]
+    assert codes(checked(tmp_path, {"train.py": MODULE})) == []

@@ -1,0 +1,131 @@
+"""trlX, RL4LMs, Ludwig and AutoTrain: recipes whose batch lies in a section, with words for what is found out."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.frameworks import recognise
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.outcome import Finding, Verified
+from pytest_gbs.model.quantity import Name
+from pytest_gbs.readers import read
+
+from .building import outcomes, sizes, table, title
+
+TRLX = "train: {{batch_size: {batch}{more}, pipeline: PromptPipeline, trainer: {trainer}}}\nmethod: {{name: {method}}}\n"
+RL = (
+    "tokenizer: {{model_name: t5}}\ndatapool: {{id: imdb}}\nenv: {{n_envs: {envs}}}\nalg: {{id: {alg}, args: {{n_steps: {steps}{more}}}}}\n"
+)
+SUPERVISED = "tokenizer: {model_name: t5}\ndatapool: {id: imdb}\nalg: {id: supervised, training_args: {per_device_train_batch_size: 4}}\n"
+LUDWIG = "input_features: [{{name: a}}]\noutput_features: [{{name: b}}]\ntrainer: {{{trainer}}}\n"
+AUTO = "task: {task}\nbase_model: gpt2\nproject_name: mine\nparams: {{batch_size: 2, gradient_accumulation: 8{more}}}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("train: {batch_size: 16, epochs: 3}\nmethod: {name: ppo}\n", id="a section of anyone's"),
+        pytest.param("alg: {id: ppo, args: {batch_size: 64, n_steps: 8}}\n", id="reinforcement learning without text"),
+        pytest.param(RL.format(envs=2, alg="trpo", steps=8, more=", batch_size: 4"), id="a batch of the value function"),
+        pytest.param("trainer: {batch_size: 16, epochs: 3}\n", id="a trainer of anyone's"),
+        pytest.param(LUDWIG.format(trainer="epochs: 3"), id="Ludwig finds a batch"),
+        pytest.param(
+            LUDWIG.format(trainer="batch_size: 8") + "hyperopt: {parameters: {trainer.batch_size: {space: choice}}}\n", id="a search"
+        ),
+        pytest.param("task: llm-sft\nparams: {batch_size: 2}\n", id="no project"),
+    ],
+)
+def test_look_alikes_are_no_recipes(text: str) -> None:
+    assert title(text) is None
+
+
+@pytest.mark.parametrize(
+    ("batch", "more", "trainer", "expected", "micro"),
+    [
+        pytest.param(16, "", "AcceleratePPOTrainer", 128, 16, id="a batch for each process"),
+        pytest.param(16, ", minibatch_size: 4", "AcceleratePPOTrainer", 128, 4, id="in minibatches"),
+        pytest.param(16, ", minibatch_size: 4", "NeMoPPOTrainer", None, 4, id="ranks from another file"),
+    ],
+)
+def test_trlx_has_a_batch_for_each_process(batch: int, more: str, trainer: str, expected: int | None, micro: int) -> None:
+    text = TRLX.format(batch=batch, more=more, trainer=trainer, method="ppoconfig")
+    stated = sizes(text, world_size=8)
+    assert (title(text), table("trlX (PPO)").unit) == ("trlX (PPO)", "completions")
+    assert (stated.value(Name.GLOBAL_BATCH_SIZE), stated.value(Name.MICRO_BATCH_SIZE)) == (expected, micro)
+
+
+@pytest.mark.parametrize(("mini", "expected"), [(4, Verified), (16, Verified), (5, Finding)])
+def test_a_batch_of_trlx_holds_whole_minibatches(mini: int, expected: type) -> None:
+    text = TRLX.format(batch=16, more=f", minibatch_size: {mini}", trainer="AccelerateSFTTrainer", method="sftconfig")
+    assert [type(outcome) for outcome in outcomes("GBS202", text, world_size=8)] == [expected]
+
+
+def test_a_program_makes_a_configuration_of_trlx() -> None:
+    text = "from trlx.data.configs import TrainConfig\ntrain = TrainConfig(seq_length=64, batch_size=32, minibatch_size=8)\n"
+    (found,) = (each for each in read(Source("train.py", text)) if isinstance(each, Document) and recognise(each))
+    assert getattr(recognise(found), "title", None) == "trlX (Python)"
+
+
+# A rollout has 10 x 128 = 1,280 tokens, 20 batches of 64.
+@pytest.mark.parametrize(
+    ("alg", "more", "expected"),
+    [
+        pytest.param("ppo", ", batch_size: 64", 64, id="PPO"),
+        pytest.param("nlpo", "", 64, id="NLPO by default"),
+        pytest.param("a2c", "", 1280, id="A2C takes a rollout"),
+    ],
+)
+def test_rl4lms_counts_tokens(alg: str, more: str, expected: int) -> None:
+    stated = sizes(RL.format(envs=10, alg=alg, steps=128, more=more))
+    assert (stated.value(Name.GLOBAL_BATCH_SIZE), stated.value(Name.GENERATION_BATCH_SIZE)) == (expected, 1280)
+
+
+def test_rl4lms_hands_supervised_runs_to_the_trainer() -> None:
+    assert (title(SUPERVISED), sizes(SUPERVISED, world_size=8).value(Name.GLOBAL_BATCH_SIZE)) == ("RL4LMs (supervised)", 32)
+
+
+# ludwig/utils/trainer_utils.py, get_rendered_batch_size_grad_accum, with 4 workers.
+@pytest.mark.parametrize(
+    ("trainer", "total", "accumulation"),
+    [
+        pytest.param("batch_size: 8", 32, 1, id="nothing accumulates"),
+        pytest.param("batch_size: 8, gradient_accumulation_steps: 4", 128, 4, id="accumulation"),
+        pytest.param("batch_size: 8, gradient_accumulation_steps: auto", 32, 1, id="accumulation of one batch"),
+        pytest.param("batch_size: 8, effective_batch_size: 128", 128, 4, id="128 / 8 / 4"),
+        pytest.param("batch_size: 8, effective_batch_size: 128, gradient_accumulation_steps: auto", 128, 4, id="the same, said"),
+        pytest.param("batch_size: auto", None, 1, id="found on the machine"),
+    ],
+)
+def test_ludwig_renders_what_is_left_out(trainer: str, total: int | None, accumulation: int) -> None:
+    stated = sizes(LUDWIG.format(trainer=trainer), world_size=4)
+    assert (stated.value(Name.GLOBAL_BATCH_SIZE), stated.value(Name.GRADIENT_ACCUMULATION_STEPS)) == (total, accumulation)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "findings"),
+    [
+        ("batch_size: 8", 0),
+        ("batch_size: 8, effective_batch_size: 128", 0),
+        ("batch_size: 8, effective_batch_size: 100", 1),
+        ("gradient_accumulation_steps: 3, effective_batch_size: 128", 1),
+    ],
+)
+def test_the_effective_batch_of_ludwig_is_a_multiple(trainer: str, findings: int) -> None:
+    told = outcomes("GBS202", LUDWIG.format(trainer=trainer))
+    assert len([each for each in told if isinstance(each, Finding)]) == findings
+
+
+@pytest.mark.parametrize(
+    ("task", "more", "expected"),
+    [
+        ("llm-sft", "", "autotrain"),
+        ("text-classification", "", "autotrain"),
+        ("llm-dpo", "", "AutoTrain (preference pairs)"),
+        ("llm", ", trainer: orpo", "AutoTrain (preference pairs)"),
+    ],
+)
+def test_autotrain_hands_its_batch_to_the_trainer(task: str, more: str, expected: str) -> None:
+    text = AUTO.format(task=task, more=more)
+    assert (title(text) or "").casefold() == expected.casefold()
+    assert sizes(text, world_size=4).value(Name.GLOBAL_BATCH_SIZE) == 64
