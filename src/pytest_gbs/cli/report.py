@@ -1,0 +1,93 @@
+"""`gbs report`: one page of HTML with the batch of every recipe and launch."""
+
+# Paths are plain text here: `import pathlib` alone takes 4 ms.
+# ruff: noqa: PTH119
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.cli._input import Job, add_input, job
+from pytest_gbs.cli._output import complain, emit
+from pytest_gbs.formats import Options
+from pytest_gbs.model.limits import MOST_REPORTED_COMMITS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from pytest_gbs.files.git import GitRepository
+    from pytest_gbs.model.report import Report
+    from pytest_gbs.report import Timeline
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs report` takes."""
+    add_input(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument("-o", "--output-file", metavar="FILE", help="write the page there instead of standard output")
+    group.add_argument(
+        "--since", metavar="REV", help=f"show the batch of each recipe since this git revision, at {MOST_REPORTED_COMMITS} commits at most"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the page, and return the exit code."""
+    asked = job(arguments)
+    report = asked.check(keep_runs=True)
+    from pytest_gbs.report import page
+    from pytest_gbs.rules import manuals
+
+    report = report._replace(rules={rule.code: rule for rule in manuals()})
+    history = _history(asked, arguments.since, report) if arguments.since else None
+    emit(page(report, Options(), os.path.basename(asked.root) or "/", history), arguments.output_file)
+    for bug in report.internal:
+        complain(bug.words)
+    if report.internal:
+        return 2
+    from pytest_gbs.cli._nothing import exit_code
+
+    return exit_code(report, asked)
+
+
+def _history(asked: Job, since: str, now: Report) -> Timeline:
+    """What the recipes were since a revision, and are in the working tree.
+
+    Raises:
+        UsageError: there is no such revision.
+        SettingsError: the settings of a commit are broken.
+    """
+    from pytest_gbs.files.git import GitRepository
+    from pytest_gbs.report.timeline import timeline
+
+    repository = GitRepository(asked.root)
+    commits = _some(repository.first_parents(since))
+    days = [*(day for _, day in commits), "now"]
+    return timeline(since, days, (*_reports(asked, repository, [name for name, _ in commits]), now))
+
+
+def _some(commits: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """All `commits`, or as many as are looked at, spread evenly: the first and the last among them."""
+    if len(commits) <= MOST_REPORTED_COMMITS:
+        return commits
+    return [commits[index * (len(commits) - 1) // (MOST_REPORTED_COMMITS - 1)] for index in range(MOST_REPORTED_COMMITS)]
+
+
+def _reports(asked: Job, repository: GitRepository, commits: Sequence[str]) -> Iterator[Report]:
+    """Yield the report on each commit; one whose files are those of the commit before is not checked again."""
+    from pytest_gbs.cli.diff import settings_at, state_at
+    from pytest_gbs.files.git import GitTree
+
+    before: tuple[object, Report] | None = None
+    for commit in commits:
+        files = repository.blobs(commit)
+        if before is None or before[0] != files:
+            with GitTree(repository, commit, asked.settings.max_file_size, asked.settings.exclude) as tree:
+                settings = settings_at(tree, commit, asked.settings)
+                before = files, state_at(asked, commit, tree, settings).report
+        yield before[1]
+
+
+COMMAND = Command("write a page with the batch size of each recipe: table, plot, findings", add_arguments, run, "[FLAG ...] [PATH ...]")

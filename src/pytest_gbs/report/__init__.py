@@ -1,0 +1,8 @@
+"""The batch of every recipe and launch as one page of HTML, which needs no network and can be read without JavaScript."""
+
+from __future__ import annotations
+
+from pytest_gbs.report.page import page
+from pytest_gbs.report.timeline import Timeline
+
+__all__ = ["Timeline", "page"]
