@@ -7,11 +7,13 @@ seconds anywhere; `docs/speed.md` says which ratios must be reached.
 from __future__ import annotations
 
 import argparse
+import ast
 import gc
 import json
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 import tracemalloc
@@ -57,6 +59,7 @@ def main() -> None:
     engine(folder, files, args.rounds)
     kept(folder)
     one_file(files[0], args.rounds)
+    programs(args.rounds)
     plugin(args.rounds)
     items(args.rounds)
     if not args.quick:
@@ -128,6 +131,38 @@ def kept(folder: Path) -> None:
     after = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     print(f"{'kept per file':<38} {(after - before) / max(1, len(report.files)):6.0f} bytes {'':<41} wanted: at most 2,000")
+
+
+def programs(rounds: int) -> None:
+    """Time the check of 5,000 Python files, of which 100 call a trainer, against Python's own parser on the same files."""
+    from pytest_gbs import Given
+    from pytest_gbs.api import check
+    from pytest_gbs.files.worktree import WorkTree
+    from pytest_gbs.model.settings import Settings
+
+    library = sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py"))
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(4_900):
+            package = Path(folder, f"package{number // 100}")
+            package.mkdir(exist_ok=True)
+            (package / f"module{number}.py").write_bytes(library[number % len(library)].read_bytes())
+        for number in range(100):
+            call = f"SFTConfig(\n    per_device_train_batch_size={number + 1},\n    gradient_accumulation_steps=2,\n)"
+            Path(folder, f"train{number}.py").write_text(f"from trl import SFTConfig\nargs = {call}\n")
+        jobs: dict[str, Job] = {
+            "gbs": lambda: check(WorkTree(Path(folder)), (), Settings(), Given()),
+            "parser": lambda: _parse(Path(folder)),
+        }
+        took = interleave(jobs, rounds)
+    tell("5,000 Python files, 100 of them recipes", took["gbs"] / took["parser"], "ast.parse alone", "at most 0.3")
+
+
+def _parse(folder: Path) -> None:
+    for path in folder.rglob("*.py"):
+        try:
+            ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError, RecursionError):
+            continue
 
 
 def one_file(path: Path, rounds: int) -> None:

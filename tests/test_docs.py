@@ -26,6 +26,12 @@ def test_what_is_shown_is_what_is_printed(page: Path) -> None:
     assert as_run(text) == text, f"read what changed, then run python -m tools.run_docs {_name(page)}"
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "rules"], ids=_name)
+def test_every_block_names_its_language(page: Path) -> None:
+    fences = re.findall(r"(?m)^```(\w*)$", page.read_text(encoding="utf-8"))
+    assert "" not in fences[::2], "what is printed belongs into a console block, which is run"
+
+
 @cache
 def _anchors(page: Path) -> set[str]:
     headings = re.findall(r"(?m)^#+ (.+)$", re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8")))

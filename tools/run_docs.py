@@ -2,6 +2,7 @@
 
 A block marked `console` holds commands, each behind `$ `, and what they print. Those of a page run one behind the other in a git repository
 of its own: a copy of the folder that a comment at the top of the page names (`<!-- runs in examples/guides/trl -->`), else an empty one.
+A block below a comment such as `<!-- is tests/test_batches.py -->` is that file of it.
 A test compares what is printed with what the page shows.
 """
 
@@ -20,7 +21,10 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[1]
 _BLOCK: Final = re.compile(r"(?ms)^```console\n(.*?)^```$")
 _FOLDER: Final = re.compile(r"<!-- runs in (\S+) -->")
+_FILE: Final = re.compile(r"(?ms)^<!-- is (\S+) -->\n+```\w+\n(.*?)^```$")
+_SECONDS: Final = re.compile(r"(?m) in \d+\.\d\ds\b")  # what pytest says at the end
 _NAMES: Final = ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL")
+_PLAIN: Final = "-p no:randomly -p no:xdist -p no:cacheprovider --no-header"
 _KEPT: Final = ("PATH", "HOME", "LANG", "LC_ALL")
 
 
@@ -35,6 +39,9 @@ def as_run(text: str) -> str:
     with TemporaryDirectory() as scratch:
         folder = Path(scratch) / "repository"
         copytree(ROOT / found[1], folder) if found else folder.mkdir()
+        for file, content in _FILE.findall(text):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text(content, encoding="utf-8")
         _Shell(Path(scratch)).run("git init -q -b main . && git add -A && git commit -q --allow-empty -m 'as it is'")
         shell = _Shell(Path(scratch))
         return _BLOCK.sub(lambda block: f"```console\n{''.join(_run(block[1], shell))}```", text)
@@ -47,27 +54,30 @@ def _run(block: str, shell: _Shell) -> Iterator[str]:
 
 
 class _Shell:
-    """A shell in the folder `repository` of a scratch folder, whose `gbs` is that of this environment."""
+    """A shell in the folder `repository` of a scratch folder, whose `gbs` and `pytest` are those of this environment."""
 
     def __init__(self, scratch: Path) -> None:
         self._folder = scratch / "repository"
         programs = scratch / "bin"
         programs.mkdir(exist_ok=True)
-        (programs / "gbs").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pytest_gbs "$@"\n', encoding="utf-8")
-        (programs / "gbs").chmod(0o755)
+        for name, module in (("gbs", "pytest_gbs"), ("pytest", "pytest")):
+            (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n', encoding="utf-8")
+            (programs / name).chmod(0o755)
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         path = f"{programs}{os.pathsep}{kept.get('PATH', '')}"
         git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, **dict.fromkeys(_NAMES, "docs")}
-        self._environment = {**kept, **git, "PATH": path, "PYTHONIOENCODING": "utf-8"}
+        # Of pytest's plug-ins only our own says anything.
+        plain = {"PYTHONIOENCODING": "utf-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_ADDOPTS": _PLAIN}
+        self._environment = {**kept, **git, **plain, "PATH": path}
 
     def run(self, line: str) -> str:
-        """What a command line prints, whatever its exit code."""
+        """What a command line prints, whatever its exit code; always after a tenth of a second."""
         command = ["bash", "-c", line]
         both = subprocess.STDOUT
         done = subprocess.run(
             command, cwd=self._folder, env=self._environment, stdout=subprocess.PIPE, stderr=both, check=False, timeout=120
         )
-        return done.stdout.decode("utf-8")
+        return _SECONDS.sub(" in 0.10s", done.stdout.decode("utf-8"))
 
 
 if __name__ == "__main__":

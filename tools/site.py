@@ -15,9 +15,10 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from pytest_gbs.cli import main
+from tools.addresses import addresses
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-REPOSITORY: Final = "https://github.com/pytest-gbs/pytest-gbs/blob/main/"
+REPOSITORY: Final = f"https://{addresses()[0]}/blob/main/"
 _AT_ROOT: Final = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
@@ -28,7 +29,7 @@ _LINK: Final = re.compile(r"(?<=\]\()(?!https?:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 _RULE: Final = re.compile(r"(?m)^\| (GBS\d+) ")
 _CONTENTS: Final = {
     "Guides": "alignment-handbook trl axolotl halos deepspeed-accelerate-slurm verl megatron-nemo own-trainer monorepo",
-    "Use it": "batch-tables lock ci pre-commit pytest fixing scale plan diff",
+    "Use it": "batch-tables lock ci pre-commit pytest python-api running-job fixing scale plan diff report",
     "Understand it": "decides launches python faq glossary",
     "Reference": "rules/index frameworks settings cli formats own-framework untrusted limits speed",
     "Project": "versioning changelog contributing security architecture releasing",

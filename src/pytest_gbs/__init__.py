@@ -8,15 +8,23 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pytest_gbs.api import check
+    from pytest_gbs.loading import FoundProblem, LoadedRepository, load
     from pytest_gbs.model.hardware import CommandLineHardware as Given
     from pytest_gbs.model.settings import Settings
+    from pytest_gbs.recipe import Recipe, Stated
 
-__all__ = ["Given", "Settings", "__version__", "check"]
+# The public names, all of them: docs/python-api.md describes each.
+__all__ = ["FoundProblem", "Given", "LoadedRepository", "Recipe", "Settings", "Stated", "__version__", "check", "load"]
 __version__ = "0.1.0"
 
 # pytest imports this package whenever it is installed: nothing may be imported until it is used.
 _HOMES = {
+    "FoundProblem": ("pytest_gbs.loading", "FoundProblem"),
+    "LoadedRepository": ("pytest_gbs.loading", "LoadedRepository"),
+    "Recipe": ("pytest_gbs.recipe", "Recipe"),
+    "Stated": ("pytest_gbs.recipe", "Stated"),
     "check": ("pytest_gbs.api", "check"),
+    "load": ("pytest_gbs.loading", "load"),
     "Given": ("pytest_gbs.model.hardware", "CommandLineHardware"),
     "Settings": ("pytest_gbs.model.settings", "Settings"),
 }

@@ -12,9 +12,23 @@ from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_gbs.files.worktree import WorkTree
     from pytest_gbs.fixes.editing import Read
     from pytest_gbs.fixes.mending import Mended, Recheck
     from pytest_gbs.model.tree import Tree
+
+
+def check_worktree(tree: WorkTree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, *, keep_runs: bool) -> Report:
+    """The report on `targets` of a folder as the settings want it told: as strictly as they ask, without what the baseline holds.
+
+    Raises:
+        GbsError: as `check` does, or the baseline can't be read.
+    """
+    from pytest_gbs.checking.accepted import accepted
+    from pytest_gbs.checking.strict import tighten
+
+    report = check(tree, targets, settings, given, keep_runs=keep_runs)
+    return tighten(accepted(report, settings, tree, targets), settings)
 
 
 def fix(tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, kinds: Iterable[str] = ()) -> Mended:
@@ -43,4 +57,4 @@ def _rechecking(tree: Tree, targets: Sequence[str], settings: Settings, given: C
     return report, tree.read, lambda files: check(OverlayTree(tree, files), targets, settings, given)
 
 
-__all__ = ["active_rules", "check", "fix", "ignore"]
+__all__ = ["active_rules", "check", "check_worktree", "fix", "ignore"]

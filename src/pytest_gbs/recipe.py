@@ -38,7 +38,8 @@ class Recipe(NamedTuple):
 
     `path` is relative to pytest's root folder, with `/`; `document` counts the documents of one file. `framework` and `verdict`
     are the words of `gbs check --format json`. `problem` says why a file could not be read, in which case nothing is known of
-    it. `launches` holds the same recipe as each known launch runs it, its name in `launch`. `run` is all that gbs knows.
+    it. `launches` holds the same recipe as each known launch runs it, its command in `launch`; of a script or of an entry of a composed
+    configuration, which are recipes only as something launches them, the only launch gives the sizes. `run` is all that gbs knows.
     """
 
     path: str
@@ -50,6 +51,7 @@ class Recipe(NamedTuple):
     launch: str = ""
     launches: tuple[Recipe, ...] = ()
     run: Run | None = None
+    report: Report | None = None  # for where its numbers stand
 
     def size(self, name: str) -> Size:
         """Size `name` with where it came from: a `Quantity`, or an `Unknown` or `Conflict` that says why it has no number.
@@ -141,12 +143,27 @@ class Recipe(NamedTuple):
         """What helps under a failed assertion: the path, and the batch as far as it is known."""
         return f"<Recipe {self.path}: {self.problem or f'global batch size {self.law()}'}>"
 
+    def _repr_html_(self) -> str:
+        """A table with a line for each size: its number, its arithmetic and where it comes from, as `gbs show` tells it."""
+        from html import escape
+
+        from pytest_gbs.formats import Options
+        from pytest_gbs.formats._places import Places
+        from pytest_gbs.formats._show_recipe import lines, title
+
+        if self.run is None or self.report is None:
+            return f"<p>{escape(repr(self))}</p>"
+        launched = [each.run for each in self.launches if each.run is not None and each.run is not self.run]
+        shown = (tuple(map(escape, line)) for line in lines(self.run, launched, Places(self.report, Options())))
+        body = "".join(f"<tr><th>{label}</th><td>{value}</td><td>{text}</td></tr>" for label, value, text in shown)
+        return f"<table><caption>{escape(self.path)}: {escape(title(self.run))}</caption><tbody>{body}</tbody></table>"
+
 
 def read_recipe(file: FileReport, report: Report, path: str) -> Recipe:
     """The recipe that `file` reports on, called `path`; the report must have kept its runs."""
-    lone = next((run for run in file.runs if run.launch is None), None)
+    lone = next((run for run in file.runs if run.launch is None), None) or (file.runs[0] if len(file.runs) == 1 else None)
     claims = _claims(lone, report) if lone else ()
-    bare = Recipe(path, file.document, file.framework, file.verdict, claims, file.problem, run=lone)
+    bare = Recipe(path, file.document, file.framework, file.verdict, claims, file.problem, run=lone, report=report)
     launched = (run for run in file.runs if run.launch is not None)
     return bare._replace(launches=tuple(bare._replace(launch=run.launch.command, run=run) for run in launched if run.launch))
 

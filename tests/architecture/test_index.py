@@ -11,6 +11,7 @@ import pytest_gbs
 from pytest_gbs import frameworks, rules
 from pytest_gbs.files import plugins
 from pytest_gbs.files.plugins import prebuilt, to_index
+from pytest_gbs.frameworks import _files
 from pytest_gbs.launches import programs as launchers
 from pytest_gbs.model.rule import Rule
 from tools.build_indexes import write
@@ -57,6 +58,19 @@ def test_a_file_more_or_less_is_seen(folder: Path) -> None:
 def test_the_index_of_a_wheel_looks_at_no_file(folder: Path) -> None:
     (folder.parent / "some.bin").write_bytes(to_index([str(folder)], ("told",), sealed=True))
     assert prebuilt("some", [str(folder / "missing")]) == ("told",)
+
+
+def test_the_one_file_of_tables_of_a_wheel_holds_what_the_files_of_a_checkout_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    apart = dict(_files._texts())
+    assert len(apart) > 90
+    monkeypatch.setattr(_files, "PREBUILT", _seen_from_the_package(tmp_path))
+    write(tmp_path)
+    assert not (tmp_path / _files.PACKED).exists(), "a checkout reads its files"
+    assert _files._texts.__wrapped__() == apart
+    write(tmp_path, sealed=True)
+    assert _files._texts.__wrapped__() == apart
+    (tmp_path / _files.PACKED).write_text('######## one.toml\na = "######## two.toml"\n######## _two.toml\n')
+    assert _files._texts.__wrapped__() == {"one": 'a = "######## two.toml"\n', "_two": ""}
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff", b"no index", to_index([], (), sealed=True)[:-1]], ids=["empty", "byte", "text", "cut"])

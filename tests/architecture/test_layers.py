@@ -23,9 +23,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("rules",),
     ("settings", "history", "formats"),
     ("checking",),
-    ("fixes",),
+    ("fixes", "report"),
     ("api", "recipe"),
-    ("cli", "lsp", "pytest_plugin"),
+    ("loading",),
+    ("cli", "lsp", "pytest_plugin", "runtime"),
     ("__main__",),
 )
 LAYER_OF = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}

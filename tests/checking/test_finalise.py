@@ -12,7 +12,7 @@ from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.launch import Kind, Launch, Start
 from pytest_gbs.model.location import KeyPath, Location
-from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
+from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import FileReport, Role, Verdict
 from pytest_gbs.model.rule import About, Rule, Scope
@@ -166,6 +166,17 @@ def test_a_launch_says_what_its_recipe_does_not_say_by_itself() -> None:
     recipe = told(found("T6", "as ever"), opened("T3"))
     of_launch = told(found("T6", "as ever", at=Location("run.sh", 1, 2)), found("T6", "another"), opened("T3"), found("T5", "as ever"))
     assert finalise.without_those_of(recipe, of_launch) == told(found("T6", "another"), opened("T3"), found("T5", "as ever"))
+
+
+def test_a_launch_does_not_say_what_the_fix_of_its_recipe_mends() -> None:
+    def fixed(code: str, message: str, *numbers: str) -> Finding:
+        fixes = tuple(Fix(number, Applicability.SETTINGS, (Edit(AT, "12", number),)) for number in numbers)
+        return found(code, message)._replace(fixes=fixes)
+
+    recipe = told(fixed("T6", "12 samples per GPU", "16"), fixed("T3", "nothing helps"))
+    others = fixed("T5", "96 samples", "16"), fixed("T6", "96 samples", "8"), fixed("T6", "96 samples"), fixed("T3", "of two operands")
+    assert finalise.without_those_of(recipe, told(*others)) == told(*others)
+    assert finalise.without_those_of(recipe, told(fixed("T6", "96 samples", "16"))) == {}
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_a_bug_in_a_launcher_file_leaves_the_recipes_around_it(tmp_path: Path, m
 
 
 def test_processes_that_share_the_work_bring_bugs_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_gbs.checking.session._WORTH_SHARING", 1)
+    monkeypatch.setattr("pytest_gbs.checking.session.WORTH_SHARING", 1)
     monkeypatch.setattr("pytest_gbs.checking.repository.read", broken(read, "r07.yaml"))
     for number in range(40):
         (tmp_path / f"r{number:02}.yaml").write_text(recipe(), encoding="utf-8")

@@ -112,13 +112,13 @@ PROGRAM = (
 )
 
 
-@pytest.mark.parametrize(("name", "wrap"), [("train.py", str), ("train.ipynb", notebook)])
-def test_comments_are_held_against_the_call(tmp_path: Path, name: str, wrap: object) -> None:
+@pytest.mark.parametrize(("name", "wrap", "place"), [("train.py", str, ""), ("train.ipynb", notebook, " (cell 1, line 5)")])
+def test_comments_are_held_against_the_call(tmp_path: Path, name: str, wrap: object, place: str) -> None:
     assert callable(wrap)
     (right,) = report(tmp_path, {name: wrap(PROGRAM.format(64))}).files  # 4 x 2 x 8
     assert (right.verdict, right.findings) == ("verified", ())
     (wrong,) = report(tmp_path, {name: wrap(PROGRAM.format(128))}).files
-    assert [finding.message for finding in wrong.findings] == ["comment says 128, but the settings give 64"]
+    assert [finding.message for finding in wrong.findings] == [f"comment says 128, but the settings give 64{place}"]
 
 
 @pytest.mark.parametrize(("name", "wrap"), [("train.py", str), ("train.ipynb", notebook)])

@@ -28,7 +28,10 @@ def severities(folder: Path, files: dict[str, str], *targets: str) -> list[tuple
     return [(finding.at.source, finding.severity) for finding in report.findings()]
 
 
-@pytest.mark.parametrize("folder", ["tests", "a/Tests/b", "archived", "docs/archived_scripts", "third_party/x", "deprecated"])
+@pytest.mark.parametrize(
+    "folder",
+    ["tests", "a/Tests/b", "archived", "docs/archived_scripts", "third_party/x", "deprecated", "old_scripts", "hpc/legacy"],
+)
 def test_a_folder_of_that_name_is_noted(folder: str, tmp_path: Path) -> None:
     assert severities(tmp_path, {f"{folder}/sft.yaml": RECIPE}) == [(f"{folder}/sft.yaml", "info")]
 
@@ -37,7 +40,7 @@ def test_a_folder_of_that_name_is_noted(folder: str, tmp_path: Path) -> None:
     "text", ["# Old recipes\n\nThis folder is no longer maintained.\n", "**Unmaintained**\n", "this example has been deprecated\n"]
 )
 def test_a_folder_whose_readme_says_so_is_noted(text: str, tmp_path: Path) -> None:
-    assert severities(tmp_path, {"old/README.md": text, "old/a/sft.yaml": RECIPE}) == [("old/a/sft.yaml", "info")]
+    assert severities(tmp_path, {"first/README.md": text, "first/a/sft.yaml": RECIPE}) == [("first/a/sft.yaml", "info")]
 
 
 def test_one_cause_is_noted_once(tmp_path: Path) -> None:
@@ -55,6 +58,7 @@ def test_what_was_asked_for_is_judged(target: str, tmp_path: Path) -> None:
     [
         ("tests.yaml", ""),
         ("recipes/latest/sft.yaml", ""),
+        ("golden/olden/sft.yaml", ""),
         ("recipes/sft.yaml", "The flag --old is deprecated. Maintained by the team.\n"),
     ],
 )

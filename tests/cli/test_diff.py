@@ -11,6 +11,9 @@ import jsonschema
 import pytest
 
 from pytest_gbs.files.shipped import read_schema
+from pytest_gbs.formats import Options
+from pytest_gbs.formats._diff import find
+from pytest_gbs.model.difference import Batch, Change, Differences, Operand, Status
 from tests.cli.support import GOOD, LAUNCHER, UNCLAIMED, Gbs
 from tests.git import Git
 
@@ -308,10 +311,44 @@ def test_markdown_is_a_table_that_no_name_breaks_out_of(git: Git, gbs: Gbs) -> N
     git.commit({"x|<b>`.yaml": UNCLAIMED})
     git.write({"x|<b>`.yaml": edited(UNCLAIMED, gradient_accumulation_steps=4)})
     lines = gbs("diff", "HEAD", "--format", "markdown").out.splitlines()
-    assert lines[2] == "| recipe | GBS | why | tokens/step | learning rate |"
+    assert lines[2] == "| recipe | global batch | why | tokens per step | steps per epoch | learning rate, warmup, length |"
     assert lines[4] == (
-        "| x\\|&lt;b&gt;\\`.yaml | 8 x GPUs → 16 x GPUs | accumulation 2 → 4 (line 5) | 32,768 x GPUs → 65,536 x GPUs | 2.0e-5 (same) |"
+        "| x\\|&lt;b&gt;\\`.yaml | 8 x GPUs → 16 x GPUs (x 2) | accumulation 2 → 4 (line 5) | 32,768 x GPUs → 65,536 x GPUs | x 0.5 | "
+        "2.0e-5 (same), linear scaling x 2, square root x 1.41 |"
     )
+
+
+def test_what_changed_most_is_on_top_and_what_follows_from_it_folded_away(git: Git, gbs: Gbs) -> None:
+    git.commit({"c.yaml": UNCLAIMED, "d.yaml": UNCLAIMED})
+    git.write({"c.yaml": edited(UNCLAIMED, gradient_accumulation_steps=3), "d.yaml": edited(UNCLAIMED, gradient_accumulation_steps=1)})
+    git.write({"a/sft.yaml": edited(edited(GOOD, gradient_accumulation_steps=4), per_device_train_batch_size=2)})
+    git.write({"b/dpo.yaml": edited(UNCLAIMED, gradient_accumulation_steps=16)})
+    head, *folded = gbs("diff", "HEAD", "--format", "markdown").out.split("<details>")
+    assert [line.split(" | ")[0] for line in head.splitlines()[4:] if line] == ["| b/dpo.yaml", "| d.yaml", "| c.yaml"]  # x 8, x 0.5, x 1.5
+    assert folded[0].startswith("<summary>2 with the same batch, or changed like their recipe</summary>\n\n| recipe ")
+    assert [line.split(" | ")[0] for line in folded[0].splitlines()[4:6]] == ["| b/dpo.yaml &#64; run.sh:1", "| a/sft.yaml"]
+    assert folded[1].startswith("<summary>4 notes</summary>\n\n- b/dpo.yaml: ")
+    assert gbs("diff", "HEAD", "--format", "markdown").out.count("</details>") == 2
+
+
+def test_no_change_is_one_line(git: Git, gbs: Gbs) -> None:
+    said = gbs("diff", "HEAD", "--format", "markdown").out
+    assert said == "**Global batch size: no batch changed; 2 recipes compared, HEAD with the working tree**\n"
+
+
+@pytest.mark.parametrize("name", ["{}.yaml", "@" * 200 + "{}.yaml"], ids=["usual", "long"])
+def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(name: str) -> None:
+    sides = Batch(128, "128", "samples"), Batch(64, "64", "samples")
+    operands = (Operand("micro_batch_size", "micro batch size", 4, 2, "a.yaml", 5),)
+    many = tuple(Change(name.format(n), "", Status.CHANGED, *sides, operands, factor=1 / (n + 2), notes=("note",)) for n in range(3000))
+    text = find("markdown")(Differences("main", "HEAD", many, 3000), Options())
+    assert 55_000 < len(text) <= 65_000
+    rows = sum(line.startswith("| ") and "128 → 64" in line for line in text.splitlines())
+    notes = sum(line.startswith("- ") for line in text.splitlines())
+    assert rows >= 10
+    assert text.count("<details>") == text.count("</details>")
+    assert text.index("2999.yaml") < text.index("2998.yaml") < text.index("2997.yaml")
+    assert text.endswith(f"{6000 - rows - notes:,} rows left out, since a comment may not be longer: `gbs diff` has them all.\n")
 
 
 def test_names_that_are_no_utf_8_are_written_out(git: Git, gbs: Gbs) -> None:

@@ -82,7 +82,9 @@ def test_exit_code(arguments: str, code: int, repo: Path, gbs: Gbs) -> None:
         pytest.param("check --launch good/sft.yaml", "gbs: good/sft.yaml is neither a launcher file", id="no launcher file"),
         pytest.param("check --config good/sft.yaml", "gbs: good/sft.yaml", id="settings that are no TOML"),
         pytest.param(
-            "check --output-file nowhere/out.txt good", "gbs: can't write nowhere/out.txt: there is no such folder", id="nowhere to write"
+            "check --output-file nowhere/out.txt good",
+            "gbs: can't write nowhere/out.txt: there is no such folder; nothing was written",
+            id="nowhere to write",
         ),
         pytest.param("rule", "gbs: which rule? gbs rule GBS101, or gbs rules for a list", id="which rule"),
         pytest.param("rule GBS999", "gbs: no rule is called GBS999", id="no manual"),

@@ -38,6 +38,29 @@ def test_every_recipe_and_launch_has_a_sorted_line(repo: Path, gbs: Gbs) -> None
     assert said.out.splitlines()[-1] == "gbs.lock written: 2 recipes and 1 launch"
 
 
+def test_the_first_lock_of_many_recipes_is_one_line(repo: Path, gbs: Gbs) -> None:
+    write(repo, {f"{number}.yaml": UNCLAIMED for number in range(12)})
+    assert len(gbs("lock", "--check").out.splitlines()) == 13
+    write(repo, {"12.yaml": UNCLAIMED})
+    assert gbs("lock").out == "gbs.lock written: 13 recipes\n"
+    write(repo, {"13.yaml": UNCLAIMED})
+    assert gbs("lock").out == "new      13.yaml: 8 samples per GPU\ngbs.lock written: 14 recipes\n"
+
+
+def test_a_change_of_a_recipe_is_one_finding_however_often_it_is_launched(repo: Path, gbs: Gbs) -> None:
+    launches = {"run.sh": RUN.format("a.yaml"), "README.md": f"```sh\n{RUN.format('a.yaml')}```\n", "train.py": ""}
+    write(repo, {"a.yaml": UNCLAIMED, **launches})
+    gbs("lock")
+    edit(repo / "a.yaml", "per_device_train_batch_size: 4", "per_device_train_batch_size: 3")
+    said = gbs("check", "--format", "concise")
+    assert said.out.splitlines()[:1] == [
+        "a.yaml:4:30: GBS503 global batch size is 6 samples per GPU, but gbs.lock has 8 samples per GPU: micro batch size 3, was 4"
+    ]
+    assert said.out.count("GBS503") == 1
+    edit(repo / "run.sh", "num_processes 8", "num_processes 16")
+    assert gbs("check", "--format", "concise").out.count("GBS503") == 2
+
+
 def test_nothing_moves_a_second_time(repo: Path, gbs: Gbs) -> None:
     write(repo, {"a.yaml": UNCLAIMED, "b.yaml": GOOD})
     gbs("lock")

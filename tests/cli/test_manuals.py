@@ -61,7 +61,7 @@ def test_launchers_and_what_is_left_out_stand_below_the_frameworks(gbs: Gbs) -> 
 def test_all_that_is_known_of_one_framework(name: str, gbs: Gbs) -> None:
     out = gbs("frameworks", name).out
     assert out.startswith("TRL (GRPO)\n\na batch counts           completions\n")
-    assert "\nother before             trl 0.15, trl 0.17\n" in out
+    assert "\nother before             trl 0.15, trl 0.17, trl 1.9\n" in out
     row = next(line for line in out.splitlines() if line.startswith("eval_steps "))
     assert "steps between evaluations" in row
     assert "as steps between log lines" in row
@@ -70,7 +70,7 @@ def test_all_that_is_known_of_one_framework(name: str, gbs: Gbs) -> None:
     assert "\ngeneration batch size  micro x GPUs x steps per generation " in out
     assert "generation batch is a multiple of generations " in out
     assert "auto_find_batch_size is true " in out
-    assert "\nper_gpu_train_batch_size  transformers 5.0  per_device_train_batch_size  " in out
+    assert "\nper_gpu_train_batch_size  transformers 5.0   per_device_train_batch_size  " in out
 
 
 def test_one_word_names_all_tables_of_a_framework(gbs: Gbs) -> None:

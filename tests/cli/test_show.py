@@ -30,6 +30,25 @@ def test_two_recipes_are_a_table_and_verbosely_two_blocks(repo: Path, gbs: Gbs) 
     assert gbs("show", "-v").out.count("  global batch size") == 2
 
 
+def test_a_launch_has_the_verdict_of_what_was_found_about_it(repo: Path, gbs: Gbs) -> None:
+    command = "accelerate launch --num_processes {} --num_machines 1 train.py a.yaml\n"
+    write(repo, {"a.yaml": GOOD, "b.yaml": GOOD, "run.sh": command.format(16) + command.format(8), "train.py": ""})
+    verdicts = [next((word for word in ("verified", "violated") if word in row), "") for row in gbs("show").out.splitlines()]
+    assert verdicts == ["", "violated", "", "violated", "verified"]  # a.yaml, its two launches, b.yaml
+
+
+def test_launches_that_are_recipes_have_the_verdict_of_their_script_and_those_that_look_alike_one_row(repo: Path, gbs: Gbs) -> None:
+    words = "--num-layers 2 --hidden-size 8 --micro-batch-size 2 --global-batch-size"
+    command = f"torchrun --nproc-per-node 8 pretrain_gpt.py {words} {{}} $MORE\n"
+    branch = 'if [ "$1" ]; then MORE="--lr 1"; else MORE="--lr 2"; fi\n'
+    write(repo, {"run.sh": branch + command.format(32) + command.format(64)})
+    assert gbs("show").out.splitlines() == [
+        "global batch  micro  accumulation  GPUs  tokens per step  verdict   framework    recipe",
+        "          32      2             2     8                -  verified  Megatron-LM  run.sh:2 (torchrun)",
+        "          64      2             4     8                -  verified  Megatron-LM  run.sh:3 (torchrun)",
+    ]
+
+
 def test_a_launch_context_of_the_settings_is_an_entry(repo: Path, gbs: Gbs) -> None:
     settings = "[[launch]]\npaths = ['**']\nname = 'small'\nnodes = 1\ngpus-per-node = 4\n"
     write(repo, {"sft.yaml": GOOD, "gbs.toml": settings})

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_gbs.composition import MMENGINE, NEMO_RL_RESOLVERS, ParentStyle, inherit
+from pytest_gbs.composition import DETECTRON2, MMENGINE, NEMO_RL_RESOLVERS, ParentStyle, inherit
 from pytest_gbs.composition.composed import Composed, ProblemKind
 from pytest_gbs.model.location import Location
 from tests.composition.support import ERROR, ordered, tree, verdict
@@ -115,6 +115,22 @@ def nemo_rl() -> Any:
     yield omegaconf
     for name in NEMO_RL_RESOLVERS:
         omegaconf.OmegaConf.clear_resolver(name)
+
+
+# fvcore's CfgNode.load_yaml_with_base merges mappings, takes lists as they are, and has no word for what a child replaces.
+def test_base_of_detectron2() -> None:
+    files = {
+        "r/child.yaml": "_BASE_: ../base.yaml\nSOLVER: {IMS_PER_BATCH: 8, _delete_: true}\n",
+        "base.yaml": "SOLVER: {IMS_PER_BATCH: 16, STEPS: !!python/tuple [1, 2]}\nSIZES: !!python/object/apply:eval ['[2 ** 5]']\n",
+    }
+    found = _inherited(files, DETECTRON2)
+    assert not found.problems
+    assert found.data["SOLVER"] == {"IMS_PER_BATCH": 8, "STEPS": [1, 2], "_delete_": True}
+
+
+def test_a_tag_that_makes_no_object_is_a_problem() -> None:
+    found = _inherited({"r/child.yaml": "_BASE_: p.yaml\n", "r/p.yaml": "a: !mine [1]\n"}, DETECTRON2)
+    assert [problem.kind for problem in found.problems] == [ProblemKind.UNREADABLE]
 
 
 def test_agrees_with_nemo_rl_on_its_recipes(nemo_rl: Any) -> None:

@@ -51,7 +51,8 @@ def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
     "path",
     [
         ".hidden.yaml",
-        ".github/workflows/ci.yaml",
+        ".github/dependabot.yaml",
+        ".github/workflows/.ci.yaml",
         ".git/config.yaml",
         "a/.venv/b.yaml",
         "__pycache__/a.yaml",
@@ -252,3 +253,10 @@ def test_two_thousand_files_are_all_listed(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("*.pyc\nbuild/\n__pycache__/\n*.py[co]\n/docs/_build/\n.env*\n")
     tree = WorkTree(tmp_path)
     assert len(tree.paths()) == 2000
+
+
+def test_workflows_and_actions_of_github_are_listed(tmp_path: Path) -> None:
+    for path in (".github/workflows/ci.yaml", ".github/actions/train/action.yml", ".github/a.yaml", "inner/.github/workflows/ci.yaml"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("a: 1\n")
+    assert WorkTree(tmp_path).paths() == (".github/actions/train/action.yml", ".github/workflows/ci.yaml")

@@ -125,7 +125,29 @@ def test_recipes_without_a_claim_that_holds_are_consistent() -> None:
     checked = FileReport("9.yaml", 1, Role.RECIPE, "trl", Verdict.VERIFIED, (("GBS101", "undetermined"), ("GBS202", "verified")))
     found = report(*recipes(Verdict.VERIFIED, Verdict.UNCLAIMED), checked)
     assert headline(found) == "3 recipes in 3 files: 1 verified, 1 consistent, 1 unclaimed"
+    assuming = found._replace(files=tuple(each._replace(assumptions=(EIGHT,)) for each in found.files))
+    assert told(assuming)[0].startswith("verified and consistent assume 8 GPUs per node")
+    assert told(found._replace(files=(*found.files[:2], checked._replace(assumptions=(EIGHT,)))))[0].startswith("consistent assumes 8")
     assert "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them" in told(found)
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("GBS202", "1 consistent"), ("GBS101", "1 verified"), ("GBS106", "1 verified")])
+def test_what_a_name_says_is_a_claim_that_holds(rule: str, expected: str) -> None:
+    checked = FileReport("bs128.yaml", 1, Role.RECIPE, "trl", Verdict.VERIFIED, ((rule, "verified"),))
+    assert headline(report(checked)) == f"1 recipe in 1 file: {expected}"
+
+
+@pytest.mark.parametrize(("path", "expected"), [("run.sh", ", 1 launcher: 1 launcher"), ("train.py", ": 1 program")])
+def test_a_program_with_findings_is_not_a_launcher(path: str, expected: str) -> None:
+    found = Finding("GBS405", "a schedule", Severity.WARNING, Location(path, 0, 1))
+    checked = FileReport(path, 1, Role.LAUNCHER, "", None, (), findings=(found,))
+    assert headline(report(checked)) == f"no recipe in 1 file{expected} with findings; 1 warning"
+
+
+@pytest.mark.parametrize(("suppressed", "expected"), [(0, True), (1, False)])
+def test_a_recipe_whose_findings_are_suppressed_may_state_a_batch(suppressed: int, expected: bool) -> None:
+    checked = FileReport("a.yaml", 1, Role.RECIPE, "trl", Verdict.UNCLAIMED, (), suppressed=suppressed)
+    assert any("states no batch size" in line for line in told(report(checked))) is expected
 
 
 def test_findings_are_counted() -> None:

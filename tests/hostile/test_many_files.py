@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 
 from pytest_gbs import Given, Settings, check
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.launches.find import Scripts
+from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.report import Report, Verdict
 from pytest_gbs.shell.limits import MOST_SEARCHES
 from tests.cli.support import write
@@ -74,3 +76,35 @@ def test_many_scripts_of_many_recipes_are_linked_once(tmp_path: Path) -> None:
     report = _report(tmp_path)
     assert time.perf_counter() - before < MOST_SECONDS
     assert sum(file.launches for file in report.files) == many
+
+
+class _Counted:
+    """A working tree that counts how often each of its files is read."""
+
+    def __init__(self, root: Path) -> None:
+        self.inner = WorkTree(str(root))
+        self.reads = Counter[str]()
+
+    def paths(self) -> tuple[str, ...]:
+        return self.inner.paths()
+
+    def read(self, path: str) -> Source | Unreadable:
+        self.reads[path] += 1
+        return self.inner.read(path)
+
+
+def test_files_that_a_thousand_commands_name_are_not_read_for_each(tmp_path: Path) -> None:
+    launch = LAUNCH.replace("train.py", "scripts/trian.py")
+    write(tmp_path, {"sft.yaml": recipe(), "scripts/train.py": "", "scripts/other.py": "", "run.sh": launch * 1_000})
+    tree = _Counted(tmp_path)
+    report = check(tree, ("run.sh",), Settings(), Given())
+    assert "GBS311" in {finding.code for file in report.files for finding in file.findings}
+    assert tree.reads["sft.yaml"] < 20, tree.reads
+    assert tree.reads["run.sh"] < 20
+
+
+def test_a_file_that_is_checked_is_read_once(tmp_path: Path) -> None:
+    write(tmp_path, {f"{n}/sft.yaml": recipe() for n in range(20)})
+    tree = _Counted(tmp_path)
+    check(tree, (), Settings(), Given())
+    assert {tree.reads[f"{n}/sft.yaml"] for n in range(20)} == {1}

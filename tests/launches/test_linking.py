@@ -23,6 +23,7 @@ RUN = "accelerate launch --num_processes 8 train.py "
         pytest.param(f"{RUN}--config other.yaml", id="no such recipe"),
         pytest.param(f"{RUN}--config /elsewhere/sft.yaml", id="outside"),
         pytest.param(f"{RUN}--config ../sft.yaml", id="above the root"),
+        pytest.param(f"cd /workspace/recipes\n{RUN}--config sft.yaml", id="a folder that is not that of the script"),
     ],
 )
 def test_it_launches_nothing_here(command: str, tmp_path: Path) -> None:
@@ -45,6 +46,9 @@ def test_it_launches_nothing_here(command: str, tmp_path: Path) -> None:
         pytest.param("Makefile", f"train:\n\t{RUN}--config recipes/a/sft.yaml", id="a Makefile"),
         pytest.param("train.slurm", f"#SBATCH --nodes=1\n{RUN}--config recipes/a/sft.yaml", id="Slurm"),
         pytest.param("README.md", f"```bash\n{RUN}--config recipes/a/sft.yaml\n```", id="a document"),
+        pytest.param(
+            "recipes/README.md", f"```sh\ncd /work/repo/recipes\n{RUN}--config a/sft.yaml\n```", id="where the author has its folder"
+        ),
     ],
 )
 def test_it_launches_the_recipe(path: str, command: str, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def sizes(tmp_path: Path, program: str, command: str) -> tuple[int | None, int |
         pytest.param("import fire\ndef batch(batch_size=4):\n    print(batch_size)\nfire.Fire(batch)\n", id="fire, and no trainer"),
         pytest.param("def (:  # batch\n", id="no Python"),
         pytest.param("batch = " + "(" * 5000, id="too deep"),
-        pytest.param("x = 1\n" * 60_000 + ARGPARSE, id="too long"),
+        pytest.param("x = 1\n" * 170_000 + ARGPARSE, id="too long"),
     ],
 )  # fmt: skip
 def test_flags_alone_are_no_batch(program: str, tmp_path: Path) -> None:
@@ -118,6 +118,14 @@ def test_what_the_program_does_not_show_is_unknown(change: tuple[str, str], comm
 def test_a_condition_on_what_is_not_known_loses_the_value(tmp_path: Path) -> None:
     program = FIRE.replace("processes != 1", "input() == ''")
     assert sizes(tmp_path, program, RUN) == (None, 4, None)
+
+
+@pytest.mark.parametrize(("trains", "batch"), [("from other import step\n", []), ("from transformers import Trainer\n", [256])])
+def test_a_program_that_is_called_like_one_of_a_framework_may_be_another(tmp_path: Path, trains: str, batch: list[int]) -> None:
+    program = trains + "from other import parser\nargs = parser().parse_args()\n" + "x = 1\n" * 30
+    run = "torchrun --nproc_per_node 8 run_clm.py --per_device_train_batch_size 16 --gradient_accumulation_steps 2\n"
+    report = checked(tmp_path, {"run_clm.py": program, "run.sh": run})
+    assert [each.geometry.value("global_batch_size") for each in launched(report)] == batch
 
 
 def test_several_trainers_are_no_single_batch(tmp_path: Path) -> None:

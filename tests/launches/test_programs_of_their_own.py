@@ -1,4 +1,4 @@
-"""Frameworks with a program of their own: litgpt, whose processes its recipe tells, and GPT-NeoX, which reads several files as one."""
+"""Programs with arguments of their own under launchers: 20 commands, each batch worked out by hand beside it."""
 
 from __future__ import annotations
 
@@ -6,101 +6,81 @@ from pathlib import Path
 
 import pytest
 
-from pytest_gbs.model.quantity import Name
-from tests.launches.building import batches, checked, codes, launched
+from tests.launches.building import batches, checked
 
-LITGPT = """\
-checkpoint_dir: checkpoints/my/model
-out_dir: out
-devices: 8
-train: {global_batch_size: 64, micro_batch_size: 2, max_seq_length: 512}
+# A configuration that a helper of another file starts, and the program completes for the engine.
+CHAT = """\
+import argparse, deepspeed, torch
+from helpers import started
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--per_device_train_batch_size", type=int, default=16)
+parser.add_argument("--gradient_accumulation_steps", type=int, default=1)
+args = parser.parse_args()
+config = started(stage=0)
+config["train_micro_batch_size_per_gpu"] = args.per_device_train_batch_size
+config["train_batch_size"] = args.per_device_train_batch_size * torch.distributed.get_world_size() * args.gradient_accumulation_steps
+engine, _, _, _ = deepspeed.initialize(model=model, config=config)
+for batch in loader:
+    engine.backward(engine(batch))
+    engine.step()
 """
-MODEL = """\
-{
-  "pipe-parallel-size": 1, "model-parallel-size": 4, "num-layers": 12, "hidden-size": 768,
-  "lr-decay-style": cosine, "checkpoint-factor": 1000, "optimizer": {"type": Adam},
-  "train-micro-batch-size-per-gpu": 2, "gradient-accumulation-steps": 4,
+# A configuration that is written out: one micro batch of one row.
+WRITTEN = """\
+import deepspeed
+config = {"train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 1, "zero_optimization": {"stage": 3}}
+engine, _, _, _ = deepspeed.initialize(model=model, config=config)
+for batch in loader:
+    engine.backward(engine(batch))
+"""
+# Arguments of the Trainer, made from its class in another file of a package.
+PACKAGE = {
+    "pack/__init__.py": "",
+    "pack/arguments.py": "from transformers import TrainingArguments\nclass Own(TrainingArguments):\n    temperature: float = 0.1\n",
+    "pack/train.py": "from transformers import HfArgumentParser, Trainer\nfrom pack.arguments import Own\n"
+    "(args,) = HfArgumentParser(Own).parse_args_into_dataclasses()\nTrainer(args=args).train()\n",
 }
+# Lightning's Trainer, which starts the processes itself.
+LIGHTNING = """\
+import argparse
+from pytorch_lightning import Trainer
+from torch.utils.data import DataLoader
+parser = argparse.ArgumentParser()
+parser.add_argument("--micro_bsz", default=12, type=int)
+parser.add_argument("--devices", default=1, type=int)
+parser.add_argument("--num_nodes", default=1, type=int)
+args = parser.parse_args()
+trainer = Trainer(devices=args.devices, num_nodes=args.num_nodes, strategy="ddp")
+trainer.fit(model, DataLoader(rows, shuffle=False, batch_size=args.micro_bsz))
 """
-SETUP = "data_path: data\nhostfile: hostfile\n"
-HOSTS = "# two nodes\nworker-0 slots=8\nworker-1 slots=8\n"
-TOGETHER = "python ./deepy.py train.py -d configs model.yml setup.yml\n"
-
-
-def neox(script: str = TOGETHER, **others: str) -> dict[str, str]:
-    """The files of a repository that launches GPT-NeoX."""
-    files = {"configs/model.yml": MODEL, "configs/setup.yml": SETUP, "hostfile": HOSTS, "run.sh": script}
-    return {**files, **{name.replace("_yml", ".yml").replace("configs_", "configs/"): text for name, text in others.items()}}
+FILES = {"chat.py": CHAT, "written.py": WRITTEN, "light.py": LIGHTNING, **PACKAGE}
+MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
 
 
 @pytest.mark.parametrize(
-    "files",
+    ("command", "batch"),
     [
-        pytest.param(neox("python deepy.py generate.py -d configs model.yml setup.yml\n"), id="it generates"),
-        pytest.param(neox("python deepy.py train.py -d configs model.yml other.yml\n"), id="a file is missing"),
-        pytest.param(neox(configs_setup_yml=f"{SETUP}gradient_accumulation_steps: 8\n"), id="a key in both, and it stops"),
-        pytest.param(neox(f"python deepy.py train.py -d configs model.yml setup.yml {'x ' * 49}\n"), id="too many files"),
-        pytest.param({"a.yaml": LITGPT, "run.sh": "litgpt chat --config a.yaml\n"}, id="it talks"),
+        (f"deepspeed --num_gpus 1 chat.py {STEPS} 8", 128),  # 16 x 8 x 1, the micro batch by default
+        (f"deepspeed --num_gpus 1 chat.py {MICRO} 8 {STEPS} 16", 128),  # 8 x 16 x 1
+        (f"deepspeed --num_gpus 1 chat.py {STEPS} 4", 64),  # 16 x 4 x 1
+        ("deepspeed --num_gpus 4 --num_nodes 2 chat.py", 128),  # 16 x 1 x 8
+        (f"torchrun --nproc_per_node 8 chat.py {MICRO} 3 {STEPS} 5", 120),  # 3 x 5 x 8
+        (f"deepspeed chat.py {MICRO} 2", None),  # on all GPUs of the machine
+        (f"deepspeed --num_gpus 2 chat.py {MICRO} $SIZE", None),  # a variable
+        ("deepspeed --num_gpus=2 written.py --layers 4", 2),  # 1 x 1 x 2
+        ("deepspeed --num_gpus=4 written.py", 4),  # 1 x 1 x 4
+        (f"torchrun --nproc_per_node 2 -m pack.train {MICRO} 2", 4),  # 2 x 1 x 2
+        (f"torchrun --nproc_per_node=8 -m pack.train --max_steps 9 {MICRO} 100", 800),  # 100 x 1 x 8
+        (f"torchrun --nproc_per_node 8 pack/train.py {MICRO} 4 {STEPS} 4", 128),  # 4 x 4 x 8
+        (f"deepspeed --include localhost:0,1,2,3 --module pack.train {MICRO} 8 {STEPS} 4", 128),  # 8 x 4 x 4
+        (f"deepspeed --include localhost:0,1 --module pack.train {MICRO} 8 {STEPS} 8", 128),  # 8 x 8 x 2
+        (f"deepspeed --include localhost:0,1,2,3,4,5,6,7,8 --module pack.train {MICRO} 16 {STEPS} 2", 288),  # 16 x 2 x 9
+        (f"CUDA_VISIBLE_DEVICES=0 torchrun --nproc_per_node=1 pack/train.py {MICRO} 16", 16),  # 16 x 1 x 1
+        (f"N=2\nM=$((N * 4))\ntorchrun --nproc_per_node 4 -m pack.train {MICRO} $M {STEPS} 4", 128),  # 8 x 4 x 4
+        ("python light.py", 12),  # 12 x 1
+        ("python light.py --micro_bsz 30 --devices 8", 240),  # 30 x 8
+        ("python light.py --micro_bsz 5 --devices 4 --num_nodes 3", 60),  # 5 x 4 x 3
     ],
 )
-def test_nothing_is_launched(files: dict[str, str], tmp_path: Path) -> None:
-    report = checked(tmp_path, files)
-    assert (batches(report), codes(report)) == ([], [])
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        pytest.param(neox(hostfile="worker-0 slots=8\nworker-1\n"), id="a host without slots"),
-        pytest.param(neox(hostfile="worker-0 slots=0\n"), id="a host with no GPU"),
-        pytest.param(neox(configs_setup_yml=f"{SETUP}num_gpus: 2\n"), id="some GPUs of each host"),
-        pytest.param(neox(configs_setup_yml=SETUP.replace("hostfile: hostfile", "hostfile: /job/hostfile")), id="a hostfile elsewhere"),
-    ],
-)
-def test_how_many_processes_there_are_is_left_open(files: dict[str, str], tmp_path: Path) -> None:
-    report = checked(tmp_path, files)
-    assert (batches(report), codes(report)) == ([None], [])
-
-
-@pytest.mark.parametrize(
-    ("files", "batch"),
-    [
-        pytest.param(neox(), 32, id="two files"),  # 2 x 4 x (16 / 4)
-        pytest.param(neox("./deepy.py train.py configs/model configs/setup\n"), 32, id="without endings"),
-        pytest.param(neox(configs_setup_yml=f"{SETUP}gradient-accumulation-steps: 8\n"), 64, id="with dashes, and the later one counts"),
-        pytest.param({"a.yaml": LITGPT, "run.sh": "litgpt finetune_full --config a.yaml\n"}, 64, id="as it stands"),
-        pytest.param(
-            {"a.yaml": LITGPT, "run.sh": "litgpt finetune_full --config a.yaml --train.global_batch_size 96 --devices 4\n"},
-            96,
-            id="changed",
-        ),
-    ],
-)
-def test_the_batch_is_that_of_the_launch(files: dict[str, str], batch: int, tmp_path: Path) -> None:
-    report = checked(tmp_path, files)
-    assert (batches(report), codes(report)) == ([batch], [])
-
-
-def test_what_one_file_lacks_another_gives(tmp_path: Path) -> None:
-    model = MODEL.replace('"train-micro-batch-size-per-gpu": 2, ', "")
-    report = checked(tmp_path, neox(configs_model_yml=model, configs_setup_yml=f"{SETUP}train_micro_batch_size_per_gpu: 3\n"))
-    assert (batches(report), codes(report)) == ([48], [])  # 3 x 4 x (16 / 4)
-
-
-def test_what_no_file_gives_is_missing(tmp_path: Path) -> None:
-    model = MODEL.replace('"train-micro-batch-size-per-gpu": 2, ', "")
-    assert codes(checked(tmp_path, neox(configs_model_yml=model))) == ["GBS209"]
-
-
-def test_the_hostfile_says_how_many_processes_there_are(tmp_path: Path) -> None:
-    (run,) = launched(checked(tmp_path, neox()))
-    names = (Name.WORLD_SIZE, Name.NUM_NODES, Name.GPUS_PER_NODE, Name.DATA_PARALLEL_SIZE)
-    assert [run.geometry.value(name) for name in names] == [16, 2, 8, 4]
-
-
-def test_the_devices_of_the_command_line_beat_those_of_the_file(tmp_path: Path) -> None:
-    script = "litgpt finetune_full --config a.yaml --devices 64\n"
-    report = checked(tmp_path, {"a.yaml": LITGPT, "run.sh": script})
-    (run,) = launched(report)
-    assert run.geometry.value(Name.WORLD_SIZE) == 64
-    assert codes(report) == ["GBS202"]  # 64 / 64 is one sample for each rank, of micro batches of 2
+def test_the_batch_is_the_one_that_is_worked_out_by_hand(tmp_path: Path, command: str, batch: int | None) -> None:
+    assert batches(checked(tmp_path, FILES | {"run.sh": f"{command}\n"})) == [batch]

@@ -64,6 +64,11 @@ SILENT = {
     "a Latin-1 byte": {"run.sh": b"# caf\xe9\n" + LAUNCH.encode()},
     "many commands": {"run.sh": "mkdir -p out\n" * 1_999 + LAUNCH},
     "many launches": {"run.sh": f"{LAUNCH}\n" * 400},
+    # Twelve times more characters than all scripts together may take in, of which only the name matters.
+    "scripts that ask whether a large file is there": {
+        "vocab.json": f'["{"x" * 990_000}"]\n',
+        **{f"run{number:02}.sh": f"if [ -f vocab.json ]; then\n{LAUNCH}\nfi\n" for number in range(12)},
+    },
 }
 
 
@@ -374,6 +379,16 @@ def test_a_shared_limit_is_one_warning_and_notes_after_it(tmp_path: Path) -> Non
     found = [finding for finding in told(report_on(tmp_path, {"big.sh": big, **starting})) if finding.code == "GBS007"]
     assert [finding.severity for finding in found] == [Severity.WARNING, *[Severity.INFO] * (len(found) - 1)]
     assert len(found) > 1
+
+
+# Each turn of the grid submits another job; where it is the last of the script, the turns that are not read are like those that were.
+@pytest.mark.parametrize(
+    ("behind", "severity"), [("echo done\n", "info"), (VIOLATING, "warning"), ("bash next.sh\n", "warning"), ("go 8\n", "warning")]
+)
+def test_further_turns_of_a_loop_are_a_note(behind: str, severity: str, tmp_path: Path) -> None:
+    script = f"go() {{ {LAUNCH} --seed $1; }}\n{BUSY.splitlines()[0].replace('z=1', 'go $j')}\n{behind}"
+    (found,) = (finding for finding in told(report_on(tmp_path, {"run.sh": script, "next.sh": VIOLATING})) if finding.code == "GBS007")
+    assert found.severity == severity
 
 
 @pytest.mark.parametrize("name", ["guide.md", "docs/GUIDE.md"])

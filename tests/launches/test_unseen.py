@@ -97,6 +97,34 @@ def test_a_batch_that_one_launch_keeps_is(tmp_path: Path) -> None:
     assert codes(report) == ["GBS202"]
 
 
+VERL = """\
+actor_rollout_ref: {actor: {ppo_mini_batch_size: 32, ppo_micro_batch_size_per_gpu: 1}, rollout: {n: 1}}
+data: {train_batch_size: null}
+trainer: {nnodes: 1, n_gpus_per_node: 8}
+"""
+FILLS_IN = PROGRAM.format(name="ppo").replace("(cfg): ...", "(cfg):\n    cfg.{key} = cfg.groups * cfg.group_size\n")
+
+
+@pytest.mark.parametrize(
+    ("key", "words", "expected"),
+    [
+        pytest.param("data.train_batch_size", "", [], id="the program fills it in"),
+        pytest.param("data.val_batch_size", "data.train_batch_size=64", [], id="the launch gives it"),
+        pytest.param("data.val_batch_size", "", ["GBS003"], id="the program fills in another"),
+        pytest.param("train_batch_size", "", ["GBS003"], id="the program has one of that name elsewhere"),
+        pytest.param("data.train_batch_size", "data.train_batch_size=0", ["GBS003"], id="the launch gives no batch"),
+    ],
+)
+def test_a_null_that_is_replaced_before_use_stops_nothing(key: str, words: str, expected: list[str], tmp_path: Path) -> None:
+    files = {"conf/ppo.yaml": VERL, "train.py": FILLS_IN.replace("{key}", key), "run.sh": f"python train.py {words}\n"}
+    assert codes(checked(tmp_path, files)) == expected
+
+
+def test_a_null_that_one_launch_keeps_stops_it(tmp_path: Path) -> None:
+    commands = "python train.py data.train_batch_size=64\npython train.py\n"
+    assert codes(checked(tmp_path, {"conf/ppo.yaml": VERL, "train.py": PROGRAM.format(name="ppo"), "run.sh": commands})) == ["GBS003"]
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

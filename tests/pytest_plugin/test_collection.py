@@ -222,7 +222,7 @@ def test_documents_of_one_file_share_their_items_and_the_worst_counts(write: Wri
         pytest.param(
             ("--gbs-recipes", "recipes", "--gbs-nodes", "3", "--gbs-world-size", "8"),
             "",
-            "--gbs-nodes 3 --gbs-world-size 8 contradict*",
+            "--gbs-world-size 8 is not a multiple of --gbs-nodes 3",
             id="numbers",
         ),
         pytest.param(("--gbs-recipes", "recipes", "--gbs-select", "GBS999"), "", "no rule is called GBS999*", id="rule"),

@@ -123,3 +123,28 @@ def test_a_baseline_that_is_missing_ends_the_session_with_one_line(repository: P
     result.stderr.fnmatch_lines(
         ["*baseline known.json in gbs.toml: there is no such file; gbs check --write-baseline known.json writes it"]
     )
+
+
+PROGRAM = """\
+from accelerate import Accelerator
+from transformers import get_scheduler
+
+STEPS = 1000
+
+
+def train(model, optimizer, loader):
+    accelerator = Accelerator()
+    scheduler = get_scheduler("cosine", optimizer, num_warmup_steps=100, num_training_steps=STEPS)
+    loader, scheduler = accelerator.prepare(loader, scheduler)
+    steps = 0
+    for batch in loader:
+        scheduler.step()
+        steps += 1
+        if steps >= STEPS:
+            break
+"""
+
+
+def test_a_program_with_findings_is_not_called_a_launcher(write: Write, pytester: pytest.Pytester) -> None:
+    write({"recipes/train.py": PROGRAM})
+    pytester.runpytest(*RECIPES).stdout.fnmatch_lines(["gbs: 1 program with findings; 1 warning"])

@@ -45,6 +45,8 @@ def _found(report: Report) -> list[str]:
             (("requirements.txt", "transformers==5.1\n"), ("gbs.toml", 'versions = {transformers = "4.40"}\n')), id="settings win"
         ),
         pytest.param((("requirements.txt", "trl==5.1\ntransformers-extras==5.1\n"),), id="of another package"),
+        pytest.param((("Dockerfile", "RUN pip install transformers==4.57.1\n"),), id="an image with a version that has it"),
+        pytest.param((("Dockerfile", "# RUN pip install transformers==5.1\n"),), id="a comment"),
     ],
 )
 def test_it_is_silent(files: tuple[tuple[str, str], ...], tmp_path: Path) -> None:
@@ -66,6 +68,9 @@ def test_the_key_of_today_is_never_reported(tmp_path: Path) -> None:
         pytest.param(("uv.lock", '[[package]]\nname = "transformers"\nversion = "5.1.0"\n'), id="lock file"),
         pytest.param(("pyproject.toml", '[project]\ndependencies = ["transformers[torch]==5.1.0"]\n'), id="pyproject"),
         pytest.param(("gbs.toml", 'versions = {transformers = "5.0"}\n'), id="settings"),
+        pytest.param(("environment.yml", "dependencies:\n  - pip:\n    - transformers==5.1\n"), id="environment"),
+        pytest.param(("docker/Dockerfile", "RUN pip install torch transformers==5.1.0\n"), id="image"),
+        pytest.param(("setup.py", "setup(install_requires=['transformers==5.1'])\n"), id="project"),
     ],
 )
 def test_an_exact_version_without_the_key_rejects_it(file: tuple[str, str], tmp_path: Path) -> None:
@@ -124,3 +129,17 @@ def test_vllm_takes_gpus_of_its_own_in_a_version_of_long_ago_too(pin: str, batch
     assert _completions(tmp_path, requirements, recipe=counted, world_size=None) == batch
     assert _completions(tmp_path, requirements, recipe=f"{counted}use_vllm: true\nvllm_mode: colocate\n", world_size=None) == batch
     assert _completions(tmp_path, requirements, recipe=f"{counted}use_vllm: true\n", world_size=None) is None
+
+
+ELASTIC = '{"elasticity": {"enabled": true, "max_train_batch_size": 64, "micro_batch_sizes": [2, 4]}, "zero_optimization": {"stage": 2}}\n'
+
+
+@pytest.mark.parametrize("pin", ["deepspeed==0.19.7", "deepspeed>=0.19.8", "deepspeed"])
+def test_elastic_training_is_known_to_versions_that_have_it(pin: str, tmp_path: Path) -> None:
+    assert _found(_check(tmp_path, ("ds.json", ELASTIC), ("requirements.txt", f"{pin}\n"))) == []
+
+
+def test_elastic_training_is_gone_from_deepspeed(tmp_path: Path) -> None:
+    report = _check(tmp_path, ("ds.json", ELASTIC), ("requirements.txt", "deepspeed==0.19.8\n"))
+    (finding,) = (each for each in report.findings() if each.code == "GBS006")
+    assert finding.message == "deepspeed 0.19.8 has no elasticity, removed in 0.19.8; DeepSpeed stops at start with any file that has it"

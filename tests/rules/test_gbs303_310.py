@@ -81,6 +81,31 @@ def test_a_hardware_comment_of_a_recipe_is_in_order(written: dict[str, object], 
     assert _in_recipe(tmp_path, **written) == []  # type: ignore[arg-type]
 
 
+_OF_CI = """\
+# {head}
+recipe: TrainFinetuneRecipeForNextTokenPrediction
+step_scheduler: {{global_batch_size: 256, local_batch_size: 1}}
+distributed: {{strategy: fsdp2, tp_size: 1}}
+model: {{}}
+ci: {{nodes: 8}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("Runs on 8 nodes of 8 GPUs", []),
+        ("Fine-tunes on 64 GPUs", []),
+        ("Tested on 4 nodes of 8 GPUs", []),
+        ("At least 4 nodes of 8 GPUs", []),
+        ("Runs on 4 nodes of 8 GPUs", ["comment says 4 nodes, but ci.nodes has 8 nodes"]),
+    ],
+)
+def test_the_head_of_a_recipe_is_compared_with_its_jobs(head: str, expected: list[str], tmp_path: Path) -> None:
+    report = checked(tmp_path, {"sft.yaml": _OF_CI.format(head=head)})
+    assert [finding.message for finding in report.findings() if finding.code == "GBS303"] == expected
+
+
 def test_hardware_that_a_recipe_states_in_two_ways_is_found_once(tmp_path: Path) -> None:
     assert _in_recipe(tmp_path, head="# Trains on 4 nodes of 8 GPUs.") == ["comment says 4 nodes, but the settings have 2 nodes"]
     assert _in_recipe(tmp_path, key="# 4 nodes") == ["comment says 4 nodes, but the settings have 2 nodes"]

@@ -83,7 +83,7 @@ def test_what_only_some_versions_check_is_a_warning_that_says_so(tmp_path: Path)
 
 
 def test_the_newest_version_is_meant_if_nothing_names_one(tmp_path: Path) -> None:
-    assert found(tmp_path, RECIPE) == [("GBS202", "error", "verl stops at start")]
+    assert found(tmp_path, RECIPE) == [("GBS202", "error", "verl stops at start (since verl 0.4)")]
 
 
 @pytest.mark.parametrize(("pin", "expected"), [("==0.3", []), (">=0.2", ["warning"]), (">=0.4", ["error"]), ("==0.7.0", ["error"])])
@@ -106,3 +106,115 @@ def test_experts_are_counted_as_the_copy_does(source: str | None, gpus: int, exp
     version = ("src/nanotron/__init__.py", '__version__ = "0.4"\n')
     copy = [version] if source is None else [version, ("src/nanotron/parallel/context.py", source)]
     assert [severity for code, severity, _ in found(tmp_path, NANOTRON, launch, *copy) if code == "GBS203"] == expected
+
+
+# 2 x 8 GPUs = 16 does not divide 24, which Megatron-LM then makes 16; its check of the evaluation batch refuses it all the same.
+DECREASES = "--micro-batch-size 2 --global-batch-size 24 --decrease-batch-size-if-needed"
+# 8 GPUs / (tensor 2 x context 2) leave 2 data-parallel ranks for 4 experts; by themselves they have 8 / (tensor 2 x 4).
+SHARES_EXPERTS = (
+    "--micro-batch-size 1 --global-batch-size 16 --tensor-model-parallel-size 2 --context-parallel-size 2"
+    " --num-experts 8 --expert-model-parallel-size 4"
+)
+# 12 GPUs do not divide among 2 tensor ranks x 4 experts; their 6 data-parallel ranks do not divide among 4 experts either.
+TORN = "--micro-batch-size 1 --global-batch-size 12 --tensor-model-parallel-size 2 --num-experts 8 --expert-model-parallel-size 4"
+OF_MEGATRON = "Megatron-LM/megatron"
+CHECKS_EVALUATION = "    assert args.eval_global_batch_size % (args.eval_micro_batch_size * args.data_parallel_size) == 0, \\\n"
+CHECKS_EXPERTS = "is not divisible by expert_tensor_model_pipeline_parallel size"
+
+
+def megatron(folder: Path, flags: str, *files: tuple[str, str], gpus: int = 8) -> list[tuple[str, str]]:
+    """Severity and end of the message of what is wrong with a launch of Megatron-LM with `flags`."""
+    words = f"{flags} --num-layers 2 --hidden-size 64 --seq-length 64 --train-iters 1000"
+    script = ("run.sh", f"torchrun --nproc_per_node {gpus} Megatron-LM/pretrain_gpt.py {words}\n")
+    report = check_example(Example((script, *files)), folder)
+    told = [each for file in report.files for each in file.findings if each.severity in ("error", "warning")]
+    return [(each.severity, each.message.rpartition("; ")[2]) for each in told]
+
+
+def package(minor: int) -> tuple[str, str]:
+    """The file in which a copy of Megatron Core says its version."""
+    return f"{OF_MEGATRON}/core/package_info.py", f"# a comment\n\nMAJOR = 0\nMINOR = {minor}\nPATCH = 0\nPRE_RELEASE = ''\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param([package(14), (f"{OF_MEGATRON}/training/arguments.py", "def validate_args(args):\n    pass\n")], id="a copy"),
+        pytest.param(
+            [package(18), (f"{OF_MEGATRON}/training/arguments.py", "def validate_args(args):\n    pass\n")], id="before a release"
+        ),
+        pytest.param([(f"{OF_MEGATRON}/arguments.py", "def parse_args():\n    pass\n")], id="an old copy without a version"),
+        pytest.param([("requirements.txt", "megatron-core==0.14.0\n")], id="a pin"),
+    ],
+)
+def test_megatron_before_it_checked_the_evaluation(files: list[tuple[str, str]], tmp_path: Path) -> None:
+    assert megatron(tmp_path, DECREASES, *files) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param([], ("error", "Megatron-LM stops at start (since megatron-core 0.18)"), id="nothing says which version"),
+        pytest.param(
+            [package(18), (f"{OF_MEGATRON}/training/arguments.py", CHECKS_EVALUATION)], ("error", "Megatron-LM stops at start"), id="a copy"
+        ),
+        pytest.param([("requirements.txt", "megatron-core==0.18.0\n")], ("error", "Megatron-LM stops at start"), id="a pin"),
+        pytest.param(
+            [("requirements.txt", "megatron-core>=0.14\n")],
+            ("warning", "Megatron-LM stops at start (before 0.18 it does not check this)"),
+            id="a range",
+        ),
+        pytest.param(
+            [("requirements.txt", "megatron-core==0.14\n"), ("setup.py", "install_requires=['megatron-core==0.18']\n")],
+            ("warning", "Megatron-LM stops at start (before 0.18 it does not check this)"),
+            id="files that contradict each other",
+        ),
+    ],
+)
+def test_megatron_checks_the_evaluation(files: list[tuple[str, str]], expected: tuple[str, str], tmp_path: Path) -> None:
+    assert megatron(tmp_path, DECREASES, *files) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("flags", "gpus", "files", "expected"),
+    [
+        pytest.param(SHARES_EXPERTS, 8, [], [], id="now"),
+        pytest.param(SHARES_EXPERTS, 8, [("requirements.txt", "megatron-core==0.10.0\n")], [], id="since 0.10"),
+        pytest.param(SHARES_EXPERTS, 8, [("requirements.txt", "megatron-core==0.9.0\n")], ["error"], id="before 0.10"),
+        pytest.param(SHARES_EXPERTS, 8, [package(9), (f"{OF_MEGATRON}/core/parallel_state.py", "")], ["error"], id="a copy before 0.10"),
+        pytest.param(
+            SHARES_EXPERTS, 8, [package(12), (f"{OF_MEGATRON}/core/parallel_state.py", CHECKS_EXPERTS)], [], id="a copy since 0.10"
+        ),
+        pytest.param(TORN, 12, [package(12), (f"{OF_MEGATRON}/core/parallel_state.py", CHECKS_EXPERTS)], ["error"], id="torn in a copy"),
+        pytest.param(TORN, 12, [], ["error"], id="torn"),
+    ],
+)
+def test_experts_of_megatron_have_ranks_of_their_own(
+    flags: str, gpus: int, files: list[tuple[str, str]], expected: list[str], tmp_path: Path
+) -> None:
+    assert [severity for severity, _ in megatron(tmp_path, flags, *files, gpus=gpus)] == expected
+
+
+# 2 prompts x 1 completion are one micro batch of 2, for 8 ranks.
+SMALL_ROLLOUT = """\
+python -m openrlhf.cli.train_ppo_ray --pretrain my/model --actor_num_gpus_per_node 8 --rollout_batch_size 2 --n_samples_per_prompt 1 \\
+  --micro_rollout_batch_size 2 --train_batch_size 128 --micro_train_batch_size 2
+"""
+PPO = "openrlhf/cli/train_ppo_ray.py"
+ASSERTS = "    ), 'The number of sample batches must be greater than or equal to the effective number of actor processes.'\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param([(PPO, "def train(args):\n    pass\n")], [], id="a copy that does not check it"),
+        pytest.param([("requirements.txt", "openrlhf==0.7.1\n")], [], id="before 0.7.2"),
+        pytest.param([(PPO, ASSERTS)], ["OpenRLHF stops at start"], id="a copy that does"),
+        pytest.param([("requirements.txt", "openrlhf==0.8.5\n")], ["OpenRLHF stops at start"], id="a pin"),
+        pytest.param([], ["OpenRLHF stops at start (since openrlhf 0.7.2)"], id="nothing says which version"),
+    ],
+)
+def test_rollouts_of_openrlhf_are_checked_since(files: list[tuple[str, str]], expected: list[str], tmp_path: Path) -> None:
+    report = check_example(Example((("run.sh", SMALL_ROLLOUT), *files)), tmp_path)
+    told = [each.message.rpartition("; ")[2] for file in report.files for each in file.findings if each.severity == "error"]
+    assert told == expected

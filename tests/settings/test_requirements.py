@@ -25,6 +25,15 @@ def _pins(name: str, text: str) -> list[tuple[str, bool]]:
         ("uv.lock", '[[package]]\nname = "other"\nversion = "0.14.0"\ndependencies = [{ name = "trl" }]\n'),
         ("pyproject.toml", '[project]\nname = "trl"\nversion = "0.14.0"\n'),
         ("pyproject.toml", 'dependencies = ["trl", "my-trl==1.0"]\n'),
+        ("pyproject.toml", '# dependencies = ["trl==0.14.0"]\n'),
+        ("setup.py", "install_requires=['trl', 'my-trl==1.0']\n"),
+        ("setup.cfg", "install_requires =\n    trl\n    trl-extras==1.0\n"),
+        ("environment.yml", "dependencies:\n  - trl\n  # - trl==0.14.0\n  - pip:\n    - my-trl==1.0\n"),
+        ("environment.yml", "name: trl\nvariables:\n  trl: '==1.0'\n"),
+        ("Dockerfile", "RUN pip install trl my-trl==1.0 trl-extras==2\n# RUN pip install trl==0.14.0\n"),
+        ("Dockerfile", "RUN pip install 'trl>=0.14' git+https://x/trl@v0.14.0 --find-links=trl==0.14.0\n"),
+        ("run.yaml", "- trl==0.14.0\n"),
+        ("docker.txt", "trl==0.14.0\n"),
     ],
     ids=str,
 )
@@ -44,6 +53,14 @@ def test_nothing_is_read_where_nothing_is_said(name: str, text: str) -> None:
         ("poetry.lock", '[[package]]\r\nname = "trl"\r\nversion = "0.14.0"\r\n', [("0.14.0", True)]),
         ("pyproject.toml", "dependencies = ['trl[x]==0.14.0', \"torch\"]\n", [("==0.14.0", True)]),
         ("pyproject.toml", "dependencies = [\"trl~=0.14.0; sys_platform == 'linux'\"]\n", [("~=0.14.0", False)]),
+        ("setup.py", "setup(install_requires=['torch', 'trl[vllm]==0.14.0'])\n", [("==0.14.0", True)]),
+        ("setup.cfg", "install_requires =\n    torch\n    trl==0.14.0\n", [("==0.14.0", True)]),
+        ("environment.yml", "dependencies:\n  - pip:\n    - 'trl[vllm]==0.14.0'\n", [("==0.14.0", True)]),
+        ("environment-gpu.yaml", "dependencies:\n  - conda-forge::trl=0.14.0=pyhd8\n", [("=0.14.0=pyhd8", False)]),
+        ("conda.yml", "- trl=0.14\n- torch\n", [("=0.14", False)]),
+        ("Dockerfile", "RUN pip install torch trl[vllm]==0.14.0 && rm -r /x\n", [("==0.14.0", True)]),
+        ("Dockerfile.gpu", "RUN pip install \\\n    torch==2.1 \\\n    'trl==0.14.0'\n", [("==0.14.0", True)]),
+        ("train.dockerfile", "RUN uv pip install trl==0.14.0\n", [("==0.14.0", True)]),
     ],
     ids=str,
 )
@@ -51,7 +68,18 @@ def test_what_is_said_is_read_with_its_place(name: str, text: str, expected: lis
     assert _pins(name, text) == expected
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "uv.lock", "requirements.txt", "requirements-gpu.txt"])
+@pytest.mark.parametrize(
+    ("text", "low", "high"), [("=0.14.0", (0, 14), (0, 14, 1)), ("=0.14", (0, 14), (0, 15)), ("=0.14.*", (0, 14), (0, 15))]
+)
+def test_one_equals_sign_of_conda_is_a_range(text: str, low: object, high: object) -> None:
+    (pin,) = read_pins(Source("environment.yml", f"- trl{text}\n"), "trl")
+    assert (pin.low, pin.high) == (low, high)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["pyproject.toml", "uv.lock", "requirements.txt", "requirements-gpu.txt", "setup.py", "setup.cfg", "environment.yml", "Dockerfile.gpu"],
+)
 def test_files_that_ask_for_versions_are_known_by_name(name: str) -> None:
     assert asks_for_versions(name)
     assert not asks_for_versions(f"x{name}")
@@ -62,6 +90,6 @@ def test_files_that_ask_for_versions_are_known_by_name(name: str) -> None:
 )
 def test_hostile_text_is_read_quickly(text: str) -> None:
     start = time.monotonic()
-    for name in ("requirements.txt", "pyproject.toml", "uv.lock"):
+    for name in ("requirements.txt", "pyproject.toml", "uv.lock", "environment.yml", "Dockerfile"):
         list(read_pins(Source(name, text), "trl"))
     assert time.monotonic() - start < 10

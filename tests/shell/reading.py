@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from pytest_gbs.model.command import Command, Script, Word
+from pytest_gbs.model.command import Command, OtherFiles, Script, Word
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.shell import read_commands
 
@@ -12,7 +12,7 @@ from pytest_gbs.shell import read_commands
 def script(text: str, path: str = "run.sh", files: dict[str, str] | None = None) -> Script:
     """What a script runs, in a tree of `files`."""
     held = {name: Source(name, content) for name, content in (files or {}).items()}
-    return read_commands(Source(path, text), held.get)
+    return read_commands(Source(path, text), OtherFiles(held.get, held.__contains__))
 
 
 def commands(text: str, *programs: str) -> list[Command]:

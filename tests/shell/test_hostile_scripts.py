@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_gbs.model.command import Script
+from pytest_gbs.model.command import OtherFiles, Script
 from pytest_gbs.model.location import Source
 from pytest_gbs.shell import read_commands
 from tests.shell.reading import argv, commands, script
@@ -113,13 +113,13 @@ def test_loops_of_many_turns_are_told() -> None:
 
 def test_files_that_can_not_be_sourced_are_told() -> None:
     files = {"a.sh": Source("a.sh", "foo")}
-    found = read_commands(Source("run.sh", "source a.sh\n. b.sh\n[ -f c.sh ]\nsource $X"), files.get)
+    found = read_commands(Source("run.sh", "source a.sh\n. b.sh\n[ -f c.sh ]\nsource $X"), OtherFiles(files.get, files.__contains__))
     assert [(path, at.start) for path, at in found.unsourced] == [("b.sh", 14)]
 
 
 def test_a_large_file_is_sourced() -> None:
     files = {"a.sh": Source("a.sh", f"# {'x' * 997}\n" * 50 + "N=8")}
-    found = read_commands(Source("run.sh", "source a.sh\nfoo $N"), files.get)
+    found = read_commands(Source("run.sh", "source a.sh\nfoo $N"), OtherFiles(files.get, files.__contains__))
     assert (argv(found.commands[0]), found.stopped) == (["foo", "8"], None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pytest_gbs.model.command import Command
+from pytest_gbs.model.command import Command, OtherFiles
 from pytest_gbs.model.location import Source
 from pytest_gbs.shell import read_commands
 from tests.support import oracles
@@ -27,7 +27,7 @@ def launches(case: dict[str, Any]) -> list[Command]:
     programs = _LAUNCHERS | {words[0] for words in case["expect"].get("argv", ())}
     return [
         command
-        for command in read_commands(held[path], held.get).commands
+        for command in read_commands(held[path], OtherFiles(held.get, held.__contains__)).commands
         if command.words[0].text in programs and tuple(word.text for word in command.words[:2]) not in others
         if not case["launch"].get("targets") or command.context in case["launch"]["targets"]
     ]

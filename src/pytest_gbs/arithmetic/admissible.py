@@ -1,4 +1,4 @@
-"""The values that a size which is not known may have, and for which of them a relation holds."""
+"""The values that a size which is not known may have, and for which of them a relation holds; hardware that a caller gives."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Final
 
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
+from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
 
@@ -21,6 +23,25 @@ _MOST: Final[Mapping[str, int]] = {
     Name.GPUS_PER_NODE: GPUS_PER_NODE[-1],
 }
 ENOUGH: Final = 1_000  # values of a size that are told apart
+
+
+def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix: str = "--") -> CommandLineHardware:
+    """The hardware of flags that start with `prefix`.
+
+    Raises:
+        UsageError: they contradict each other, or are more than gbs supports.
+    """
+    each = (nodes or 1) * (per_node or 1)
+    if nodes and per_node and world and each != world:
+        raise UsageError(
+            f"{prefix}nodes {nodes:,} x {prefix}gpus-per-node {per_node:,} is {each:,} GPUs, but {prefix}world-size is {world:,}"
+        )
+    for flag, divisor in (("nodes", nodes), ("gpus-per-node", per_node)):
+        if divisor and world and world % divisor:
+            raise UsageError(f"{prefix}world-size {world:,} is not a multiple of {prefix}{flag} {divisor:,}")
+    if max(world or 1, each) > MOST_GPUS:
+        raise UsageError(f"at most {MOST_GPUS:,} GPUs are supported")
+    return CommandLineHardware(nodes, per_node, world)
 
 
 def admits(name: str, value: int) -> bool:

@@ -43,6 +43,7 @@ CALLED: Final[Mapping[str, tuple[str, str]]] = {
     Name.NUM_ITERATIONS: ("iterations", "iterations"),
     Name.GENERATION_NODES: ("nodes that generate", "nodes"),
     Name.GENERATION_GPUS_PER_NODE: ("GPUs per node that generate", "GPUs"),
+    Name.JOB_NODES: ("nodes of the job", "nodes"),
     Name.ENVIRONMENT_NODES: ("nodes of the environment", "nodes"),
     Name.PROMPTS_PER_ROLLOUT: ("prompts per rollout", "prompts"),
     Name.STEPS_PER_ROLLOUT: ("steps per rollout", "steps"),

@@ -1,8 +1,8 @@
 """What documents state about the recipes and launches of a repository: each statement with what it is certainly about.
 
 A statement is about the recipe or launch that its own paragraph names, else about the only one of its section; one that starts with
-"Both" is about each of two. What has several candidates there, or only candidates elsewhere in the document, is kept for `gbs show` and
-judges nothing.
+"Both" is about each of two. What has several candidates there, or only candidates elsewhere in the document, is held against nothing: it
+counts for those candidates that have the batch, and is kept for `gbs show`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.limits import MOST_SUBJECTS
 from pytest_gbs.model.location import Location, Source, below
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -72,18 +73,18 @@ class _Document:
         """Yield each statement with each recipe or launch that it may be about."""
         for number, section in enumerate(self._sections):
             values = section.values()
-            around = self._around(number) if values and not self._meant[number] else ()
+            around = self._around(number) if any(each.declarations for each in section.paragraphs) and not self._meant[number] else ()
             for paragraph in (each for each in section.paragraphs if each.declarations):
                 named = self._named(paragraph.names)
                 subjects = self._meant[number]
                 if named:
                     recipes = {each.recipe for each in named}
                     subjects = _merged((*named, *(each for each in subjects if each.recipe in recipes)))
-                elif paragraph.row:
-                    continue
                 for declaration in paragraph.declarations:
                     certain = len(subjects) == 1 or (len(subjects) == 2 and declaration.text.lower().startswith("both "))
-                    each = declaration if certain and _judges(declaration, values) else declaration._replace(force=Force.OTHER)
+                    if paragraph.row and not named:
+                        certain = False  # of a model, say, which no file tells
+                    each = declaration if certain and _judges(declaration, values) else declaration._replace(force=_otherwise(declaration))
                     yield from ((subject, each) for subject in subjects or around)
 
     @cached_property
@@ -133,9 +134,14 @@ class _Document:
 
     def _find(self, name: str) -> str | None:
         folder = self._source.path.rpartition("/")[0]
+        name = _in_web().sub("", name)
         same = self._files.get(name.rpartition("/")[2], [])
         near = next((path for path in (below(folder, name), below("", name)) if path in same), None)
         return near or (same[0] if len(same) == 1 and "/" not in name else None)
+
+
+# A link to a file as the pages of GitHub and others show it: `//github.com/team/recipes/blob/main/scripts/train.sh`.
+_in_web = lazy_pattern(r"^.{0,200}?/(?:blob|tree|raw)/[^/]+/")
 
 
 def _merged(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
@@ -143,6 +149,11 @@ def _merged(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
     found = tuple(dict.fromkeys(subjects))
     launched = {each.recipe for each in found if each.launch is not None}
     return tuple(each for each in found if each.launch is not None or each.recipe not in launched)
+
+
+def _otherwise(declaration: Declaration) -> str:
+    """The force of what may be about several things: a batch that is stated counts for those that have it."""
+    return Force.CONFIRMS if declaration.force in (Force.STATES, Force.CONFIRMS) and declaration.name in CLAIMED else Force.OTHER
 
 
 def _judges(declaration: Declaration, values: dict[tuple[str, str], set[int]]) -> bool:

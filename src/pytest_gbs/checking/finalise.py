@@ -6,6 +6,7 @@
 4. `of_file`: what settings and comments silence or rate otherwise.
 5. `once`, `worst`, `verdict`: what the report on the file has of it.
 6. `with_more`, `noted_once`: what comparing files with each other adds and leaves out.
+7. `in_cells`: where a person sees it in a notebook.
 
 What a step needs to know of a rule, the rule says itself (`model.rule`); no rule is known by its code or its name here.
 """
@@ -18,6 +19,7 @@ from typing import Final, TypeAlias
 from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
+from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, Verified
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Role, Verdict
@@ -153,10 +155,15 @@ def with_its_launch(outcomes: Outcomes, run: Run) -> Outcomes:
 
 
 def without_those_of(recipe: Outcomes, outcomes: Outcomes) -> Outcomes:
-    """The outcomes of a launch without findings that its recipe has by itself, however it is launched."""
-    known = {(code, outcome.message) for code, of_rule in recipe.items() for outcome in of_rule if isinstance(outcome, Finding)}
-    kept = {c: [o for o in of_rule if not (isinstance(o, Finding) and (c, o.message) in known)] for c, of_rule in outcomes.items()}
-    return without_empty(kept)
+    """The outcomes of a launch without findings that its recipe has by itself, however it is launched, and those that its fix mends."""
+    found = [(code, outcome) for code, of_rule in recipe.items() for outcome in of_rule if isinstance(outcome, Finding)]
+    known = {(code, finding.message) for code, finding in found}
+    mended = {(code, finding.fixes) for code, finding in found if any(fix.edits for fix in finding.fixes)}
+
+    def stays(code: str, outcome: Outcome) -> bool:
+        return not isinstance(outcome, Finding) or ((code, outcome.message) not in known and (code, outcome.fixes) not in mended)
+
+    return without_empty({code: [each for each in of_rule if stays(code, each)] for code, of_rule in outcomes.items()})
 
 
 def without_what_launches_decide(outcomes: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
@@ -177,15 +184,26 @@ def without_what_launches_decide(outcomes: Outcomes, launched: Iterable[Launched
 
 def without_what_all_launches_override(outcomes: Outcomes, launched: Iterable[Launched], rules: Rulebook) -> Outcomes:
     """The outcomes of a recipe without what its framework would refuse there, if no launch of the recipe runs into it."""
-    launches = [each.outcomes for each in launched if each.run.launch is not None and each.run.launch.kind not in JUDGES_NOTHING]
+    launches = [each for each in launched if each.run.launch is not None and each.run.launch.kind not in JUDGES_NOTHING]
     if not launches:
         return outcomes
 
     def stays(code: str, outcome: Outcome) -> bool:
-        enforced = isinstance(outcome, Finding) and rules.by_code[code].needs in OF_TABLE
-        return not enforced or any(not isinstance(each, Verified) for of_rule in launches for each in of_rule.get(code, ()))
+        rule = rules.by_code[code]
+        if not isinstance(outcome, Finding):
+            return True
+        if rule.about == About.VALUE:
+            return any(_has_value_at(each.run, outcome.at) for each in launches)
+        return rule.needs not in OF_TABLE or any(not isinstance(o, Verified) for each in launches for o in each.outcomes.get(code, ()))
 
     return without_empty({code: [each for each in of_rule if stays(code, each)] for code, of_rule in outcomes.items()})
+
+
+def _has_value_at(run: Run, at: Location) -> bool:
+    """Whether the value that `run` has for a key is the one at `at`, rather than one from elsewhere."""
+    own = run.document.locate(at.path) if at.path is not None else at
+    places = (run.real(own),) if own is not None else (run.places or {}).values()  # which may spell the key otherwise
+    return any((place.source, place.start) == (at.source, at.start) for place in places)
 
 
 def needs_other_hardware(outcomes: Outcomes, rules: Rulebook) -> bool:
@@ -296,6 +314,13 @@ def verification(outcomes: Outcomes, launched: Iterable[Launched]) -> Verified |
     """The first outcome for which a recipe may be called verified, of its own or of a launch; None if there is none."""
     flat = (outcome for each in (outcomes, *(each.outcomes for each in launched)) for of_rule in each.values() for outcome in of_rule)
     return next((outcome for outcome in flat if isinstance(outcome, Verified) and outcome.decides), None)
+
+
+def in_cells(file: FileReport, cell: Callable[[Location], str]) -> FileReport:
+    """The report on a notebook, whose messages say the cell and its line: what people see of it are not the lines of its JSON."""
+    places = ((each, cell(each.at)) for each in file.findings)
+    said = tuple(each._replace(message=f"{each.message} ({place})") if place else each for each, place in places)
+    return file._replace(findings=said)
 
 
 def with_more(file: FileReport, findings: Iterable[Finding]) -> FileReport:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import partial
 from operator import attrgetter
 from typing import Final
 
 from pytest_gbs.checking.documented import Statements, Subject, read_documents
-from pytest_gbs.checking.repository import Repository
+from pytest_gbs.checking.repository import WORTH_SHARING, Repository
 from pytest_gbs.claims.documents import read_model_cards, read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
-from pytest_gbs.launches.find import Scripts
+from pytest_gbs.launches.find import ReadScript, Scripts
 from pytest_gbs.launches.resolve import LaunchResolver, ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import DOCUMENTS, CommentBlock, Document
+from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import JUDGES_NOTHING, Unread
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
@@ -107,11 +108,13 @@ def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[Commen
     return comments[bisect_left(comments, start - 2, key=stop) : bisect_right(comments, start, key=stop)]
 
 
-def index_launches(repository: Repository, *, always: bool = False) -> LaunchIndex | None:
-    """The launches of all scripts of `repository`; None if it has no script, unless it is `always` wanted."""
+def index_launches(repository: Repository, *, always: bool = False, jobs: int = 1) -> LaunchIndex | None:
+    """The launches of all scripts of `repository`, read by `jobs` processes; None if it has no script, unless it is `always` wanted."""
     scripts = repository.make_scripts() if always else repository.scripts
     if scripts is None:
         return None
+    if jobs > 1 and len(scripts.paths) >= WORTH_SHARING:
+        _read_together(scripts, jobs)
     resolver = LaunchResolver(repository.document_cache, repository.readable, repository.recognise)
     of_recipe: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
     alone: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
@@ -136,6 +139,24 @@ def index_launches(repository: Repository, *, always: bool = False) -> LaunchInd
         if isinstance(source, Source):
             scripts.mistakes[path] += [*read_model_cards(source), *read_own_numbers(source)]
     return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), stated)
+
+
+def _read_together(scripts: Scripts, jobs: int) -> None:
+    """Read `scripts` with `jobs` processes; one that fails is left to be read again."""
+    from pytest_gbs.checking.worker_pool import WorkerPool
+
+    def share(paths: Iterable[str]) -> dict[str, ReadScript]:
+        read = ((path, Guard().attempt(path, partial(scripts.told, path), None)) for path in paths)
+        return {path: told for path, told in read if told is not None}
+
+    crew = WorkerPool(scripts.paths, share, min(jobs, len(scripts.paths) // WORTH_SHARING + 1))
+    try:
+        told = share(crew.taken())
+        for brought in crew.brought():
+            told.update(brought)
+    finally:
+        crew.close()
+    scripts.keep(told)
 
 
 __all__ = ["LaunchIndex", "index_launches"]

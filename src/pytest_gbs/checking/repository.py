@@ -14,8 +14,7 @@ from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import FOLDER, MISSING
 from pytest_gbs.files.worktree import listing
 from pytest_gbs.frameworks import recogniser, recognising_words
-from pytest_gbs.launches.jobs import NAMES as JOB_NAMES
-from pytest_gbs.launches.jobs import may_be_job
+from pytest_gbs.launches.jobs import is_job, may_describe_job
 from pytest_gbs.launches.programs import hints as launcher_hints
 from pytest_gbs.launches.programs import read_launcher_file
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -25,6 +24,7 @@ from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.guard import Guard
 from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.location import Lines, Source, Unreadable
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM, Program
 from pytest_gbs.model.quantity import PARALLEL, Name, Note, Origin, Quantity
 from pytest_gbs.model.settings import Settings
@@ -37,9 +37,14 @@ if TYPE_CHECKING:
     from pytest_gbs.settings.versions import Versions
 
 # Files whose names say that they may hold command lines (shell, `reads`), told without importing it.
+# What tokenizers write: millions of characters, with each word of a language as a key.
+_VOCABULARIES: Final = ("tokenizer.json", "vocab.json")
 COMMANDS: Final = (*SCRIPTS, *DOCUMENTS, ".mk")
+WORTH_SHARING: Final = 200  # files a process; fewer are read before another one has started
+_READ_AHEAD: Final = 10_000_000  # characters of files that are looked at before they are checked
 # Data of a repository's own tests looks like recipes, and is checked only where it was asked for.
 _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
+_LARGE: Final = 100_000  # characters of a JSON file of which the keys alone are looked at
 _TEST_CODE: Final = ("/tests/", "/test/", "/test_")
 
 
@@ -52,6 +57,7 @@ class Repository:
         self.guard = Guard()
         self._ahead: dict[str, Source] = {}
         self._awaited: set[str] = set()
+        self._room = _READ_AHEAD
         self._paths: tuple[str, ...] | None = None
         self._launcher_files: dict[str, tuple[LauncherFile, str] | None] = {}
         self._nearby: dict[str, Nearby] = {}
@@ -112,13 +118,16 @@ class Repository:
     @cached_property
     def jobs(self) -> frozenset[str]:
         """The files of the tree whose texts say that they may describe jobs that launch training."""
-        found = set[str]()
-        for path in self.all_paths:
-            if path.endswith(JOB_NAMES):
-                source = self.tree.read(path)
-                if isinstance(source, Source) and may_be_job(source.text):
-                    found.add(path)
-        return frozenset(found)
+        texts = ((path, self._read_ahead(path)) for path in self.all_paths if may_describe_job(path))
+        return frozenset(path for path, source in texts if isinstance(source, Source) and is_job(source))
+
+    def _read_ahead(self, path: str) -> Source | Unreadable:
+        """The file at `path`, whose text is kept, as far as there is room, if it is one that will be checked."""
+        source = self._ahead.get(path) or self.tree.read(path)
+        if isinstance(source, Source) and path in self._awaited and path not in self._ahead and self._room > 0:
+            self._ahead[path] = source
+            self._room -= len(source.text)
+        return source
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -200,11 +209,17 @@ class Repository:
         self._awaited.discard(path)
         if isinstance(source, Unreadable):
             return None, (source,)
-        if not named and not (self._may_call(source.text) if path.endswith(PROGRAMS) else self._hinted(source.text)):
+        if not named and not self._may_matter(path, source):
             self._launcher_files.setdefault(path, None)
             return source, ()
         found = self._documents.get(path) or read(source, self.tree.read)
         return source, self._recipes(found) if path.endswith(PROGRAMS) else found
+
+    def _may_matter(self, path: str, source: Source) -> bool:
+        """Whether the text of a file has a key of some table, or calls a class of one."""
+        if path.endswith(PROGRAMS):
+            return self._may_call(source.text)
+        return path.rpartition("/")[2] not in _VOCABULARIES and self._hinted(_keys_of(source))
 
     def _recipes(self, found: tuple[Document | Unreadable, ...]) -> tuple[Document | Unreadable, ...]:
         """What some table reads of the calls in a program, counted from 1."""
@@ -281,11 +296,9 @@ class Repository:
 
     def _launcher_file(self, path: str) -> tuple[LauncherFile, str] | None:
         if path not in self._launcher_files:
-            source = self._ahead.get(path) or self.tree.read(path)
+            source = self._read_ahead(path)
             self._launcher_files[path] = None
             if isinstance(source, Source):
-                if path in self._awaited:
-                    self._ahead[path] = source
                 self.guard.attempt(path, partial(self._read_launcher_file, path, source), None)
         return self._launcher_files[path]
 
@@ -305,10 +318,21 @@ def _range(paths: tuple[str, ...], prefix: str) -> list[str]:
     return list(paths[start:stop])
 
 
+def _keys_of(source: Source) -> str:
+    """The text of a file, or of a large JSON file its keys alone: what an evaluation writes down is mostly numbers."""
+    if len(source.text) < _LARGE or not source.path.endswith(".json"):
+        return source.text
+    return "".join(f"{key}: " for key in dict.fromkeys(_json_key().findall(source.text)))
+
+
+_json_key = lazy_pattern(r'"([^"\\\n]{1,200})"\s*:')
+
+
 @cache
 def _as_key(word: str) -> re.Pattern[str]:
     """What finds `word` where a key may stand: by itself, with a sign of YAML, JSON or TOML behind it."""
-    return re.compile(rf"(?<![\w-]){re.escape(word)}[\"']?\s*[:=\].]")
+    literal = re.escape(word)  # stands first, since a search for a literal is many times faster
+    return re.compile(rf"{literal}(?<![\w-]{literal})[\"']?\s*[:=\].]")
 
 
 def _is_there(found: Source | Unreadable) -> bool:

@@ -70,7 +70,7 @@ def build_runs(
 
     def in_their_worlds(stated: Iterable[Declaration]) -> Iterator[tuple[Declaration, tuple[World, ...]]]:
         for d in stated:
-            if d.force == Force.STATES and not d.weak and d.name in CLAIMED:
+            if d.force in _COUNTS and not d.weak and d.name in CLAIMED:
                 yield d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes))
 
     claimed = tuple(in_their_worlds(declarations))
@@ -105,7 +105,12 @@ def _with_claims(run: Run, claimed: Iterable[tuple[Declaration, tuple[World, ...
         return run
     from pytest_gbs.claims.judgement import judged
 
-    return run._replace(claims=tuple(judged(run, declaration, worlds) for declaration, worlds in claimed))
+    claims = (judged(run, declaration, worlds) for declaration, worlds in claimed)
+    return run._replace(claims=tuple(each for each in claims if each.declaration.force != Force.CONFIRMS or each.judgement.verified))
+
+
+# What may be true or false, and what counts only where it is true.
+_COUNTS: Final = (Force.STATES, Force.CONFIRMS)
 
 
 @lru_cache
@@ -189,8 +194,9 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     seen = geometry(sizes, hardware, table, resolved.document)
     judges = launch.kind not in JUDGES_NOTHING
     claimed = [claim.declaration for claim in own.claims] if own is not None and judges else []
-    stated = [d for d in declared if d.name in CLAIMED and d.force == Force.STATES] if judges else []
-    policies = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
+    stated = [d for d in declared if d.name in CLAIMED and d.force in _COUNTS] if judges else []
+    held = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
+    policies = tuple(policy for policy in held if not policy.ran)
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
     applied = applying(table, resolved.document)
@@ -295,7 +301,7 @@ def _is_left_open(at: Location | None, resolved: ResolvedLaunch) -> bool:
 def _policies(expect: Iterable[Expectation], path: str) -> Iterator[Policy]:
     for e in expect:
         if not e.shared and matches_any(path, e.paths):
-            yield Policy(e.name, e.low, e.high, e.values, e.origin, e.text)
+            yield Policy(e.name, e.low, e.high, e.values, e.origin, e.text, e.ran)
 
 
 class RecipeJudgement(NamedTuple):

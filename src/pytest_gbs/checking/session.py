@@ -13,7 +13,7 @@ from pytest_gbs.checking import finalise
 from pytest_gbs.checking.evidence import Evidence
 from pytest_gbs.checking.finalise import Launched, merged
 from pytest_gbs.checking.reporting import FileResult, Reporting
-from pytest_gbs.checking.repository import Repository
+from pytest_gbs.checking.repository import WORTH_SHARING, Repository
 from pytest_gbs.checking.runs import Context, RecipeJudgement, build_runs, claimed, judge_file, judge_recipe, launch_run
 from pytest_gbs.claims.grammars import SAYS_TOO_MUCH, readable
 from pytest_gbs.files.globs import matches_any
@@ -21,7 +21,7 @@ from pytest_gbs.files.regular import MISSING
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.deepspeed_files import Companions
 from pytest_gbs.launches.programs import command_words, read_launcher_file
-from pytest_gbs.model.document import PROGRAMS, PYTHON, TAKES_IN, Document
+from pytest_gbs.model.document import NOTEBOOK, PROGRAMS, PYTHON, TAKES_IN, Document
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Loader
 from pytest_gbs.model.hardware import CommandLineHardware
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from pytest_gbs.launches.resolve import ResolvedLaunch
     from pytest_gbs.model.tree import Tree
 
-_WORTH_SHARING: Final = 200  # files a process; fewer are checked before another one has started
 _MANY: Final = 100_000  # objects made since the collector last ran; CPython has 700
 
 
@@ -150,7 +149,7 @@ class _Check:
         chosen = self.repository.targets(targets)
         self.reporting.set_aside.targets = targets
         scripts = self.repository.script_targets(targets)
-        self._know(self._index())
+        self._know(self._index(jobs))
         self.shared = self._shared_policies()
         chosen = self._with_dependents(chosen)
         files: list[FileReport] = []
@@ -174,8 +173,16 @@ class _Check:
         files = [file for file in files if file.role != Role.NEITHER or file.path not in launching]
         files.sort(key=lambda file: (file.path, file.document))
         files = list(finalise.noted_once(self.reporting.compare(files, tuple(judged), internal), self.reporting.set_aside))
+        files = [finalise.in_cells(file, self._cell) if file.path.endswith(NOTEBOOK) else file for file in files]
         used = {rule.code: rule for rule in (*rules(), *self.settings.rules)}
         return Report(tuple(files), self.reporting.sources, used, _advice(files), (*internal, *self.guard.bugs))
+
+    def _cell(self, at: Location) -> str:
+        """The cell of a notebook and its line at a place, as words; "" if there is none."""
+        from pytest_gbs.readers.python import cell_words
+
+        source = self.reporting.sources.get(at.source)
+        return cell_words(source, at.start) if source is not None else ""
 
     def _failed(self, results: Container[str]) -> Iterator[FileReport]:
         """Yield reports of the files of which nothing is known because of a bug of ours."""
@@ -185,7 +192,7 @@ class _Check:
 
     def _all_results(self, chosen: dict[str, bool], jobs: int) -> Iterator[_Results]:
         """Yield what is found out about each of the `chosen` files, in order."""
-        found = self._together(chosen, jobs) if jobs > 1 and len(chosen) >= _WORTH_SHARING and not self.keep_runs else {}
+        found = self._together(chosen, jobs) if jobs > 1 and len(chosen) >= WORTH_SHARING and not self.keep_runs else {}
         for path, named in chosen.items():
             yield found.get(path) or self._results_of(path, named)
 
@@ -200,7 +207,7 @@ class _Check:
             done = {path: each for path, each in results.items() if not (each.launched or each.waiting or each.suppressible)}
             return _Share(done, self.parents, self.doubted, self.reporting.sources, tuple(self.guard.bugs))
 
-        crew = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // _WORTH_SHARING + 1))
+        crew = WorkerPool([path for path in chosen if path not in launched], share, min(jobs, len(chosen) // WORTH_SHARING + 1))
         try:
             found = {path: self._results_of(path, named) for path, named in chosen.items() if path in launched}
             found.update((path, self._results_of(path, chosen[path])) for path in crew.taken())
@@ -261,13 +268,13 @@ class _Check:
             found = each.attach(found, document)
         return found
 
-    def _index(self) -> LaunchIndex | None:
+    def _index(self, jobs: int) -> LaunchIndex | None:
         """The launches of the repository; None, at no cost, where it has no script."""
         if self.repository.scripts is None:
             return None
         from pytest_gbs.checking.launch_index import index_launches
 
-        return index_launches(self.repository)
+        return index_launches(self.repository, jobs=jobs)
 
     def _know(self, launches: LaunchIndex | None) -> None:
         self.launches = self.evidence.launches = self.reporting.launches = launches

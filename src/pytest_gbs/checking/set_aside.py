@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
 
 _FOLDERS: Final = frozenset(("test", "tests", "third_party", "third-party", "thirdparty", "3rdparty", "vendor"))
-_WORDS: Final = frozenset(("archive", "archived", "deprecated"))  # of which one in the name of a folder is enough
+# Of which one in the name of a folder is enough.
+_WORDS: Final = frozenset(("archive", "archived", "deprecated", "legacy", "obsolete", "old", "outdated", "unused"))
 _READMES: Final = ("README.md", "readme.md", "README.rst", "README")
 _FIRST: Final = 3_000  # characters of a README that may say that its folder is not maintained
 

@@ -51,7 +51,7 @@ class Section(NamedTuple):
         """The numbers of each size and unit that its prose states, without rows of tables, which are about what they name."""
         found: dict[tuple[str, str], set[int]] = {}
         for each in self.paragraphs:
-            for declaration in () if each.row else each.declarations:
+            for declaration in () if each.row else (one for one in each.declarations if one.force != Force.CONFIRMS):
                 found.setdefault((declaration.name, declaration.unit), set()).add(declaration.value)
         return found
 
@@ -189,18 +189,33 @@ def _cells(place: int, line: str) -> Iterator[tuple[int, str]]:
 
 def _row(source: Source, cells: list[tuple[int, str]], header: list[str]) -> Iterator[Paragraph]:
     """Yield a row as prose: `Global batch size: 128` where there are two columns, else each number behind the heading of its column."""
-    parts: list[tuple[int, str]] = []
+    (place, label), values = cells[0] if cells else (0, ""), cells[1:]
+    numbers = {cell for _, cell in values if cell}
+    if _plain_size().fullmatch(label) and len(numbers) == 1 and not any("batch" in each.lower() for each in header[1:]):
+        # Of one device or of all: who trains on several mostly means all, and where that is what a launch gives, it is.
+        parts = [(place, "Global batch size: "), next(each for each in values if each[1])]
+        yield from _stated(source, _block(parts), row=len(cells) > 2, only_confirms=True)
+        return
+    parts = []
     for i, (place, cell) in enumerate(cells):
         if len(cells) == 2:
             parts.append((place, f"{cell}{': ' if i == 0 else ''}"))
         else:
             called = f"{header[i]}: " if i < len(header) and cell[:1].isdigit() else ""
             parts += [(place, called), (place, f"{cell}, ")]
+    yield from _stated(source, _block(parts), row=len(cells) > 2)
+
+
+def _block(parts: list[tuple[int, str]]) -> CommentBlock:
+    """Parts of a text, each with its place, as one."""
     text, pieces = "", []
     for place, part in parts:
         pieces.append((len(text), place))
         text += part
-    yield from _stated(source, CommentBlock(text, tuple(pieces), None, "header"), row=len(cells) > 2)
+    return CommentBlock(text, tuple(pieces), None, "header")
+
+
+_plain_size = lazy_pattern(r"(?i)(?:train(?:ing)?[ _])?batch[ _-]?size")
 
 
 def _paragraph(source: Source, lines: list[tuple[int, str]]) -> Iterator[Paragraph]:
@@ -215,11 +230,13 @@ def _paragraph(source: Source, lines: list[tuple[int, str]]) -> Iterator[Paragra
 _file = lazy_pattern(r"[\w.+/-]{1,300}\.(?:ya?ml|toml|json|sh|slurm|sbatch)(?![\w/-])")
 
 
-def _stated(source: Source, block: CommentBlock, *, row: bool = False) -> Iterator[Paragraph]:
+def _stated(source: Source, block: CommentBlock, *, row: bool = False, only_confirms: bool = False) -> Iterator[Paragraph]:
     names = tuple(dict.fromkeys(_file().findall(block.text)))
     # The name of a file makes a comment speak of another recipe; here it says what is spoken of.
     nameless = block._replace(text=_file().sub(lambda match: "_" * len(match[0]), block.text)) if names else block
     declarations = read_declarations((nameless,), source.path)
+    if only_confirms:
+        declarations = tuple(each._replace(force=Force.CONFIRMS) for each in declarations if each.force == Force.STATES)
     if names or declarations:
         yield Paragraph(block.pieces[0][1], declarations, names, row, _short(source, block, declarations))
 

@@ -132,6 +132,6 @@ def _checks(table: Framework) -> Iterator[tuple[str, ...]]:
     for exclusion in table.exclusions:
         yield exclusion.label, f"at most one of {', '.join(map(dotted, exclusion.keys))}", all_of(exclusion.when), exclusion.source
     for switch in table.switches:
-        yield switch.label, f"{', '.join(map(called, switch.sizes))} not fixed", condition(switch.condition), switch.source
+        yield switch.label, f"{', '.join(map(called, switch.sizes))} not fixed", all_of((switch.condition, *switch.when)), switch.source
     for text in table.texts:
         yield text.label, f"{dotted(text.key)} is not text", "", text.source

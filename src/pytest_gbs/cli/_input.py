@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.arithmetic.admissible import MOST_GPUS
+from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
 from pytest_gbs.cli._output import slashed
 from pytest_gbs.files.root import is_root
 from pytest_gbs.files.worktree import WorkTree, find_root
@@ -76,7 +76,7 @@ def add_input(parser: argparse.ArgumentParser, metavar: str = "PATH", words: str
     group.add_argument("--extend-select", action="append", metavar="CODES", help="these rules too")
     group.add_argument("--ignore", action="append", metavar="CODES", help="all rules but these")
     words = "run your own Python rules from this file or folder, if you trust it"
-    group.add_argument("--allow-local-rules", action="append", metavar="PATH", help=words)
+    group.add_argument("--allow-local-rules", action="append", metavar="PY", help=words)
     group.add_argument("--stdin-filename", metavar="NAME", help="file name for standard input")
     group.add_argument("--jobs", type=_number, metavar="N", help="number of worker processes (default: one per processor)")
 
@@ -138,23 +138,13 @@ def _jobs(asked: int | None) -> int:
     return 1
 
 
-def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix: str = "--") -> CommandLineHardware:
-    """The hardware of flags that start with `prefix`.
+def existing_target(path: str, root: str) -> str:
+    """A file or folder as the tree below `root` names it.
 
     Raises:
-        UsageError: they contradict each other, or are more than gbs supports.
+        UsageError: there is none.
     """
-    each = (nodes or 1) * (per_node or 1)
-    if nodes and per_node and world and each != world:
-        raise UsageError(
-            f"{prefix}nodes {nodes:,} x {prefix}gpus-per-node {per_node:,} is {each:,} GPUs, but {prefix}world-size is {world:,}"
-        )
-    for flag, divisor in (("nodes", nodes), ("gpus-per-node", per_node)):
-        if divisor and world and world % divisor:
-            raise UsageError(f"{prefix}world-size {world:,} is not a multiple of {prefix}{flag} {divisor:,}")
-    if max(world or 1, each) > MOST_GPUS:
-        raise UsageError(f"at most {MOST_GPUS:,} GPUs are supported")
-    return CommandLineHardware(nodes, per_node, world)
+    return _target(_existing(path), root)
 
 
 def _absolute(path: str, arguments: argparse.Namespace) -> str:

@@ -13,7 +13,7 @@ from pytest_gbs.model.errors import UsageError
 if TYPE_CHECKING:
     import argparse
 
-_FORMATS: Final = "text, azure, concise, csv, github, gitlab, json, jsonl, junit, markdown, rdjson, sarif"
+_FORMATS: Final = "text, azure, concise, csv, github, gitlab, json(l), junit, markdown, rdjson, sarif"
 _LINKED: Final = ("ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm")  # terminals that know links, as they name themselves
 _LINKED_TERMS: Final = ("alacritty", "foot", "xterm-ghostty", "xterm-kitty")
 _LINKING: Final = ("DOMTERM", "KONSOLE_VERSION", "WT_SESSION")  # what others of them set
@@ -109,8 +109,6 @@ def write_out(name: str, text: str) -> None:
         UsageError: it can't be written.
     """
     data = text.encode("utf-8", "backslashreplace")
-    if not os.path.isdir(os.path.dirname(name) or "."):  # noqa: PTH112, PTH120
-        raise UsageError(f"can't write {name}: there is no such folder")
     try:
         if os.path.lexists(name) and not os.path.isfile(name):  # a pipe, a device  # noqa: PTH113
             with open(name, "wb") as file:  # noqa: PTH123
@@ -121,6 +119,12 @@ def write_out(name: str, text: str) -> None:
     from pytest_gbs.files.writing import write_file
 
     write_file(name, data)
+
+
+def clear_screen() -> None:
+    """Clear the terminal that standard output is, and what was scrolled out of it; nothing happens to a pipe or a file."""
+    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        _write("\x1b[H\x1b[2J\x1b[3J")
 
 
 def emit_bytes(data: bytes) -> None:

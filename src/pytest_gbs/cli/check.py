@@ -34,7 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
     group.add_argument(
         "--changed-since", metavar="REV", help=unless_fixing("only what changed since the git revision REV, and what depends on it")
     )
+    words = unless_fixing("hold a recipe against what its job trained on, as pytest_gbs.runtime recorded it")
+    group.add_argument("--against-run", metavar="FILE", help=words)
     group.add_argument("--hook", action="store_true", help=NOT_IN_HELP)
+    group.add_argument("--watch", action="store_true", help=unless_fixing("check again whenever a file changes, until Ctrl-C"))
     add_baseline(group, shown=not fixing)
     add_fixing(parser, shown=fixing)
     group = add_output(parser)
@@ -45,13 +48,21 @@ def add_arguments(parser: argparse.ArgumentParser, *, fixing: bool = False) -> N
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check, write the report, and return the exit code."""
+    """Check, write the report, and return the exit code; with `--watch`, do so after each change until Ctrl-C."""
+    if arguments.watch:
+        from pytest_gbs.cli._watching import watch
+
+        return watch(_check, arguments)
+    return _check(arguments)
+
+
+def _check(arguments: argparse.Namespace) -> int:
     if mends_stdin(arguments):
         arguments.color = "never"  # the report goes to standard error
     wanted = find(arguments.format)
     render = _statistics(wanted) if arguments.statistics else wanted.render
     more = outputs(arguments)
-    asked = job(arguments)
+    asked = _asked(arguments)
     if arguments.show_files or arguments.show_settings:
         from pytest_gbs.cli._reveal import reveal
 
@@ -87,6 +98,16 @@ def run(arguments: argparse.Namespace) -> int:
             emit(text, arguments.output_file, commands=wanted.commands)
     _tell_idle_globs(asked, arguments)
     return _exit_code(report, asked, arguments)
+
+
+def _asked(arguments: argparse.Namespace) -> Job:
+    """What is to be checked, and against what."""
+    asked = job(arguments)
+    if not arguments.against_run:
+        return asked
+    from pytest_gbs.cli._against_run import against
+
+    return against(asked, arguments.against_run, arguments.paths)
 
 
 def _with_unknown_trainers(report: Report, asked: Job, arguments: argparse.Namespace) -> Report:

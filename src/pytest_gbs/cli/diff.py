@@ -107,13 +107,14 @@ def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: boo
         after: Tree = asked.tree
         if sides.head_commit is not None:
             after = stack.enter_context(GitTree(repository, sides.head_commit, most, exclude))
-        base = _state(asked, sides.base, before, asked.settings if fixed else _settings_at(before, sides.base, asked.settings))
-        settings = asked.settings if fixed or sides.head_commit is None else _settings_at(after, sides.head, asked.settings)
-        head = _state(asked, sides.head, after, settings, leave_out=before.links)
+        base = state_at(asked, sides.base, before, asked.settings if fixed else settings_at(before, sides.base, asked.settings))
+        settings = asked.settings if fixed or sides.head_commit is None else settings_at(after, sides.head, asked.settings)
+        head = state_at(asked, sides.head, after, settings, leave_out=before.links)
         return differences(base, head), (*base.report.internal, *head.report.internal)
 
 
-def _state(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> BatchState:
+def state_at(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> BatchState:
+    """What the recipes of `tree`, called `name`, come to, none of them held to its lock; files of `leave_out` are left out."""
     from pytest_gbs.api import check
     from pytest_gbs.files.overlay import OverlayTree
     from pytest_gbs.history.diff import BatchState
@@ -126,7 +127,7 @@ def _state(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: fro
     return BatchState(name, tree, report._replace(files=kept))
 
 
-def _settings_at(tree: Tree, name: str, settings: Settings) -> Settings:
+def settings_at(tree: Tree, name: str, settings: Settings) -> Settings:
     """`settings` with the hardware and the launches that the settings of another state give.
 
     Raises:

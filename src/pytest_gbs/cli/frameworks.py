@@ -103,7 +103,7 @@ def _formula(table: Framework, name: str) -> str:
 
 def _entry(table: Framework) -> dict[str, Any]:
     from pytest_gbs.arithmetic.wording import called
-    from pytest_gbs.cli._framework_page import all_of, condition, dotted, formula, relation
+    from pytest_gbs.cli._framework_page import all_of, dotted, formula, relation
 
     return {
         "name": table.name,
@@ -117,7 +117,7 @@ def _entry(table: Framework) -> dict[str, Any]:
         ],
         "requirements": [{"keys": list(map(dotted, each.keys)), "label": each.label, "source": each.source} for each in table.requirements],
         "exclusions": [{"keys": list(map(dotted, each.keys)), "label": each.label, "source": each.source} for each in table.exclusions],
-        "switches": [{"when": condition(each.condition), "label": each.label, "source": each.source} for each in table.switches],
+        "switches": [{"when": all_of((each.condition, *each.when)), "label": each.label, "source": each.source} for each in table.switches],
         "version": table.version,
         "source": table.source,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.wording import called
 from pytest_gbs.claims.locked import moved, same_batch, words
@@ -20,6 +20,8 @@ from pytest_gbs.model.report import Report
 
 if TYPE_CHECKING:
     import argparse
+
+_LISTED: Final = 12  # entries of a file that was not there, all of which are new
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     text = write_lock(new, named("differs-from-lock").code).encode()
     now = text.replace(b"\n", b"\r\n") if b"\r\n" in was else text
     if not arguments.quiet:
-        emit("".join(f"{escape(line)}\n" for line in (*_changes(old, new), *_summary(report, new, was, now, arguments.check))))
+        changes = _changes(old, new) if was or len(new) <= _LISTED else ()
+        emit("".join(f"{escape(line)}\n" for line in (*changes, *_summary(report, new, was, now, arguments.check))))
     if broken:
         complain(broken)
     if arguments.check:

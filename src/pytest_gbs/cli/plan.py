@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._given import number, of_recipe
-from pytest_gbs.cli._input import hardware
 from pytest_gbs.cli._output import emit
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.planning import Goal

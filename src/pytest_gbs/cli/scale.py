@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.arithmetic.admissible import hardware
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._given import asked, number
-from pytest_gbs.cli._input import STDIN, Job, hardware
+from pytest_gbs.cli._input import STDIN, Job
 from pytest_gbs.cli._output import complain, emit, options
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.hardware import CommandLineHardware

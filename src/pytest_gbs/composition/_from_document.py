@@ -35,13 +35,15 @@ def from_document(document: Document, budget: Budget, loader: str = Loader.OMEGA
 
 
 class _Reader:
-    __slots__ = ("budget", "file", "interpolates", "loader")
+    __slots__ = ("budget", "constructs", "file", "interpolates", "loader")
 
     def __init__(self, document: Document, budget: Budget, loader: str) -> None:
         self.file = document.source.path
         self.budget = budget
         self.loader = JSON if document.syntax == "json" else loader
         self.interpolates = loader == Loader.OMEGACONF
+        # MMEngine and detectron2 read with PyYAML's loader that makes Python objects (`!!python/tuple`).
+        self.constructs = loader == Loader.PYYAML
 
     def node(self, written: Written, path: KeyPath, depth: int) -> Node:
         at = Location(self.file, written.start, written.stop, path)
@@ -56,7 +58,7 @@ class _Reader:
         if type(written) is Scalar:
             return self.leaf(written, at)
         assert type(written) is Mapping or type(written) is Sequence
-        if written.tag is not None and written.tag not in ("!", f"{_YAML}map", f"{_YAML}seq"):
+        if written.tag not in (None, "!", f"{_YAML}map", f"{_YAML}seq") and not self.is_object(written.tag):
             raise self.unreadable(f"the loader has no constructor for {written.tag}", written)
         if type(written) is Mapping:
             return self.branch(written, at, path, depth)
@@ -66,11 +68,15 @@ class _Reader:
             items.add(self.node(item, (*path, number), depth + 1))
         return items
 
+    def is_object(self, tag: str | None) -> bool:
+        """Whether the loader makes a Python object of what has this tag; it stays what it is written as."""
+        return self.constructs and tag is not None and tag.startswith(f"{_YAML}python/")
+
     def unreadable(self, message: str, written: Written) -> CompositionError:
         return CompositionError(ProblemKind.UNREADABLE, message, Location(self.file, written.start, written.stop))
 
     def leaf(self, scalar: Scalar, at: Location) -> Leaf:
-        if scalar.tag is not None and scalar.tag != "!" and scalar.tag not in _SCALARS:
+        if scalar.tag is not None and scalar.tag != "!" and scalar.tag not in _SCALARS and not self.is_object(scalar.tag):
             raise self.unreadable(f"the loader has no constructor for {scalar.tag}", scalar)
         leaf = Leaf(self.value(scalar), at, scalar.text)
         if self.interpolates and "${" in scalar.text:

@@ -1,4 +1,4 @@
-"""Configurations with parents: `defaults: parent.yaml` as NeMo-RL reads it, `_base_:` as MMEngine does."""
+"""Configurations with parents: `defaults: parent.yaml` as NeMo-RL reads it, `_base_:` as MMEngine does, `_BASE_:` as detectron2 does."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ class ParentStyle(NamedTuple):
     """How a framework names parents: the top-level key, and the key that makes a mapping replace its parent's.
 
     `deep` looks for that key everywhere, not in top-level mappings alone. With `exclusive` two parents may not share a top-level key.
+    Without `replaces` a mapping never replaces its parent's.
     """
 
     key: str
-    replaces: str
+    replaces: str = ""
     deep: bool = False
     exclusive: bool = False
     loader: str = Loader.PYYAML
@@ -36,6 +37,8 @@ class ParentStyle(NamedTuple):
 NEMO_RL: Final = ParentStyle("defaults", "_override_", loader=Loader.OMEGACONF)
 # mmengine/config/config.py, Config._file2dict and _merge_a_into_b, MMEngine 0.10.
 MMENGINE: Final = ParentStyle("_base_", "_delete_", deep=True, exclusive=True)
+# fvcore/common/config.py, CfgNode.load_yaml_with_base, fvcore 0.1.5, with which detectron2 reads its files.
+DETECTRON2: Final = ParentStyle("_BASE_")
 
 
 def _largest(one: float, two: float) -> float:
@@ -162,6 +165,8 @@ class _Family:
             self.problems.append(error.problem)
 
     def _remove_replaced(self, base: Branch, child: Branch) -> None:
+        if not self.style.replaces:
+            return
         for key, node in child.content.items():
             if not isinstance(node, Branch):
                 continue

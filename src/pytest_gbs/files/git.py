@@ -14,7 +14,7 @@ from pytest_gbs.files.gitignore import IgnoreFile
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import MISSING, read_bytes, too_large
 from pytest_gbs.files.root import StrPath
-from pytest_gbs.files.worktree import LEFT_OUT
+from pytest_gbs.files.worktree import LEFT_OUT, is_hidden
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import (
     DEEPEST_FOLDER,
@@ -159,6 +159,15 @@ class GitRepository:
         span = f"{self.commit(since)}..{self.commit(until)}"
         found = self._ask("log", f"--max-count={MOST_COMMITS}", "--no-show-signature", "--format=%B", "--end-of-options", span)
         return (found or b"").decode("utf-8", "replace")
+
+    def first_parents(self, since: str, until: str = "HEAD") -> list[tuple[str, str]]:
+        """The commits on the way from `since` to `until`, both among them, with their days, oldest first; a merge is one commit."""
+        start = self.commit(since)
+        limits = ("--first-parent", f"--max-count={MOST_COMMITS}", "--format=%H %cs", "--no-show-signature", "--end-of-options")
+        found = self._ask("log", *limits, f"{start}..{self.commit(until)}") or b""
+        first = self._ask("log", "--max-count=1", *limits[2:], start) or b""
+        lines = [line.split() for line in (found + first).decode("ascii", "replace").splitlines()]
+        return [(line[0], line[1]) for line in reversed(lines) if len(line) == 2]
 
     def blobs(self, commit: str) -> tuple[dict[str, str], frozenset[str]]:
         """The regular files of `commit` below the root, by path with their names in git's store, and the paths of its links.
@@ -332,7 +341,7 @@ def _left_out(files: dict[str, str], data: Callable[[str], bytes | None], exclud
 
     def entry_is_out(path: str, is_folder: bool) -> bool:
         folder, _, name = path.rpartition("/")
-        if name.startswith(".") or (is_folder and name in LEFT_OUT):
+        if is_hidden(path) or (is_folder and name in LEFT_OUT):
             return True
         said = (file.says(path, name, is_folder) for file in ignored_by(folder))
         if next((verdict for verdict in said if verdict is not None), False):

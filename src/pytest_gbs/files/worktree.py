@@ -26,6 +26,18 @@ if TYPE_CHECKING:
 LEFT_OUT: Final = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
 
 
+# The one hidden folder that is looked into, for the commands of its workflows and actions.
+_OF_GITHUB: Final = ".github"
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a file or folder that is listed in a folder that is not left out is hidden, by its name and place."""
+    first, _, inside = path.partition("/")
+    if first == _OF_GITHUB:
+        return inside != "" and (inside.partition("/")[0] not in ("workflows", "actions") or path.rpartition("/")[2].startswith("."))
+    return path.rpartition("/")[2].startswith(".")
+
+
 class Listing(NamedTuple):
     """The paths of all files of a tree, sorted, and its folders that can't be listed, each with the reason."""
 
@@ -80,9 +92,9 @@ class WorkTree(NamedTuple):
             for entry in entries:
                 name = entry.name
                 is_folder = _is_folder(entry)
-                if name[0] == "." or (is_folder and (name in LEFT_OUT or entry.is_symlink())):
-                    continue
                 path = folder + name
+                if is_hidden(path) or (is_folder and (name in LEFT_OUT or entry.is_symlink())):
+                    continue
                 if (ignored_by and _ignored(above + path, name, is_folder, ignored_by)) or self._excludes(path, is_folder):
                     continue
                 if is_folder:

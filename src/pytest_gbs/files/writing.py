@@ -38,6 +38,7 @@ _WORDS: Final = {
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "the file would be too large for this file system",
     errno.ENOENT: "there is no such folder",
+    errno.ENOTDIR: "there is no such folder",
 }
 
 

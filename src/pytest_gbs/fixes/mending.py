@@ -169,6 +169,8 @@ def _changed_elsewhere(before: Report, after: Report) -> str:
         old = known.get((file.path, file.document, file.role))
         if old is None or old.framework != file.framework:
             return f"{file.path} would be read differently"
-        if sum(outcome.claim for outcome in file.undetermined) > sum(outcome.claim for outcome in old.undetermined):
+        judged = dict(old.rules)  # what was not judged at all, since a factor in the claim was false, can't be lost
+        open_now = sum(outcome.claim and outcome.code in judged for outcome in file.undetermined)
+        if open_now > sum(outcome.claim for outcome in old.undetermined):
             return f"a claim of {file.path} could no longer be decided"
     return ""

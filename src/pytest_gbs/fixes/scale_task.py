@@ -69,6 +69,9 @@ def prepare(run: Run, wish: Target, shop: ScaleContext, *, per_node: bool) -> Ta
         return to
     if not to.num_nodes and names & {Name.NUM_NODES, Name.GPUS_PER_NODE}:
         return f"it states its nodes, and {count(to.world_size or 0, Name.WORLD_SIZE)} may be on any number: give --nodes N too"
+    worked_out = Name.NUM_NODES in names and names.isdisjoint((Name.GPUS_PER_NODE, Name.WORLD_SIZE))
+    if run.launch is not None and worked_out and to.gpus_per_node != before.gpus_per_node:
+        return f"{count(before.gpus_per_node or 0, Name.GPUS_PER_NODE)} are worked out in {run.launch.at.source}: change them there first"
     there = by_name(before)
     for each in knobs if run.launch is None else ():
         if each.name in HARDWARE and there.get(each.name, each.value) != each.value:

@@ -8,7 +8,7 @@ from pytest_gbs.arithmetic.wording import called, listing
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
-from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.quantity import Conflict, Name, Noted, Origin, Quantity, Reason, Size, Unknown
 
 _REASONS: Final = {
     Reason.MISSING: "not stated",
@@ -39,7 +39,8 @@ def origin(size: Quantity, places: Places, here: str) -> str:
     """Where `size` comes from, as seen from file `here`: `max_length, line 214`."""
     place = places.line(size.at, here) if size.at else ""
     if size.origin in (Origin.FILE, Origin.LAUNCH):
-        return ", ".join(filter(None, (escape(size.key), place))) + changes(size.stages)
+        fed = size.note.words if size.note.kind == Noted.FED else ""
+        return ", ".join(filter(None, (escape(size.key), place, fed))) + changes(size.stages)
     if size.origin == Origin.DEFAULT:
         if size.because:
             return f"as {escape(size.because[0].key or called(size.because[0].name))} by default"

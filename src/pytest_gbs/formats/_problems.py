@@ -44,19 +44,20 @@ def title_of(code: str, report: Report) -> str:
 
 def fix(finding: Finding) -> str:
     """What to change, after the word that announces it: `fix: set gradient_accumulation_steps to 2`; empty if it is not known."""
-    return f"fix: {finding.holds}" if finding.holds else ""
+    words = finding.holds or next((fix.title for fix in finding.fixes if fix.edits), "")
+    return f"fix: {words}" if words else ""
 
 
 def notes(finding: Finding, places: Places) -> Iterator[str]:
     """Yield the lines under a finding, each once: arithmetic, assumptions, what would make it hold. All safe to print."""
     lines = [*finding.details, *(f"assuming {assumed(each)}" for each in finding.assumptions), fix(finding)]
     yield from dict.fromkeys(places.words(line) for line in lines if line)
-    yield from _command(finding, places)
+    yield from commands(finding, places)
     if finding.launch is not None and finding.launch.source != finding.at.source:
         yield f"launched at {places.where(finding.launch)}"
 
 
-def _command(finding: Finding, places: Places) -> Iterator[str]:
+def commands(finding: Finding, places: Places) -> Iterator[str]:
     """Yield the command that makes one of the changes, if gbs can make any."""
     kinds = {each.applicability for each in finding.fixes if each.edits}
     flags = [flag for kind, flag in _FLAGS.items() if kind in kinds]

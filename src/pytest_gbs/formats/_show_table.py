@@ -8,8 +8,9 @@ from typing import Final
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_steps import batch_text, span
 from pytest_gbs.model.launch import Launch
+from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.quantity import Name, Quantity
-from pytest_gbs.model.report import FileReport, Report
+from pytest_gbs.model.report import FileReport, Report, Verdict
 from pytest_gbs.model.run import Run
 
 HEAD: Final = ("global batch", "micro", "accumulation", "GPUs", "tokens per step", "verdict", "framework", "recipe")
@@ -25,11 +26,27 @@ def rows(report: Report, places: Places) -> Iterator[tuple[str, ...]]:
 
 
 def _row(file: FileReport, run: Run, places: Places) -> tuple[str, ...]:
+    return (batch_text(run), *(_number(run, size) for size in _SIZES), verdict(file, run), run.framework.title, named(file, run, places))
+
+
+def verdict(file: FileReport, run: Run) -> str:
+    """The verdict on a run: of the recipe by itself that of its file; of a launch what was found about it, "" if nothing was.
+
+    A script that is its own recipe has one verdict, which is said of its launch if it has one, or of all if it is verified.
+    """
+    if run.launch is None:
+        return file.verdict or ""
+    severities = {each.severity for each in (*file.findings, *file.elsewhere) if each.launch == run.launch.at}
+    if Severity.ERROR in severities or Severity.WARNING in severities:
+        return Verdict.VIOLATED if Severity.ERROR in severities else Verdict.WARNED
+    is_own = file.path == run.launch.at.source
+    return (file.verdict or "") if is_own and (len(file.runs) == 1 or file.verdict == Verdict.VERIFIED) else ""
+
+
+def named(file: FileReport, run: Run, places: Places) -> str:
+    """What a run is called: the path of its recipe, the launch behind it; not made safe yet."""
     name = places.path(file.path) + file.which
-    if run.launch is not None:
-        name = _launched(name if file.runs[0].launch is None else "", run.launch, places)
-    verdict = (file.verdict or "") if run.launch is None else ""
-    return (batch_text(run), *(_number(run, size) for size in _SIZES), verdict, run.framework.title, name)
+    return name if run.launch is None else _launched(name if file.runs[0].launch is None else "", run.launch, places)
 
 
 def _launched(name: str, launch: Launch, places: Places) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from typing import Final
 
 from pytest_gbs.formats._escape import escape
@@ -12,11 +13,14 @@ from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_recipe import launcher_lines, lines, title
 from pytest_gbs.formats._show_steps import ShownLine
 from pytest_gbs.formats._show_table import HEAD, RIGHT, rows
-from pytest_gbs.formats._width import left, right, width
+from pytest_gbs.formats._width import ending, left, right, width, wrapped
 from pytest_gbs.model.report import FileReport, Report
 from pytest_gbs.model.run import Run
 
 _VALUE: Final = 28  # columns in which labels and numbers end, beside the indentation
+_NAME: Final = 60  # columns that are enough for the name of a recipe
+_LEAST: Final = 30  # columns that it has in any case
+_MISSED: Final = ("framework", "tokens per step", "accumulation")
 _TEXT: Final = 22  # columns before the words of a line without a number
 
 
@@ -54,27 +58,51 @@ def _recipe(file: FileReport, run: Run, launched: tuple[Run, ...], places: Place
         number = f", launched at {escape(path)}:{position.line if position else 1}" if path != places.path(file.path) else ""
         number = f":{position.line}" if not number and position else number
     head = f"{paint(escape(places.path(file.path)) + number, STRONG)}   {title(run)}"
-    return "\n".join([head, *_block(lines(run, launched, places), paint)])
+    return "\n".join([head, *_block(lines(run, launched, places), paint, places.options.columns)])
 
 
 def _launcher(file: FileReport, places: Places, paint: Paint) -> str:
     assert file.launcher is not None
     head = f"{paint(escape(places.path(file.path)), STRONG)}   launcher file of {file.launcher.launcher}"
-    return "\n".join([head, *_block(launcher_lines(file.launcher, places), paint)])
+    return "\n".join([head, *_block(launcher_lines(file.launcher, places), paint, places.options.columns)])
 
 
-def _block(rows: Iterable[ShownLine], paint: Paint) -> Iterator[str]:
+def aligned(rows: Iterable[ShownLine]) -> Iterator[str]:
+    """Yield `rows` as plain lines, numbers below numbers."""
+    return _block(rows, Paint(color=False), 0)
+
+
+def _block(rows: Iterable[ShownLine], paint: Paint, columns: int) -> Iterator[str]:
+    """Yield an indented line for each of `rows`, in several if the terminal is narrow: words go on below words."""
     for line in rows:
         label = paint(line.label, DIM)
-        room = (_VALUE if line.value else _TEXT) - width(line.label) - width(line.value)
-        yield f"  {label}{' ' * max(2, room)}{line.value}{'   ' if line.value else ''}{line.text}".rstrip()
+        gap = max(2, (_VALUE if line.value else _TEXT) - width(line.label) - width(line.value))
+        start = 2 + width(line.label) + gap + width(line.value) + (3 if line.value else 0)
+        first, *others = wrapped(line.text, max(_LEAST, columns - start)) if columns else (line.text,)
+        yield f"  {label}{' ' * gap}{line.value}{'   ' if line.value else ''}{first}".rstrip()
+        yield from (f"{' ' * start}{other}".rstrip() for other in others)
 
 
 def _table(report: Report, places: Places, paint: Paint) -> str:
-    cells = [HEAD, *(tuple(map(escape, row)) for row in rows(report, places))]
-    widths = [max(width(row[index]) for row in cells) for index in range(len(HEAD))]
+    cells = [HEAD, *dict.fromkeys(tuple(map(escape, row)) for row in rows(report, places))]
+    widths = [max(map(width, column)) for column in zip(*cells, strict=True)]
+    said = [any(column) for column in zip(*cells[1:], strict=True)]  # launches by themselves have no verdict
+    if places.options.columns:
+        room = _fit(widths, said, places.options.columns)
+        cells = [(*row[:-1], ending(row[-1], room)) for row in cells]
+        widths[-1] = min(widths[-1], room)
     lines = []
     for row in cells:
-        aligned = (right(text, w) if index < RIGHT else left(text, w) for index, (text, w) in enumerate(zip(row, widths, strict=True)))
-        lines.append("  ".join(aligned).rstrip())
+        aligned = [right(text, w) if index < RIGHT else left(text, w) for index, (text, w) in enumerate(zip(row, widths, strict=True))]
+        lines.append("  ".join(compress(aligned, said)).rstrip())
     return "\n".join([paint(lines[0], DIM), *lines[1:]])
+
+
+def _fit(widths: list[int], said: list[bool], columns: int) -> int:
+    """What the terminal leaves for the names of recipes; columns that can be missed are given up until they have enough."""
+    for name in (*_MISSED, ""):
+        room = columns - sum(compress(widths, said)) + widths[-1] - 2 * (sum(said) - 1)
+        if room >= min(widths[-1], _NAME) or not name:
+            break
+        said[HEAD.index(name)] = False
+    return max(room, _LEAST)

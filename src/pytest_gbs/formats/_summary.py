@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Final
 
 from pytest_gbs.arithmetic.wording import assumed_in_brief, listing
 from pytest_gbs.formats._escape import escape
@@ -12,15 +13,18 @@ from pytest_gbs.formats._paint import Paint
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import open_claim, open_claims
 from pytest_gbs.model.assumption import Assumption
+from pytest_gbs.model.document import PROGRAMS
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role, Verdict
 from pytest_gbs.model.rule import Needs
 
-_JUDGED = (Verdict.VERIFIED, Verdict.VIOLATED, Verdict.WARNED)
 _PLAIN = Paint(color=False)
 _CONSISTENT = "consistent"
-_SAID = (Needs.CLAIMS, Needs.POLICIES, Needs.LOCKED, Needs.BASE)
+LAUNCHER: Final = "launcher"
+PROGRAM: Final = "program"
+_JUDGED = (Verdict.VERIFIED, _CONSISTENT, Verdict.VIOLATED, Verdict.WARNED)
+_SAID = (Needs.CLAIMS, Needs.DECLARATIONS, Needs.POLICIES, Needs.LOCKED, Needs.BASE)
 
 
 def count(number: int, noun: str) -> str:
@@ -35,7 +39,12 @@ def files(report: Report, role: str | None = None) -> int:
 
 def launchers(report: Report) -> int:
     """How many launcher files the report is about."""
-    return len({file.path for file in report.files if file.role == Role.LAUNCHER and not file.launches})
+    return sum(kind(path) == LAUNCHER for path in {file.path for file in report.files if file.role == Role.LAUNCHER and not file.launches})
+
+
+def kind(path: str) -> str:
+    """What a file with findings that is not a recipe is: a launcher, or a program that has a rule of its own."""
+    return PROGRAM if path.lower().endswith(PROGRAMS) else LAUNCHER
 
 
 def launches(report: Report) -> int:
@@ -56,7 +65,7 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
         parts.append(count(beside, "launcher"))
     if number:
         parts.append(launched if recipes else "no recipe")
-    consistent = sum(file.verdict == Verdict.VERIFIED and not _claims_hold(file, report) for file in report.files)
+    consistent = sum(_is_consistent(file, report) for file in report.files)
     numbers = {verdict: report.number(verdict) for verdict in VERDICTS}
     numbers = {Verdict.VERIFIED: numbers[Verdict.VERIFIED] - consistent, _CONSISTENT: consistent, **dict(islice(numbers.items(), 1, None))}
     counted = [paint(f"{number:,} {word}", Verdict.VERIFIED if word == _CONSISTENT else word) for word, number in numbers.items() if number]
@@ -66,8 +75,13 @@ def headline(report: Report, paint: Paint = _PLAIN) -> str:
     return ", ".join(parts) + (f": {', '.join(counted)}" if counted else "") + severities(report.findings())
 
 
+def _is_consistent(file: FileReport, report: Report) -> bool:
+    """Whether a recipe is verified, but for nothing that people said of its batch."""
+    return file.verdict == Verdict.VERIFIED and not _claims_hold(file, report)
+
+
 def _claims_hold(file: FileReport, report: Report) -> bool:
-    """Whether something was verified that people said of the batch: a claim, a policy, an entry of the lock."""
+    """Whether something was verified that people said: a claim, a name, hardware in a comment, a policy, an entry of the lock."""
     return any(word == Verdict.VERIFIED and code in report.rules and report.rules[code].needs in _SAID for code, word in file.rules)
 
 
@@ -80,9 +94,9 @@ def severities(found: Iterable[Finding]) -> str:
 
 def _others(report: Report) -> Iterator[str]:
     """Yield what is wrong with files that are not recipes, since no verdict tells it."""
-    wrong = len({file.path for file in report.files if file.role == Role.LAUNCHER and file.findings and not file.launches})
-    if wrong:
-        yield f"{count(wrong, 'launcher')} with findings"
+    wrong = {file.path for file in report.files if file.role == Role.LAUNCHER and file.findings and not file.launches}
+    for noun, number in sorted(Counter(map(kind, wrong)).items()):
+        yield f"{count(number, noun)} with findings"
     unreadable = files(report, Role.UNREADABLE)
     if unreadable:
         yield f"{count(unreadable, 'file')} unreadable"
@@ -91,12 +105,13 @@ def _others(report: Report) -> Iterator[str]:
 def remarks(report: Report, places: Places) -> Iterator[str]:
     """Yield the lines below the headline: assumptions, what unclaimed means, each open claim, and what would decide most."""
     yield from _assumed(report)
-    unclaimed = report.number(Verdict.UNCLAIMED)
+    # What is suppressed may be about a batch that is stated.
+    unclaimed = sum(file.verdict == Verdict.UNCLAIMED and not file.suppressed for file in report.files)
     if unclaimed:
         yield unclaimed_in_words(unclaimed)
     for _, outcome in open_claims(report):
         yield f"undetermined: {places.where(outcome.at)}  {open_claim(outcome)}"
-    if any(file.verdict == Verdict.VERIFIED and not _claims_hold(file, report) for file in report.files):
+    if any(_is_consistent(file, report) for file in report.files):
         yield "consistent: these recipes state no batch size, and pass the framework's own checks; gbs lock protects them"
     if report.recipes() and not any(report.number(verdict) for verdict in (Verdict.VERIFIED, Verdict.VIOLATED)):
         yield "nothing was verified"
@@ -127,15 +142,17 @@ def _assumed(report: Report) -> Iterator[str]:
 
 
 def _subject(report: Report, recipes: list[FileReport]) -> str:
-    """Which recipes assume something: `verified and violated`, or `2 of 3 verified and the violated one`."""
-    words = []
-    for verdict in _JUDGED:
-        number, of = sum(file.verdict == verdict for file in recipes), report.number(verdict)
-        if number:
-            words.append((verdict, number, of))
+    """Which recipes assume something: `verified and violated`, or `2 of 3 verified and the violated one`, as the headline counts them."""
+    of = Counter(_counted_as(file, report) for file in report.recipes())
+    found = Counter(_counted_as(file, report) for file in recipes)
+    words = [(verdict, found[verdict], of[verdict]) for verdict in _JUDGED if found[verdict]]
     if all(number == of for _, number, of in words):
         return listing((verdict for verdict, _, _ in words), last="and")
     return listing((_part(*each) for each in words), last="and")
+
+
+def _counted_as(file: FileReport, report: Report) -> str:
+    return _CONSISTENT if _is_consistent(file, report) else str(file.verdict)
 
 
 def _part(verdict: str, number: int, of: int) -> str:

@@ -31,7 +31,8 @@ def show(report: Report, options: Options) -> str:
     """A table with a row for each recipe."""
     from pytest_gbs.formats._show_table import HEAD, RIGHT, rows
 
-    return table(HEAD, ([cell(text) for text in row] for row in rows(report, Places(report, options))), RIGHT) + "\n"
+    each_once = dict.fromkeys(rows(report, Places(report, options)))
+    return table(HEAD, ([cell(text) for text in row] for row in each_once), RIGHT) + "\n"
 
 
 FORMAT = Format("markdown", "tables for a pull request or $GITHUB_STEP_SUMMARY", render, show)

@@ -9,7 +9,7 @@ from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._problems import notes, problems, title
+from pytest_gbs.formats._problems import commands, notes, problems, title
 from pytest_gbs.formats._summary import headline, remarks
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.report import Report, Role
@@ -25,8 +25,20 @@ def render(report: Report, options: Options) -> str:
     if options.verbosity > 0:
         blocks.append("\n".join(_listing(report, places, paint)))
     if options.verbosity >= 0:
-        blocks.append("\n".join([headline(report, paint), *(f"  {line}" for line in remarks(report, places))]))
+        below = (line for remark in remarks(report, places) for line in _on_terminal(remark, options.columns))
+        blocks.append("\n".join([*_headline(report, paint, options.columns), *below]))
     return "\n\n".join(filter(None, blocks)) + "\n" if any(blocks) else ""
+
+
+def _headline(report: Report, paint: Paint, columns: int) -> list[str]:
+    """The headline, without colours in several lines if the terminal is narrow."""
+    if columns:
+        from pytest_gbs.formats._width import wrapped
+
+        lines = list(wrapped(headline(report), columns, "  "))
+        if lines[1:]:
+            return lines
+    return [headline(report, paint)]
 
 
 def render_finding(finding: Finding, report: Report, options: Options | None = None) -> str:
@@ -45,31 +57,35 @@ def show(report: Report, options: Options) -> str:
 def _block(finding: Finding, places: Places, paint: Paint) -> str:
     """The lines of one finding."""
     from pytest_gbs.formats._excerpt import excerpt
+    from pytest_gbs.formats._width import wrapped
     from pytest_gbs.model.documentation import page_of
 
     severity = paint(finding.severity, finding.severity)
     name = paint.link(paint(title(finding, places.report), STRONG), page_of(finding.code))
     lines = [f"{paint(places.where(finding.at), STRONG)}  {severity} {name}"]
-    lines.extend(f"  {line}" for line in _wrapped(escape(finding.message), places.options.columns))
-    for part in (list(excerpt(finding, places, paint)), [f"  {note}" for note in notes(finding, places)]):
+    columns = places.options.columns
+    lines.extend(f"  {line}" for line in wrapped(escape(finding.message), _room(columns)))
+    whole = set(commands(finding, places))  # what is copied is not broken
+    said = [line for note in notes(finding, places) for line in _on_terminal(note, 0 if note in whole else columns)]
+    for part in (list(excerpt(finding, places, paint)), said):
         if part:
             lines.extend(("", *part))
     return "\n".join(lines)
 
 
-def _wrapped(text: str, columns: int) -> Iterator[str]:
-    """Yield `text` in lines of at most about a hundred columns, or as many as the terminal has, broken between words."""
-    from pytest_gbs.formats._width import width
+def _room(columns: int) -> int:
+    """What a line may take behind its indentation: about a hundred columns, or as many as the terminal has."""
+    return min(_ROOM, max(_LEAST, columns - 2)) if columns else _ROOM
 
-    room = min(_ROOM, max(_LEAST, columns - 2)) if columns else _ROOM
-    line = ""
-    for word in text.split(" "):
-        if line and width(line) + 1 + width(word) > room:
-            yield line
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    yield line
+
+def _on_terminal(line: str, columns: int) -> Iterator[str]:
+    """Yield an indented line, in several if the terminal is narrow."""
+    if not columns:
+        yield f"  {line}"
+        return
+    from pytest_gbs.formats._width import wrapped
+
+    yield from (f"  {part}" for part in wrapped(line, max(_LEAST, columns - 2), "  "))
 
 
 def _listing(report: Report, places: Places, paint: Paint) -> Iterator[str]:

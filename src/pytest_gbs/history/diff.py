@@ -154,7 +154,8 @@ def _change(before: _Side | None, after: _Side | None) -> Change | None:
     settings = tuple(_settings(before.run, after.run))
     notes = (*_notes(before, after, settings), *_claims(before, after)) if status == Status.CHANGED else ()
     notes = tuple(_claims(before, after)) if status == Status.UNKNOWN else notes
-    return Change(path, launch, status or Status.RENAMED, _batch(before), _batch(after), operands, settings, renamed, notes)
+    factor = _factor(before, after)
+    return Change(path, launch, status or Status.RENAMED, _batch(before), _batch(after), operands, settings, renamed, notes, factor)
 
 
 def _status(before: _Side, after: _Side) -> str:

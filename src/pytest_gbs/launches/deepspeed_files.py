@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 # accelerate 1.15.0 commands/launch.py:410-415; its file holds the flag of the same name.
 _LAUNCHED: Final[KeyPath] = ("deepspeed_config", "deepspeed_config_file")
-_SUFFIX: Final = ".json"  # accelerate 1.15.0 utils/deepspeed.py reads it with json.load
+_SUFFIXES: Final = (".json",)  # accelerate 1.15.0 utils/deepspeed.py reads it with json.load
+_INCLUDED: Final = (".json", ".toml", ".yaml", ".yml")
 
 
 class Companions:
@@ -46,17 +47,17 @@ class Companions:
         return run._replace(companions=tuple(found)) if found else run
 
     def sizes(self, document: Document, framework: Framework) -> dict[str, Size]:
-        """The sizes that the framework takes from the DeepSpeed configuration that `document` names, rather than holds."""
+        """The sizes that the framework takes from a file that `document` names, rather than holds: DeepSpeed's, or one of its own."""
         found: dict[str, Size] = {}
-        for key in framework.companions:
+        for key in (*framework.companions, *framework.includes):
             rows = tuple(row._replace(key=row.key[len(key) :]) for row in framework.rows if row.key[: len(key)] == key and row.key != key)
             if rows and not isinstance(document.get(*key), Mapping):
-                for each in self.named(document, key):
+                for each in self.named(document, key, _INCLUDED if key in framework.includes else _SUFFIXES):
                     found.update(read_sizes(each.document, framework._replace(rows=rows)))
         return found
 
-    def named(self, document: Document, key: KeyPath) -> Iterator[Companion]:
-        """Yield the DeepSpeed configuration that `document` holds or names at `key`; nothing if the tree has no such file.
+    def named(self, document: Document, key: KeyPath, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Companion]:
+        """Yield the configuration that `document` holds or names at `key`; nothing if the tree has no such file.
 
         A path is looked up from the root of the tree, where people launch, then from the folder of the file that names it and
         those above. It never leads out of the tree.
@@ -67,7 +68,7 @@ class Companions:
         named = document.locate(key) or Location(document.source.path, node.start, node.stop, key)
         if isinstance(node, Mapping):
             yield Companion(_within(document, key, node), named)
-        elif isinstance(node, Scalar) and node.text.endswith(_SUFFIX):
+        elif isinstance(node, Scalar) and node.text.endswith(suffixes):
             folder = document.source.path.rpartition("/")[0]
             for place in dict.fromkeys(filter(None, map(partial(_below, name=node.text), ("", *upwards(folder))))):
                 found = self._read(place)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import NOT_TEXT
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
 from pytest_gbs.files.words import MATTERING
+from pytest_gbs.launches.images import Mount, mounted, of_command, of_image
 from pytest_gbs.launches.jobs import read_job_file
 from pytest_gbs.launches.mentions import like
 from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
 from pytest_gbs.launches.reach import Reach
-from pytest_gbs.model.command import Command, Folder, Invocation, Script, Stop, Word, Written, name_of
+from pytest_gbs.launches.settings_files import invocation, misnamed, place, runner_of
+from pytest_gbs.model.command import Command, Folder, Invocation, Machines, OtherFiles, Script, Stop, Word, Written, name_of
 from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 _RECIPES: Final = (".yaml", ".yml", ".toml")
 # Parts of options that name a recipe: --config, --config_file, --train-config, --recipe, --yaml, -c.
 _NAMES_RECIPES: Final = ("conf", "recipe", "yaml", "yml", "toml", "-c", "file")
-_TESTS: Final = frozenset(("tests", "test", "ci"))
+_TESTS: Final = frozenset(("tests", "test", "ci", ".github"))
 _COSTLY: Final = 20  # what a started script counts for that was not read to its end
 
 
@@ -57,6 +59,16 @@ class FoundLaunch(NamedTuple):
     missing: bool
     candidates: tuple[str, ...] = ()
     environment: tuple[tuple[str, str | None, bool], ...] = ()
+
+
+class ReadScript(NamedTuple):
+    """What reading one script came to, and how many characters of others it took in."""
+
+    found: tuple[FoundLaunch, ...]
+    script: Script | None
+    unread: Unread | None
+    mistakes: tuple[Mistake, ...]
+    taken_in: int
 
 
 class Scripts:
@@ -110,8 +122,28 @@ class Scripts:
                 self._found[path] = ()
                 self._refused(source)
             else:
-                self._found[path] = self._read(source) if _is_worth_reading(source.text) else ()
+                worth = _is_worth_reading(source.text) or path in self._jobs or runner_of(path, self._paths_known.__contains__)
+                self._found[path] = self._read(source) if worth else ()
         return self._found[path]
+
+    def told(self, path: str) -> ReadScript:
+        """What reading the script at `path` comes to, for another process."""
+        before, found = self._taken_in, self.launches(path)
+        mistakes = tuple(self.mistakes.get(path, ()))
+        return ReadScript(found, self.scripts.get(path), self.unread.get(path), mistakes, self._taken_in - before)
+
+    def keep(self, told: Mapping[str, ReadScript]) -> None:
+        """Know what processes told of scripts, and nothing else; nothing at all where they took in more than one may."""
+        self._found, self.scripts, self.unread, self.mistakes = {}, {}, {}, defaultdict(list)
+        self._taken_in = sum(each.taken_in for each in told.values())
+        if self._taken_in > MOST_TAKEN_IN:  # the order in which scripts share what there is matters
+            self._taken_in, told = 0, {}
+        for path in self.paths if told else ():
+            if path in told:
+                self._found[path], script, unread, mistakes, _ = told[path]
+                self.scripts.update({path: script} if script is not None else {})
+                self.unread.update({path: unread} if unread is not None else {})
+                self.mistakes[path] += mistakes
 
     def _refused(self, problem: Unreadable) -> None:
         """Note a script that can't be read, unless its bytes show that it launches nothing, or there is nothing to read."""
@@ -131,7 +163,7 @@ class Scripts:
         text = _commented(source.text)
         if text is None:
             return
-        script = read_commands(Source(source.path, text), self._source)
+        script = read_commands(Source(source.path, text), OtherFiles(self._source, self._has))
         for command in script.commands:
             for found in self._command(command, script, command.at, ()):
                 own = tuple((path, word) for path, word in found.recipes if path == source.path)
@@ -139,31 +171,45 @@ class Scripts:
                     yield found._replace(launch=found.launch._replace(kind=Kind.DOCUMENT), recipes=own)
 
     def _read(self, source: Source) -> tuple[FoundLaunch, ...]:
-        script = read_job_file(source, self._sourced) if source.path in self._jobs else read_commands(source, self._sourced)
+        script = read_job_file(source, self._others) if source.path in self._jobs else read_commands(source, self._others)
         if script is None:
             return ()
+        commands, script = script.commands, script._replace(commands=())  # nobody looks at them again
         self.scripts[source.path] = script
         self._started, self._stops = MOST_STARTED, []
-        found = tuple(islice(self._commands(script), MOST_LAUNCHES + 1))
+        launches = chain(self._launching(commands, script, source.text), self._of_settings(source, script))
+        found = tuple(islice(launches, MOST_LAUNCHES + 1))
         if len(found) > MOST_LAUNCHES:
-            self._stops.append(Stop(f"more than {MOST_LAUNCHES} launches", found[-1].launch.at, repeats=True))
+            self._stops.append(Stop(f"more than {MOST_LAUNCHES} launches", found[-1].launch.at, behind_many=True))
         self._note(source, script)
         return found[:MOST_LAUNCHES]
 
-    def _commands(self, script: Script) -> Iterator[FoundLaunch]:
-        for number, command in enumerate(script.commands):
+    def _launching(self, commands: tuple[Command, ...], script: Script, text: str) -> Iterator[FoundLaunch]:
+        for number, command in enumerate(commands):
             found = tuple(self._command(command, script, command.at, (script.path,)))
             if found and _kind(script.path) == Kind.SCRIPT:
-                lost = lost_flags(self._text(script.path), command, islice(script.commands, number + 1, None))
+                lost = lost_flags(text, command, islice(commands, number + 1, None))
                 self.mistakes[script.path] += [*self._missing.of(command, script), *((lost,) if lost is not None else ())]
             yield from found
+
+    def _of_settings(self, source: Source, script: Script) -> Iterator[FoundLaunch]:
+        """Yield the launches of the script beside `source` whose variables it sets, and note where its name says otherwise."""
+        path = runner_of(source.path, self._paths_known.__contains__)
+        runner = self._source(path) if path is not None else None
+        started = invocation(source, runner, OtherFiles(self._source, self._has)) if runner is not None else None
+        if runner is None or started is None:
+            return
+        self.mistakes[source.path] += misnamed(source, started.environment)
+        yield from self._within(runner, started, place(source, started), (script.path,))
 
     def _note(self, source: Source, script: Script) -> None:
         """Note the first part of a script that was not read, if it may launch training."""
         stops = [*((script.stopped,) if script.stopped else ()), *self._stops, *self._unsourced(script)]
         if stops and self.reach.may_launch(source.path):
-            reason, at, repeats = stops[0]
-            self.unread[source.path] = Unread(source.path, reason, at, repeats=repeats)
+            reason, at, met_before, behind_many = stops[0]
+            # Where nothing behind it launches anything, what was not read are further turns of what was.
+            turns = stops[0] is script.stopped and script.unread is not None and not self.reach.launches(script.unread)
+            self.unread[source.path] = Unread(source.path, reason, at, met_before=met_before, behind_many=behind_many or turns)
 
     def _unsourced(self, script: Script) -> Iterator[Stop]:
         """Yield the files that a script sources and that can't be read; those that are scripts by name say so themselves."""
@@ -189,6 +235,13 @@ class Scripts:
         found = self.tree.read(path)
         return found if isinstance(found, Source) else None
 
+    @property
+    def _others(self) -> OtherFiles:
+        return OtherFiles(self._sourced, self._has)
+
+    def _has(self, path: str) -> bool:
+        return path in self._paths_known or self._source(path) is not None
+
     def _sourced(self, path: str) -> Source | None:
         """A file that a script sources, None if it can't be read.
 
@@ -204,10 +257,10 @@ class Scripts:
 
         Raises: Exhausted: nothing is left.
         """
-        repeats = self._taken_in > MOST_TAKEN_IN
+        met_before = self._taken_in > MOST_TAKEN_IN
         self._taken_in += max(len(source.text), LEAST_TAKEN_IN)
         if self._taken_in > MOST_TAKEN_IN:
-            raise Exhausted(f"more than {MOST_TAKEN_IN:,} characters of scripts that others source or start", repeats=repeats)
+            raise Exhausted(f"more than {MOST_TAKEN_IN:,} characters of scripts that others source or start", met_before=met_before)
 
     def _command(self, command: Command, script: Script, at: Location, within: tuple[str, ...]) -> Iterator[FoundLaunch]:
         """Yield what a command launches, itself or by a script; `within` are scripts that start one another, none: follow no script."""
@@ -230,19 +283,26 @@ class Scripts:
             )
             self._stops.append(Stop(often, at))
             return
+        job = () if name_of(command.words[0]) == "sbatch" else script.directives
+        yield from self._within(source, inner[1]._replace(directives=(*job, *inner[1].directives)), at, within, command.machines)
+
+    def _within(
+        self, source: Source, how: Invocation, at: Location, within: tuple[str, ...], machines: Machines | None = None
+    ) -> Iterator[FoundLaunch]:
+        """Yield what the script `source` launches when it is started so, at `at`."""
         self._started -= 1
         try:
             self._take_in(source)
         except Exhausted as exhausted:
             self._stops.append(exhausted.stop(at))
             return
-        job = () if name_of(command.words[0]) == "sbatch" else script.directives
-        other = read_commands(source, self._sourced, inner[1]._replace(directives=(*job, *inner[1].directives)))
+        other = read_commands(source, self._others, how)
         if other.stopped is not None:
             self._started -= _COSTLY
             self._stops.append(Stop(f"{source.path}, which it starts, has {other.stopped.reason}", at))
+        bare = other._replace(commands=())
         for each in other.commands:
-            yield from self._command(each._replace(machines=command.machines), other, at, (*within, source.path))
+            yield from self._command(each._replace(machines=machines), bare, at, (*within, source.path))
 
     def _around(self, script: Script) -> Surroundings:
         def launcher_file(word: Word, command: Command) -> LauncherFile | None:
@@ -285,28 +345,26 @@ class Scripts:
     def _further_down(self, name: str, script: Script) -> str | None:
         """The only file of that name below the folder of a document, whose words say to go there first; None if there are several."""
         folder = script.path.rpartition("/")[0]
-        here = f"{folder}/" if folder else ""
-        found = [each for each in self._of_name(name.rpartition("/")[2]) if each.endswith(f"/{name}") and each.startswith(here)]
-        return found[0] if len(found) == 1 else None
+        return self._only_one(name, f"{folder}/" if folder else "")
 
     def _module(self, name: str, command: Command, script: Script) -> str | None:
         """The file of a module that runs: from where the command runs, or the only one of its name, as an installed package has it."""
         for path in (f"{name}.py", f"{name}/__main__.py"):
-            found = self._existing(Folder(path), command, script)
+            found = self._existing(Folder(path), command, script) or (self._only_one(path) if "/" in name else None)
             if found is not None:
                 return found
-            others = [each for each in self._of_name(path.rpartition("/")[2]) if each.endswith(f"/{path}")] if "/" in name else []
-            if len(others) == 1:
-                return others[0]
         return None
 
-    def _of_name(self, name: str) -> list[str]:
-        """The files of the tree that are called `name`."""
+    def _only_one(self, ending: str, start: str = "") -> str | None:
+        """The one file of the tree whose path ends with `/ending` and starts with `start`; None if there is none, or several."""
         if self._by_name is None:
             self._by_name = defaultdict(list)
             for path in self._all:
                 self._by_name[path.rpartition("/")[2]].append(path)
-        return self._by_name.get(name, [])
+        found = [
+            path for path in self._by_name.get(ending.rpartition("/")[2], ()) if path.endswith(f"/{ending}") and path.startswith(start)
+        ]
+        return found[0] if len(found) == 1 else None
 
     def _candidates(self, word: Word) -> Iterator[str]:
         """Yield the files that a path with variables in it may name."""
@@ -356,28 +414,55 @@ class Scripts:
 
     def find(self, word: Word, command: Command, script: Script) -> str | None:
         """The path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""
-        folder = _mounted(word.path, command)
-        if folder != word.path:
+        folder = mounted(word.path, self._mounts(word.path, command, script))
+        if folder is not None:
             command = command._replace(folder=Folder())  # mounted from where the job is submitted
+        folder = folder or word.path
         if folder.path is None or folder.path.startswith(("/", "~")):
             return None
         return self._existing(folder, command, script) or self._built_in(folder, command, script)
+
+    def _mounts(self, folder: Folder, command: Command, script: Script) -> Iterator[Mount]:
+        """Yield what a command has of the tree elsewhere: mounted by what runs it, or copied by the nearest Dockerfile of its script."""
+        yield from of_command(command)
+        if not (folder.path or "").startswith("/"):
+            return
+        folders = (*upwards(script.path.rpartition("/")[0]), "")
+        nearest = next((path for folder in folders if (path := below(folder, "Dockerfile")) in self._paths_known), None)
+        source = self._source(nearest) if nearest else None
+        if source is not None:
+            yield from of_image(source)
 
     def _built_in(self, folder: Folder, command: Command, script: Script) -> str | None:
         """The one configuration file that a name without suffix means, as programs know their own (`llama3/8B_full`)."""
         name = folder.path or ""
         if "." in name.rpartition("/")[2] or not name or name.startswith("-") or "/" not in name:
             return None
-        ending = f"/{name}.yaml"
-        found = [path for path in self._of_name(ending.rpartition("/")[2]) if path.endswith(ending)]
-        return found[0] if len(found) == 1 else self._existing(Folder(f"{name}.yaml"), command, script)
+        return self._only_one(f"{name}.yaml") or self._existing(Folder(f"{name}.yaml"), command, script)
 
-    @property
+    @cached_property
     def _missing(self) -> MissingFiles:
-        return MissingFiles(self.tree, self._paths_known, lambda path, command, script: _candidates(Folder(path), command, script))
+        return MissingFiles(self.tree, self._paths_known, lambda path, command, script: self._places(Folder(path), command, script))
 
     def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
-        return next((path for path in _candidates(folder, command, script) if path in self._paths_known), None)
+        return next((path for path in self._places(folder, command, script) if path in self._paths_known), None)
+
+    def _places(self, folder: Folder, command: Command, script: Script) -> Iterator[str]:
+        """Yield the paths that a relative path may mean, the likeliest first."""
+        path = folder.path or ""
+        if folder.rooted:
+            yield path
+            return
+        started_in = mounted(command.folder, self._mounts(command.folder, command, script)) or command.folder
+        if started_in.path is None or started_in.path.startswith("/"):
+            return
+        base = script.path.rpartition("/")[0]
+        bases = [""] if started_in.rooted else ["", *upwards(base)]
+        for each in bases:
+            inside = below(each, started_in.path)
+            found = below(inside, path) if inside is not None else None
+            if found is not None:
+                yield found
 
     @property
     def _paths_known(self) -> frozenset[str]:
@@ -482,32 +567,6 @@ def _grep() -> re.Pattern[str]:
     return re.compile(rf"grep[ \t]++(?:-\w++[ \t]++){{0,9}}+['\"]?((?:{keys}):?)[ \t]{{0,9}}['\"]?[ \t]++\"?\$\{{?(\w+)\}}?\"?")
 
 
-def _mounted(folder: Folder, command: Command) -> Folder:
-    """`folder` as a path below the file of the job that has it elsewhere on its machines."""
-    for target, source in command.machines.mounts if command.machines is not None else ():
-        if folder.path is not None and f"{folder.path}/".startswith(f"{target}/"):
-            return Folder(below(source, folder.path[len(target) :]))
-    return folder
-
-
-def _candidates(folder: Folder, command: Command, script: Script) -> Iterator[str]:
-    """Yield the paths that a relative path may mean, the likeliest first."""
-    path = folder.path or ""
-    if folder.rooted:
-        yield path
-        return
-    started_in = _mounted(command.folder, command)
-    if started_in.path is None:
-        return
-    base = script.path.rpartition("/")[0]
-    bases = [""] if started_in.rooted else ["", *upwards(base)]
-    for each in bases:
-        inside = below(each, started_in.path)
-        found = below(inside, path) if inside is not None else None
-        if found is not None:
-            yield found
-
-
 def _written(word: Word, script: Script) -> Written | None:
     """What the script itself writes at the path of `word`, which need not be known whole as long as both say the same."""
     wanted = [(part.text, part.name) for part in word.parts if part.text != ""]
@@ -530,4 +589,4 @@ def _kind(path: str) -> str:
     return Kind.DOCUMENT if path.lower().endswith(DOCUMENTS) else Kind.SCRIPT
 
 
-__all__ = ["FoundLaunch", "Scripts"]
+__all__ = ["FoundLaunch", "ReadScript", "Scripts"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property
 from typing import Final
 
 from pytest_gbs.arithmetic.near_miss import nearest
@@ -12,6 +13,7 @@ from pytest_gbs.files.regular import NOT_THERE
 from pytest_gbs.model.command import Command, Script, Word
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS
 from pytest_gbs.model.launch import LostFlags, MissingFile
+from pytest_gbs.model.limits import MOST_NAMES_COMPARED
 from pytest_gbs.model.location import Source, Unreadable, below, upwards
 from pytest_gbs.model.tree import Tree
 
@@ -26,8 +28,9 @@ _STANDS_FOR: Final = re.compile(r"(?i)(?:^|[/_.-])(?:path|to|your|my|example|som
 _MAKES: Final = re.compile(
     r">|\b(?:cp|mv|ln|tee|sed|cat|curl|wget|tar|unzip|envsubst|git|rsync|scp|touch|mktemp|download|generate|create|write|jq|yq|-o|--out\w*)\b"
 )
-# A line that writes to a file whose name comes from a variable.
-_MAKES_A_VARIABLE: Final = re.compile(r"(?:>|\b(?:tee|cp|mv|ln|touch|-o|--out\w*)\b.*)\s*[\"']?\$")
+# What writes to a file whose name comes from a variable: a redirection to it, or one of these words before it on its line.
+_TO_A_VARIABLE: Final = re.compile(r">\s*[\"']?\$")
+_WRITES: Final = re.compile(r"\b(?:tee|cp|mv|ln|touch|-o|--out\w*)\b")
 # Parts of the names of programs that train; any other plain Python program may read a file that a run made.
 _TRAINS: Final = re.compile(r"(?i)train|tun(?:e|ing)|sft|dpo|grpo|ppo|kto|orpo|rlhf|rlvr|launch")
 _WORDS_APART: Final = 2  # that a name and the one that was meant may differ by
@@ -40,7 +43,9 @@ class MissingFiles:
         self._tree = tree
         self._paths = paths
         self._candidates = candidates
-        self._folders: dict[str, list[str]] | None = None
+        self._looked_up: dict[str, tuple[str, bool]] = {}
+        self._left = MOST_NAMES_COMPARED
+        self._writing: tuple[str, str, bool] | None = None  # of the script at hand: its path, its lines that may make files, and so on
 
     def of(self, command: Command, script: Script) -> Iterator[MissingFile]:
         """Yield the files that `command` names and that are not there, where it is known from which folder it starts."""
@@ -51,14 +56,24 @@ class MissingFiles:
         for text, word in named if bases else ():
             base = bases[0]
             path = below(base, text)
-            if path is None or any(self._is_there(each) for each in self._candidates(text, command, script)):
+            if path is None or any(each in self._paths or self._is_there(each) for each in self._candidates(text, command, script)):
                 continue
             if not _STANDS_FOR.search(text) and not self._may_be_made(text, word, script) and not self._is_ignored(path):
-                siblings = self._names_in(path.rpartition("/")[0])
-                meant = _meant(path.rpartition("/")[2], siblings) if siblings else self._elsewhere(path)
-                kept_here = any(name.endswith(text[text.rindex(".") :]) for name in siblings)  # files of its kind are in its folder
+                meant, kept_here = self._look_up(path)
                 if meant or (kept_here and "/" in text):
                     yield MissingFile(text, word.at, meant)
+
+    def _look_up(self, path: str) -> tuple[str, bool]:
+        """The name that was probably meant by `path`, "" if none is known, and whether files of its kind are in its folder."""
+        if path not in self._looked_up:
+            folder, _, name = path.rpartition("/")
+            suffix = name[name.rindex(".") :]
+            siblings = self._folders.get(folder, ())
+            compared = siblings or self._by_suffix.get(suffix, ())
+            self._left -= len(compared)
+            meant = "" if self._left < 0 else _meant(name, siblings) if siblings else nearest(path, compared) or ""
+            self._looked_up[path] = meant, self._left >= 0 and any(each.endswith(suffix) for each in siblings)
+        return self._looked_up[path]
 
     def _bases(self, text: str, command: Command, script: Script) -> Iterator[str]:
         """Yield the folder from which `command` finds the file at `text`."""
@@ -71,28 +86,29 @@ class MissingFiles:
         found = self._tree.read(path)
         return not (isinstance(found, Unreadable) and found.reason in NOT_THERE)
 
-    def _names_in(self, folder: str) -> list[str]:
-        """The names of the files right in `folder`."""
-        if self._folders is None:
-            self._folders = {}
-            for path in self._paths:
-                above, _, name = path.rpartition("/")
-                self._folders.setdefault(above, []).append(name)
-        return self._folders.get(folder, [])
+    @cached_property
+    def _folders(self) -> dict[str, tuple[str, ...]]:
+        """The names of the files right in each folder."""
+        return _grouped((folder, name) for folder, _, name in (path.rpartition("/") for path in self._paths))
 
-    def _elsewhere(self, path: str) -> str:
-        """The one file of another folder whose path is a few letters apart from `path`, "" if there is none."""
-        suffix = path[path.rindex(".") :]
-        return nearest(path, tuple(each for each in self._paths if each.endswith(suffix))) or ""
+    @cached_property
+    def _by_suffix(self) -> dict[str, tuple[str, ...]]:
+        """The paths of the files with each suffix."""
+        return _grouped((path[path.rfind(".") :], path) for path in self._paths)
 
     def _may_be_made(self, text: str, word: Word, script: Script) -> bool:
         """Whether a line of the script may make the file: it names it, or any variable if one gives it, where it writes."""
+        if self._writing is None or self._writing[0] != script.path:
+            self._writing = script.path, *self._written(script)
+        _, lines, to_a_variable = self._writing
+        return ("$" in word.raw and to_a_variable) or text.rpartition("/")[2] in lines
+
+    def _written(self, script: Script) -> tuple[str, bool]:
+        """The lines of a script that may make a file, and whether one of them writes to a file whose name comes from a variable."""
         source = self._tree.read(script.path)
-        name = text.rpartition("/")[2]
-        lines = source.text.splitlines() if isinstance(source, Source) else ()
-        if "$" in word.raw and any(_MAKES_A_VARIABLE.search(line) for line in lines):
-            return True
-        return any(name in line and _MAKES.search(line) is not None for line in lines)
+        lines = source.text.splitlines() if isinstance(source, Source) else []
+        to_a_variable = any(_TO_A_VARIABLE.search(line) or _WRITES.search(line, 0, max(0, line.rfind("$"))) for line in lines)
+        return "\n".join(line for line in lines if _MAKES.search(line)), to_a_variable
 
     def _is_ignored(self, path: str) -> bool:
         """Whether a `.gitignore` leaves `path` out, so that it need not be in the repository."""
@@ -125,9 +141,16 @@ def _is_another_program(command: Command, named: list[tuple[str, Word]]) -> bool
     return command.words[0].starts_with.rpartition("/")[2].startswith("python") and _TRAINS.search(program) is None
 
 
-def _meant(name: str, names: list[str]) -> str:
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return {key: tuple(values) for key, values in found.items()}
+
+
+def _meant(name: str, names: tuple[str, ...]) -> str:
     """The one name that `name` was probably meant to be: a few letters apart, or a word or two; "" where none is."""
-    alike = nearest(name, tuple(names))
+    alike = nearest(name, names)
     if alike is not None:
         return alike
     stem, _, suffix = name.rpartition(".")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import islice
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_IMPORTED_PATHS, MOST_THIN_STATEMENTS
-from pytest_gbs.model.location import Source, Unreadable, upwards
+from pytest_gbs.model.location import KeyPath, Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python import read_class, read_parsed, read_tree
+from pytest_gbs.readers.python.modules import import_folders, module_paths
 
 # Modules whose parsers of arguments have nothing to do with a framework, and parsers of frameworks.
 _PARSERS: Final = frozenset(
@@ -80,6 +80,22 @@ def _fields(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
             )
 
 
+def assigned_keys(source: Source) -> frozenset[KeyPath]:
+    """The keys of a configuration, whatever the program calls it, that a Python file assigns: `config.data.batch = n`, without `config`."""
+    tree = read_tree(source)
+    targets = (target for node in ast.walk(tree or ast.Module([], [])) if isinstance(node, ast.Assign) for target in node.targets)
+    return frozenset(path[1:] for target in targets if len(path := _attributes(target)) > 1)
+
+
+def _attributes(node: ast.expr) -> KeyPath:
+    """The names of `config.data.batch`, none if it is anything else."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return (node.id, *reversed(names)) if isinstance(node, ast.Name) else ()
+
+
 def read_arguments(source: Source, read: Callable[[str], Source | Unreadable]) -> PythonFile | None:
     """The classes into which a program parses its command line, with those that they are made from in other files of its tree.
 
@@ -99,7 +115,7 @@ def read_arguments(source: Source, read: Callable[[str], Source | Unreadable]) -
             names.add(name)
             if module.partition(".")[0] in _WITH_TRAINERS:
                 continue
-            files = (read(path) for path in _module_paths(module, file.path))
+            files = (read(path) for path in module_paths(module, file.path.rpartition("/")[0]))
             inner = next((each for each in files if isinstance(each, Source)), None)
             pending += [(inner, last)] if inner is not None else []
         else:
@@ -109,28 +125,13 @@ def read_arguments(source: Source, read: Callable[[str], Source | Unreadable]) -
     return PythonFile(frozenset(names), fields, False, False) if names else None
 
 
-def _module_paths(module: str, path: str) -> Iterator[str]:
-    """Yield the paths at which the module that the file at `path` imports may be in its tree."""
-    inner = module.lstrip(".").replace(".", "/")
-    for base in _folders(module, path):
-        for each in (f"{inner}.py", f"{inner}/__init__.py") if inner else ("__init__.py",):
-            yield f"{base}/{each}".lstrip("/")
-
-
-def _folders(name: str, path: str) -> list[str]:
-    """The folders in which what the file at `path` imports as `name` may be: above it, or the one that its dots say."""
-    folder = path.rpartition("/")[0]
-    level = len(name) - len(name.lstrip("."))
-    above = [folder, *islice(upwards(folder), 1, None), ""]
-    return above[level - 1 : level] if level else above
-
-
 def imported_paths(file: PythonFile, path: str) -> tuple[str, ...]:
     """The paths at which the modules that `file`, at `path`, imports may be in its tree: beside it, and below folders above it."""
+    folder = path.rpartition("/")[0]
     found: list[str] = []
     for name in sorted(file.imports):
         inner = name.lstrip(".").replace(".", "/")
-        for base in _folders(name, path):
+        for base in import_folders(name, folder):
             for each in (inner, inner.rpartition("/")[0]):
                 found += [f"{base}/{each}.py".lstrip("/")] if each else []
     return tuple(dict.fromkeys(found))[:MOST_IMPORTED_PATHS]

@@ -52,6 +52,11 @@ class Reach:
         outright = dict.fromkeys(each for text in texts for each in text.outright)
         return any(text.batch for text in texts) or any(has_batch_key(self._text(each) or "") for each in outright)
 
+    def launches(self, text: str) -> bool:
+        """Whether a part of a script names a program that may train, or another script."""
+        mentioned = self._read(text)
+        return bool(mentioned.programs or mentioned.scripts)
+
     def may_name(self, path: str, recipe: str) -> bool:
         """Whether the script at `path`, or one that it names, may name `recipe`.
 

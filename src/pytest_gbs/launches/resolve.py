@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.composition import (
+    DETECTRON2,
     MMENGINE,
     NEMO_RL,
     NEMO_RL_RESOLVERS,
@@ -22,7 +23,8 @@ from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProble
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
-from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_arguments, read_imports
+from pytest_gbs.launches.python_file import PythonFile, assigned_keys, imported_paths, read_arguments, read_imports
+from pytest_gbs.launches.visible_gpus import with_fed_gpus
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
@@ -35,6 +37,7 @@ from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, 
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
 from pytest_gbs.readers.python import read_started
+from pytest_gbs.readers.scalar import COMPUTED, is_set
 
 _COMMON_UNITS: Final = ("samples", "pairs")
 _OPERATORS: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv}
@@ -205,7 +208,7 @@ def _looked_at(framework: Framework) -> frozenset[KeyPath]:
         *(condition for constraint in framework.constraints for condition in constraint.when),
         *(condition for requirement in framework.requirements for condition in requirement.when),
         *(condition for exclusion in framework.exclusions for condition in exclusion.when),
-        *(switch.condition for switch in framework.switches),
+        *(condition for switch in framework.switches for condition in (switch.condition, *switch.when)),
         *(each for each in (framework.packing, framework.reserves, framework.shares) if each is not None),
     ]
     rows = (row.key for row in framework.rows)
@@ -214,8 +217,9 @@ def _looked_at(framework: Framework) -> frozenset[KeyPath]:
 
 def _composed(document: Document, tree: DocumentCache, framework: Framework | None) -> Composed | None:
     path = document.source.path
-    if ("_base_",) in document.keyed:
-        return inherit(tree, path, MMENGINE)
+    for style in (MMENGINE, DETECTRON2):
+        if (style.key,) in document.keyed:
+            return inherit(tree, path, style)
     defaults = document.get("defaults")
     if defaults is None:
         return None
@@ -230,7 +234,7 @@ def _composed(document: Document, tree: DocumentCache, framework: Framework | No
 
 def _lacks_parents(document: Document, tree: DocumentCache) -> bool:
     """Whether one of the parents is not there that `document` names."""
-    named = document.get("_base_") or document.get("defaults")
+    named = next((node for key in sorted(TAKES_IN) if (node := document.get(*key)) is not None), None)
     if named is None or not _names_files(named):
         return False
     folder = document.source.path.rpartition("/")[0]
@@ -297,6 +301,12 @@ class LaunchResolver:
 
     def resolve(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What `found` trains; None if it trains nothing, or nothing that any table knows."""
+        resolved = self._resolved(found)
+        if resolved is None or found.start.visible is None or resolved.total is not None:
+            return resolved
+        return resolved._replace(found=with_fed_gpus(resolved.found, resolved.document, resolved.framework, self._tree))
+
+    def _resolved(self, found: FoundLaunch) -> ResolvedLaunch | None:
         if _only_scores(found):
             return None
         if found.start.together and not found.template:
@@ -330,8 +340,16 @@ class LaunchResolver:
                 base, framework = parts.document, self._recognise(parts.document, program)
             if framework is not None and not framework.companion:
                 found = self._reading(found, word)
-                return _with_settings((found, path, word), base, framework, parts)
+                return _with_settings((found, path, word), base, self._as_read(found, framework), parts)
         return None
+
+    def _as_read(self, found: FoundLaunch, framework: Framework) -> Framework:
+        """`framework` without the keys that it requires if the program is not known to be one of its own: another may fill them in."""
+        how = framework.recognition
+        if not framework.requirements or not (how.programs or how.uses):
+            return framework
+        own = not any(program.is_of(how.programs, how.uses) for program, _ in self._programs(found))
+        return framework._replace(requirements=()) if own else framework
 
     def _reading(self, found: FoundLaunch, word: Word) -> FoundLaunch:
         """`found`, its launch knowing whether the program reads the recipe at all."""
@@ -377,10 +395,20 @@ class LaunchResolver:
             return None
         if any(problem.kind == ProblemKind.NOT_FOUND or _leaves_out_a_file(problem) for problem in composed.problems):
             framework = of_a_part(framework)
-        sources, places = composed.sources, composed.places
-        return ResolvedLaunch(
-            found, sources[0], composed.document, framework, places=places, sources=sources, assumed=tuple(variables.assumed)
-        )
+        _, document, places, _, sources = self._filled_in(composed, framework, found.program)
+        return ResolvedLaunch(found, sources[0], document, framework, places=places, sources=sources, assumed=tuple(variables.assumed))
+
+    def _filled_in(self, composed: Composed, framework: Framework, program: str) -> Composed:
+        """`composed` with the nulls that the program itself assigns before anything uses them as values that it computes."""
+        document = composed.document
+        stated = {row.key for row in framework.rows if document.get(*row.key) is not None}
+        nulls = {key for key in stated if not is_set(document, key, framework.loader)}
+        source = self._tree.read(program) if nulls else None
+        if not isinstance(source, Source) or not (filled := nulls & assigned_keys(source)):
+            return composed
+        computed = {key: (document.keyed[key][0], Scalar(0, 0, "", False, COMPUTED)) for key in filled}
+        places = {key: at for key, at in composed.places.items() if key not in filled}
+        return composed._replace(document=document._replace(keyed={**document.keyed, **computed}), places=places)
 
     def _registered(self, program: str) -> Resolvers:
         """What a program registers with OmegaConf as functions of two numbers, and what NeMo does for all of its programs."""
@@ -455,7 +483,7 @@ class LaunchResolver:
                 continue
             for program, file in programs:
                 framework = self._recognise(composed.document, program)
-                if framework is None or not _takes(framework, style):
+                if framework is None or not _takes(framework, style) or (file is None and _is_another(framework, programs)):
                     continue
                 by_keys, sized = _is_told_by_keys(framework, composed.document), _gives_sizes(framework, given)
                 if not (sized and (by_keys or _names_trainer(framework)) if file is not None else sized or by_keys):
@@ -487,6 +515,12 @@ class LaunchResolver:
                 read = read_imports(inner) if isinstance(inner, Source) else None
                 file = file.together(read) if read is not None else file
             yield Program("", file.imports, alone=True), file
+
+
+def _is_another(framework: Framework, programs: tuple[tuple[Program, PythonFile | None], ...]) -> bool:
+    """Whether a program that is called like one of `framework` is another: its file is in the tree, and uses nothing of the trainer."""
+    uses = framework.recognition.uses if _names_trainer(framework) else ()
+    return bool(uses) and len(programs) > 1 and not any(program.is_of((), uses) for program, file in programs if file is not None)
 
 
 # Worlds that divide each batch that people write, which a program is asked about if its own is unknown.
@@ -544,7 +578,7 @@ def _bare(framework: Framework) -> Framework | None:
     if framework.unit not in _COMMON_UNITS:
         return None
     bare = framework._replace(constraints=(), exclusions=(), requirements=(), switches=(), texts=())
-    return bare._replace(reserves=None, shares=None, derive=None, settle=None)
+    return bare._replace(reserves=None, shares=None, derive=None, settle=None, feeds_gpus=None)
 
 
 _FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.PROMPTS_PER_STEP)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Final
 
 from pytest_gbs.model.document import CommentBlock
-from pytest_gbs.model.location import Location, below
+from pytest_gbs.model.location import Location, Source, below
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
 
@@ -236,15 +236,24 @@ class Written(NamedTuple):
     folder: Folder = Folder()
 
 
+class OtherFiles(NamedTuple):
+    """What a script sees of other files of the tree, by path: `read` gives one that it sources or searches, `has` whether there is one."""
+
+    read: Callable[[str], Source | None]
+    has: Callable[[str], bool]
+
+
 class Stop(NamedTuple):
     """Where a part of a script was not read, and why: "more than 2,000 commands". It may stand in a file that the script sources.
 
-    `repeats` says that another file met the same limit before, which all share, or that the rest goes on with what was read.
+    `met_before` says that another file met the same limit before, which all share; `behind_many` that the script launches so much
+    before it that the rest is more of the same.
     """
 
     reason: str
     at: Location
-    repeats: bool = False
+    met_before: bool = False
+    behind_many: bool = False
 
 
 class Script(NamedTuple):
@@ -252,7 +261,8 @@ class Script(NamedTuple):
 
     `stopped` is the first part that was not read, so that there may be more commands; None if all was read. `doubtful` are the
     places whose syntax is broken, `unsourced` the paths at which it looks for files to source that could not be had, and where.
-    `unturned` are the variables of loops of more turns than are read one by one, and the places of the loops.
+    `unturned` are the variables of loops of more turns than are read one by one, and the places of the loops. `unread` is the text
+    behind the outermost loop in which reading stopped; None where it is not known.
     """
 
     path: str
@@ -264,6 +274,7 @@ class Script(NamedTuple):
     doubtful: tuple[Location, ...] = ()
     unsourced: tuple[tuple[str, Location], ...] = ()
     unturned: tuple[tuple[str, Location], ...] = ()
+    unread: str | None = None
 
     @property
     def complete(self) -> bool:

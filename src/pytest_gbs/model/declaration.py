@@ -19,6 +19,7 @@ class Force:
     ALLOWS: Final = "allows"  # "allowed values are": a set
     DELTA: Final = "delta"  # "8 -> 16"
     OTHER: Final = "other"  # another recipe or another batch
+    CONFIRMS: Final = "confirms"  # of a document that may mean something else: it counts only where it holds
 
 
 class Interval(NamedTuple):

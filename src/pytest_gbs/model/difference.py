@@ -68,7 +68,7 @@ class Change(NamedTuple):
     """What became of one recipe (`launch` "") or one launch of it.
 
     `path` is the recipe's at the later side (the earlier one, where it is removed), `renamed_from` what it was called before, ""
-    where that is the same. `notes` are sentences for people.
+    where that is the same. `notes` are sentences for people. `factor` is what the batch was multiplied by, None if that is not known.
     """
 
     path: str
@@ -80,6 +80,7 @@ class Change(NamedTuple):
     settings: tuple[Setting, ...] = ()
     renamed_from: str = ""
     notes: tuple[str, ...] = ()
+    factor: float | None = None
 
 
 class Differences(NamedTuple):

@@ -11,7 +11,8 @@ from pytest_gbs.model.record import NamedTuple
 
 CONFIGURATIONS: Final = (".yaml", ".yml", ".json", ".toml")
 """What the name of a configuration file ends with."""
-PROGRAMS: Final = (".py", ".ipynb")
+NOTEBOOK: Final = ".ipynb"
+PROGRAMS: Final = (".py", NOTEBOOK)
 """What the name of a Python program ends with."""
 RECIPES: Final = (*CONFIGURATIONS, *PROGRAMS)
 """What the name of a file that may hold a recipe ends with."""
@@ -31,7 +32,7 @@ DOCUMENTS: Final = (".md", ".mdx", ".qmd", ".rst")
 """What the name of a document ends with, whose code blocks may hold command lines."""
 MAKEFILES: Final = ("Makefile", "makefile", "GNUmakefile")
 """The names that make looks for."""
-TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",)))
+TAKES_IN: Final[frozenset[KeyPath]] = frozenset((("defaults",), ("_base_",), ("_BASE_",)))
 """Keys by which a file takes in others."""
 
 

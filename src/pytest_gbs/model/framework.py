@@ -164,9 +164,9 @@ class Arguments:
 
 
 class Switch(NamedTuple):
-    """A key that makes sizes vary while training runs, when it is on; `label` says how.
+    """A key that makes sizes vary while training runs, when it is on and all of `when` hold; `label` says how.
 
-    `enforcement` is `stops` where the framework refuses to start with it.
+    `enforcement` is `stops` where the framework refuses to start with it, and `doubt` is as for a `Constraint`.
     """
 
     condition: Condition
@@ -174,6 +174,8 @@ class Switch(NamedTuple):
     label: str
     source: str = ""
     enforcement: str = Enforcement.IGNORES
+    when: tuple[Condition, ...] = ()
+    doubt: str = ""
 
 
 class Recognition(NamedTuple):
@@ -245,6 +247,19 @@ class Text(NamedTuple):
     source: str
 
 
+class FeedsGpus(NamedTuple):
+    """When one process feeds a micro batch to each GPU that it sees, as `nn.DataParallel` does, so that each is a data-parallel rank.
+
+    Its program, or a file of the repository that this imports, takes one of `uses` from a module, all conditions of `when` hold, and
+    neither these files nor the recipe's keys have one of the names in `unless`.
+    """
+
+    uses: tuple[str, ...]
+    when: tuple[Condition, ...] = ()
+    unless: frozenset[str] = frozenset()
+    source: str = ""
+
+
 class Framework(NamedTuple):
     """One table: pure data, but for at most one named `derive` hook, which a test counts.
 
@@ -262,12 +277,14 @@ class Framework(NamedTuple):
     other means than a product ("one micro batch per step unless a global batch is given"); the equations are solved again with them.
 
     `arguments` says how a command line changes what a file says (one of `Arguments`). `companions` are keys whose text names a
-    DeepSpeed configuration that the framework reads beside the recipe. A `companion` is such a file itself: it has sizes and no
-    verdict. `flags` is true where its programs take flags if they are given no file, whatever `arguments` says.
+    DeepSpeed configuration that the framework reads beside the recipe, `includes` those whose text names a file of the framework's own,
+    whose keys count as below that key. A `companion` is a DeepSpeed file itself: it has sizes and no verdict. `flags` is true where
+    its programs take flags if they are given no file, whatever `arguments` says.
 
     `package` is the name under which the framework is installed, whose versions `since` and `until` of its rows and equations
     speak of. `copies` are the files of which a copy of it in a repository has one, which says its version. `removals` are keys that a
-    newer version has no more, and `eras` what the framework was before versions that changed it, oldest first (made by
+    newer version has no more, `feeds_gpus` says when one process trains on several GPUs, and `eras` what the framework was before
+    versions that changed it, oldest first (made by
     `frameworks.versions.in_eras`).
     """
 
@@ -295,6 +312,7 @@ class Framework(NamedTuple):
     shares: Condition | None = None
     arguments: str = Arguments.FLAGS
     companions: tuple[KeyPath, ...] = ()
+    includes: tuple[KeyPath, ...] = ()
     settle: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
     companion: bool = False
     flags: bool = False
@@ -302,6 +320,7 @@ class Framework(NamedTuple):
     removals: tuple[Removal, ...] = ()
     eras: tuple[Era, ...] = ()
     copies: tuple[str, ...] = ()
+    feeds_gpus: FeedsGpus | None = None
 
     def __hash__(self) -> int:
         # Much is remembered of a table, and a hash of all its rows would cost more than most of that.

@@ -33,7 +33,8 @@ class Unread(NamedTuple):
 
     `at` is where reading stopped, in whichever file; the start where nothing was read (`whole`). The path of a folder ends in `/`.
     `recipe` is a place in a recipe that it may launch, whose check it leaves open; None for the file itself.
-    `repeats` says that another file met the same limit before, which all share, or that the rest goes on with what was read.
+    `met_before` says that another file met the same limit before, which all share; `behind_many` that the rest is more of the same:
+    the script launches so much before it, or only further turns of a loop were not read.
     """
 
     path: str
@@ -41,7 +42,8 @@ class Unread(NamedTuple):
     at: Location
     whole: bool = False
     recipe: Location | None = None
-    repeats: bool = False
+    met_before: bool = False
+    behind_many: bool = False
 
 
 class MissingFile(NamedTuple):
@@ -60,6 +62,16 @@ class LostFlags(NamedTuple):
     at: Location
 
 
+class MisnamedSetting(NamedTuple):
+    """A number in the name of a file of settings, `part` of it, that the file sets otherwise: the `variable`, its `value` and place."""
+
+    part: str
+    stated: int
+    variable: str
+    value: int
+    at: Location
+
+
 class ModelCard(NamedTuple):
     """The sizes of the list that the Trainer writes into a model card, each with its place; `total` is the batch that it states."""
 
@@ -74,7 +86,7 @@ class ShortFormula(NamedTuple):
     gpus: Declaration
 
 
-Mistake: TypeAlias = MissingFile | LostFlags | ModelCard | Declaration | ShortFormula
+Mistake: TypeAlias = MissingFile | LostFlags | MisnamedSetting | ModelCard | Declaration | ShortFormula
 """What may be wrong with a script or a document by itself."""
 
 
@@ -115,7 +127,8 @@ class Start(NamedTuple):
     can't be known is `Unknown`. `program` is the program and its arguments (`train.py --config sft.yaml`), `-m` in front of a
     module. `recipes` are the recipes that the launcher's own grammar names, at whatever place (`llamafactory-cli train X`).
     `files` are the launcher files that it reads. `allocated` is the number of GPUs of the job that it runs in, training or not.
-    With `together` the program reads its recipes as one configuration, in their order.
+    With `together` the program reads its recipes as one configuration, in their order. `visible` are the GPUs that the one process
+    sees that is started, where these are several: its program may feed all of them.
     """
 
     name: str
@@ -127,6 +140,7 @@ class Start(NamedTuple):
     allocated: Quantity | None = None
     problems: tuple[Problem, ...] = ()
     together: bool = False
+    visible: Quantity | None = None
 
 
 class Surroundings(NamedTuple):

@@ -58,7 +58,9 @@ LONGEST_OVERRIDE: Final = 20_000  # characters of a Hydra override; a longer one
 DEEPEST_OVERRIDE: Final = 50  # brackets within each other in a Hydra override; a deeper one is not understood
 
 # Python programs and notebooks
-LONGEST_PYTHON: Final = 200_000  # characters of a program, of a notebook without outputs; what a longer one sets or imports is not known
+LONGEST_PYTHON: Final = 1_000_000  # characters of a program, of a notebook without outputs; what a longer one sets or imports is not known
+MOST_PYTHON_WORDS: Final = 200_000  # words and signs of a program; what one with more of them sets or imports is not known
+MOST_PYTHON_BRACES: Final = 20_000  # opening braces of a program; what one with more of them sets or imports is not known
 MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at, keys and values of its recipes; later ones are not known
 MOST_BINDINGS: Final = 100  # assignments of a name, calls of a function, options of a name; with more, what they give is unknown
 DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown
@@ -94,6 +96,7 @@ MOST_WORD_CHARACTERS: Final = 5_000_000  # characters of all such texts of a des
 # Launches
 MOST_LAUNCHES: Final = 400  # launches of a script; UNREAD stands where the rest begins
 MOST_STARTED: Final = 200  # scripts that a script starts, and those that they start; UNREAD stands where the rest begins
+MOST_NAMES_COMPARED: Final = 5_000_000  # names of files that those missing are compared with, in the whole check; more are not looked for
 MOST_HOSTS: Final = 10_000  # hosts in a hostfile of deepspeed; the GPUs of one with more are unknown
 DEEPEST_STARTED: Final = 3  # scripts that start each other; what is deeper is UNREAD
 MOST_GREPPED: Final = 400  # recipes that a script with a variable for its recipe may search; the rest is not looked at
@@ -101,12 +104,15 @@ MOST_CANDIDATES: Final = 200  # recipes that a name with a variable in it may st
 MOST_DEEPY_FILES: Final = 50  # configuration files of one `deepy.py` command; a command with more is not checked
 MOST_THIN_STATEMENTS: Final = 25  # statements of a program that only starts another one; what a larger one imports is not looked into
 MOST_IMPORTED_PATHS: Final = 200  # paths at which such a program may have what it imports; the rest is not looked at
+MOST_PROGRAM_FILES: Final = 200  # files of a program that may train on several GPUs by itself; with more, its GPUs are unknown
 
 # Git revisions
 MOST_TREE_ENTRIES: Final = 500_000  # files and folders of a commit; a larger one is a usage error
 MOST_TREE_BYTES: Final = 100_000_000  # bytes of what git lists of a commit; a larger one is a usage error
 DEEPEST_FOLDER: Final = 200  # folders within each other; files deeper than that are left out
 MOST_COMMITS: Final = 1_000  # commits whose messages are searched for a declared change of the batch; older ones are not read
+LONGEST_DIFF: Final = 65_000  # characters of `gbs diff --format markdown` (GitHub takes 65,536); the smallest changes are left out
+MOST_REPORTED_COMMITS: Final = 40  # commits that `gbs report --since` looks at, spread evenly; the others are left out
 MOST_MESSAGE_BYTES: Final = 5_000_000  # bytes of those messages; the rest is not read
 MOST_GIT_SECONDS: Final = 120  # seconds that one git command may take; a longer one is a usage error
 

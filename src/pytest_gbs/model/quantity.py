@@ -46,6 +46,7 @@ class Name:
     NUM_ITERATIONS: Final = "num_iterations"
     GENERATION_NODES: Final = "generation_nodes"  # nodes that generate and do not train
     GENERATION_GPUS_PER_NODE: Final = "generation_gpus_per_node"  # GPUs of a node that generate and do not train
+    JOB_NODES: Final = "job_nodes"  # nodes of the job that runs the recipe, said in it for others than the framework
     ENVIRONMENT_NODES: Final = "environment_nodes"  # nodes that serve the environment, beside those that are counted
     PROMPTS_PER_ROLLOUT: Final = "prompts_per_rollout"  # prompts whose completions are generated before a policy is trained on them
     STEPS_PER_ROLLOUT: Final = "steps_per_rollout"  # optimizer steps of one pass over a rollout
@@ -124,6 +125,7 @@ class Noted:
     ROUNDED: Final = "rounded"  # not the number that is written down: it did not divide
     RAMP_UP: Final = "ramp-up"  # reached by a ramp-up: a rule of its own looks at the way there
     EITHER: Final = "either"  # GPUs in all, or those of each node
+    FED: Final = "fed"  # GPUs that one process feeds, which is shown wherever they are
 
 
 class Note(NamedTuple):

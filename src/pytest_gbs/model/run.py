@@ -110,7 +110,7 @@ class Claim(NamedTuple):
 class Policy(NamedTuple):
     """What a team's settings expect of this recipe: a size and the values it may have, and where the settings say so.
 
-    `shared` is the path of another recipe that must have the same value, with that value.
+    With `ran` it is what a job trained on, and no launch is held to it.
     """
 
     name: str
@@ -119,6 +119,7 @@ class Policy(NamedTuple):
     values: tuple[int, ...]
     origin: str  # "[[tool.gbs.expect]] in pyproject.toml"
     text: str  # "global-batch-size = 128"
+    ran: bool = False
 
 
 class Companion(NamedTuple):

@@ -40,7 +40,8 @@ class Expectation(NamedTuple):
     """What a team expects of the recipes matching `paths`.
 
     `name` is a size (`global_batch_size`, `tokens_per_step`, ...). It must be one of `values` if there are any, and lie
-    between `low` and `high` (both included, None: open). With `shared` all matching recipes must have the same value.
+    between `low` and `high` (both included, None: open). With `shared` all matching recipes must have the same value. With `ran` it is what
+    a job trained on, which says nothing of other launches of the recipe.
     """
 
     paths: tuple[str, ...]
@@ -51,6 +52,7 @@ class Expectation(NamedTuple):
     shared: bool = False
     origin: str = ""
     text: str = ""
+    ran: bool = False
 
 
 class Settings(NamedTuple):

@@ -79,15 +79,14 @@ class CheckedTree(NamedTuple):
             return self._check(targets, keep_runs=keep_runs)
 
     def _check(self, targets: Sequence[str], *, keep_runs: bool) -> Report:
-        from pytest_gbs.api import check
+        from pytest_gbs.api import check_worktree
         from pytest_gbs.files.worktree import WorkTree
 
         named = frozenset(target for target in targets if target and not target.endswith("/"))
         tree = WorkTree(self.root, self.settings.max_file_size, self.settings.exclude, named)
         given, since = self.options.given, self.options.changed_since
         if since is None or keep_runs:
-            report = check(tree, targets, self.settings, given, keep_runs=keep_runs)
-            return tighten(accepted(report, self.settings, tree, targets), self.settings)
+            return check_worktree(tree, targets, self.settings, given, keep_runs=keep_runs)
         from pytest_gbs.checking.changed import check_changed
 
         report = check_changed(tree, targets, self.settings, given, root=self.root, revision=since)

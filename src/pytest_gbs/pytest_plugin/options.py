@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.arithmetic.admissible import MOST_GPUS
-from pytest_gbs.model.hardware import CommandLineHardware
+from pytest_gbs.arithmetic.admissible import MOST_GPUS, hardware
+from pytest_gbs.model.errors import UsageError
 from pytest_gbs.pytest_plugin.checks import PluginOptions
 from pytest_gbs.pytest_plugin.imports import import_path
 
@@ -21,13 +21,14 @@ def read_options(config: pytest.Config) -> PluginOptions:
     for flag, number in zip(flags, numbers, strict=True):
         if number is not None and not 1 <= number <= MOST_GPUS:
             raise pytest.UsageError(f"gbs: --gbs-{flag} {number} is not a whole number from 1 to {MOST_GPUS:,}")
-    if world and (world % (nodes or 1) or world % (per_node or 1) or (nodes and per_node and nodes * per_node != world)):
-        asked = " ".join(f"--gbs-{flag} {number}" for flag, number in zip(flags, numbers, strict=True) if number)
-        raise pytest.UsageError(f"gbs: {asked} contradict each other")
+    try:
+        given = hardware(nodes, per_node, world, "--gbs-")
+    except UsageError as error:
+        raise pytest.UsageError(f"gbs: {error}") from error
     return PluginOptions(
         config.rootpath,
         config.invocation_params.dir,
-        CommandLineHardware(nodes, per_node, world),
+        given,
         tuple(config.getoption("gbs_select")) or None,
         tuple(config.getoption("gbs_ignore")) or None,
         config.getoption("gbs_strict") or None,

@@ -9,7 +9,7 @@ from typing import Final, TypedDict
 import pytest
 
 from pytest_gbs.formats._escape import escape
-from pytest_gbs.formats._summary import severities, unclaimed_in_words
+from pytest_gbs.formats._summary import LAUNCHER, PROGRAM, kind, severities, unclaimed_in_words
 from pytest_gbs.model.report import VERDICTS, FileReport, Role, Verdict
 from pytest_gbs.pytest_plugin.items import RecipeFile, RecipeItem
 
@@ -58,17 +58,17 @@ def _counts(files: Iterable[RecipeFile], selected: Sequence[RecipeItem]) -> Iter
         run = not file.items or file.path in chosen
         found.update(_word(each) if run else "deselected" for each in file.checked.files if each.verdict or each.findings)
     found["internal error"] = sum(len(item.result.bugs) for item in selected)
-    for word in (*VERDICTS, _UNREADABLE, _LAUNCHER, "deselected", "internal error"):
+    for word in (*VERDICTS, _UNREADABLE, *_WITH_FINDINGS.values(), "deselected", "internal error"):
         if found[word]:
             yield f"{found[word]:,} {word}"
 
 
 def _word(file: FileReport) -> str:
-    return file.verdict or (_UNREADABLE if file.role == Role.UNREADABLE else _LAUNCHER)
+    return file.verdict or (_UNREADABLE if file.role == Role.UNREADABLE else _WITH_FINDINGS[kind(file.path)])
 
 
 _UNREADABLE: Final = "unreadable"
-_LAUNCHER: Final = "launcher with findings"
+_WITH_FINDINGS: Final = {noun: f"{noun} with findings" for noun in (LAUNCHER, PROGRAM)}
 
 
 def write_summary(summary: Summary, terminal: pytest.TerminalReporter, *, counts_only: bool) -> None:

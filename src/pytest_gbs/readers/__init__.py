@@ -25,9 +25,13 @@ def read(source: Source, reads: Callable[[str], Source | Unreadable] | None = No
     """
     if _lines(source.text) > MOST_LINES:
         return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
+    path = source.path.lower()
+    if path.endswith(PROGRAMS):
+        from pytest_gbs.readers.python import read_python
+
+        return read_python(source, reads)
     if is_helm(source.text):
         return (unreadable(source, 0, "a template of Helm")._replace(matters=False),)
-    path = source.path.lower()
     if path.endswith(".json"):
         from pytest_gbs.readers.json_reader import read_json
 
@@ -40,10 +44,6 @@ def read(source: Source, reads: Callable[[str], Source | Unreadable] | None = No
         from pytest_gbs.readers.toml_reader import read_toml
 
         return read_toml(source)
-    if path.endswith(PROGRAMS):
-        from pytest_gbs.readers.python import read_python
-
-        return read_python(source, reads)
     from pytest_gbs.readers.yaml_reader import read_yaml
 
     return read_yaml(source)

@@ -11,8 +11,8 @@ for octal (8) and `1:30` for base 60 (90), and Python takes `true` for 1.
 
 How to fix it: write a plain whole number, without quotes, leading zeros or a decimal point.
 
-It stays silent on `auto` and `null` where the framework fills them in, on `null` in a Hydra configuration, since a command line or the
-program gives the value, on interpolations and placeholders (`${...}`, `???`, `<...>`, `{{ ... }}`), and on custom tags.
+It stays silent on `auto` and `null` where the framework fills them in, on interpolations and placeholders (`${...}`, `???`, `<...>`,
+`{...}`), and on custom tags.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pytest_gbs.frameworks.reading import Misread, key_text, misread, treatment
 from pytest_gbs.model.digits import is_digits
 from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.model.fileview import FileView
-from pytest_gbs.model.framework import Arguments, Framework, Row, Treatment
+from pytest_gbs.model.framework import Framework, Row, Treatment
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.rule import About, Example, Rule, Scope
@@ -50,9 +50,10 @@ def check(file: FileView) -> Iterator[Outcome]:
     if not odd:
         return
     for found in misread(file.document, framework):
+        if found.row.key not in keyed:
+            continue  # in a list, or in a text
         node = keyed[found.row.key][1]
-        filled_in = found.value is None and framework.arguments == Arguments.HYDRA and not found.row.reading.why
-        if not filled_in and not _is_template(file.document, node):
+        if not _is_template(file.document, node):
             yield _stumbles(file.document, framework, found, node)
     for row in odd:
         value = _target(keyed[row.key][1])

@@ -2,7 +2,7 @@
 
 `per_gpu_train_batch_size` overrides the micro batch in transformers 4, and transformers 5 does not know it. Removed keys are reported
 only where they change a batch and where one exact version is known to be used: that of `[tool.gbs.versions]`, of a lock file, or of a
-requirement with `==` in the folder of the recipe or above it.
+requirement with `==` (also in `pyproject.toml`, `setup.py`, `environment.yml`, `Dockerfile`) in the folder of the recipe or above it.
 
 What the framework does: its argument parser stops at start with an error about a key that it does not know.
 

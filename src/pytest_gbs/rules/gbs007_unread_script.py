@@ -12,8 +12,8 @@ name fits a name with variables (`${size}.yaml`).
 How to fix it: move data out of the script, or split it. If it launches nothing, add it to `exclude` in the settings, or write
 `# gbs: file-ignore[GBS007] why` into it, and `# gbs: ignore[GBS007] why` into a recipe that stays undetermined.
 
-It is a note on a document, on a script that by its name or folder evaluates or generates, behind 400 launches, and where a limit that
-all scripts share was reached before.
+It is a note on a document, on a script that by its name or folder evaluates or generates, behind 400 launches, in a loop or branch behind
+which nothing is launched, and where a limit that all scripts share was reached before.
 
 It stays silent on a script without any program that trains (`torchrun`, or `python` together with a batch key or a recipe), on links
 that lead nowhere, and on a limit that only affects commands that launch nothing.
@@ -44,7 +44,8 @@ def check(unread: Unread) -> Iterator[Outcome]:
     at = unread.at if own else Location(unread.path, 0, 0)
     related = () if own else (Related(unread.at, "reading stopped here"),)
     scores = any(map(only_scores, unread.path.split("/")))
-    severity = Severity.INFO if unread.repeats or scores or unread.path.lower().endswith(DOCUMENTS) else Severity.WARNING
+    minor = unread.met_before or unread.behind_many or scores or unread.path.lower().endswith(DOCUMENTS)
+    severity = Severity.INFO if minor else Severity.WARNING
     yield Finding(CODE, _message(unread), severity, at, "reading stopped here", related)
 
 

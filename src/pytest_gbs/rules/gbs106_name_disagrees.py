@@ -23,7 +23,7 @@ from pytest_gbs.claims.named import Named, named
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import Name
-from pytest_gbs.model.rule import Example, Rule, Scope
+from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS106"
@@ -87,6 +87,7 @@ RULE = Rule(
     code=CODE,
     name="name-disagrees",
     scope=Scope.RECIPE,
+    needs=Needs.DECLARATIONS,
     summary="a name states a batch size or hardware that its recipe or launches contradict",
     bad=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=4)),)),),
     good=(Example((("sft-2n8g.yaml", _RECIPE.format(nodes=2)),)),),

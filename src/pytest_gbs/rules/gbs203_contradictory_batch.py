@@ -23,8 +23,7 @@ from typing import Final
 
 from pytest_gbs.arithmetic.wording import beside, called, computed, leaves, listing, short
 from pytest_gbs.frameworks.conditions import holds
-from pytest_gbs.frameworks.constraints import doubts
-from pytest_gbs.model.document import Document
+from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.equation import Enforcement
 from pytest_gbs.model.framework import Exclusion
 from pytest_gbs.model.location import KeyPath, Location
@@ -47,7 +46,7 @@ def check(run: Run) -> Iterator[Outcome]:
         present = [key for key in exclusion.keys if is_set(run.document, key, run.framework.loader)]
         if len(present) > 1 and all(holds(condition, run.document, run.framework.loader) for condition in exclusion.when):
             named.update(row.name for row in run.framework.rows if row.key in present)
-            yield _exclusive(run.document, exclusion, present)
+            yield _exclusive(run, exclusion, present)
     for size in run.geometry.stated.values():
         if isinstance(size, Conflict) and size.name not in named and not _is_prose(size):
             yield _conflict(run, size)
@@ -57,11 +56,11 @@ def _is_prose(size: Conflict) -> bool:
     return any(leaf.origin in _PROSE for value in size.values for leaf in leaves(value))
 
 
-def _exclusive(document: Document, exclusion: Exclusion, present: list[KeyPath]) -> Finding:
-    places = [place for key in present if (place := document.locate(key))]
+def _exclusive(run: Run, exclusion: Exclusion, present: list[KeyPath]) -> Finding:
+    places = [place for key in present if (place := run.document.locate(key))]
     places.sort(key=lambda place: place.start)
     names = listing((".".join(map(str, key)) for key in present), last="and")
-    message = f"{names} are both set" + (f"; {exclusion.label}" if exclusion.label else "") + doubts(exclusion.doubt)
+    message = f"{names} are both set" + (f"; {exclusion.label}" if exclusion.label else "") + in_versions(exclusion, run.framework)
     severity = Severity.WARNING if exclusion.doubt else Severity.ERROR
     related = tuple(Related(place, "also set") for place in places[:-1])
     return Finding(CODE, message, severity, places[-1], "set", related)
@@ -69,8 +68,9 @@ def _exclusive(document: Document, exclusion: Exclusion, present: list[KeyPath])
 
 def _conflict(run: Run, size: Conflict) -> Finding:
     stated, given = size.values[0], size.values[-1]
-    doubt = next((each.doubt for each in run.framework.equations if each.result == size.name and each.doubt), "")
-    message = f"{stated.key or called(stated.name)} is {stated.value:,}, but its factors give {given.value:,}{doubts(doubt)}"
+    doubted = next((each for each in run.framework.equations if each.result == size.name and each.doubt), None)
+    doubt = in_versions(doubted, run.framework) if doubted is not None else ""
+    message = f"{stated.key or called(stated.name)} is {stated.value:,}, but its factors give {given.value:,}{doubt}"
     details = (f"{given.value:,} = {computed(given, run.framework.equations)}",) if given.because else ()
     places = [leaf for value in size.values for leaf in leaves(value) if leaf.at is not None]
     at = _place(run, places)

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 from pytest_gbs.arithmetic.wording import count, leaves, short
 from pytest_gbs.frameworks.conditions import holds
-from pytest_gbs.frameworks.constraints import applies, describe, doubts, judge, place
+from pytest_gbs.frameworks.constraints import applies, describe, in_versions, judge, place
 from pytest_gbs.model.equation import Enforcement, Equation
 from pytest_gbs.model.framework import Constraint
 from pytest_gbs.model.location import Location
@@ -89,15 +89,15 @@ def _finding(run: Run, core: list[_Check]) -> Finding:
     anywhere = _without_hardware(run)
     said = [describe(anywhere, each) for each in core]
     alone = len(said) == 1
-    doubt = next((each.doubt for each in core if each.doubt), "")
+    doubted = min(core, key=lambda each: not each.doubt)
     reason = said[0] if alone else "these checks of the framework contradict each other"
-    message = f"no number of GPUs fits: {reason}{doubts(doubt)}"
+    message = f"no number of GPUs fits: {reason}{in_versions(doubted, run.framework)}"
     reasons = [each.label for each in core if isinstance(each, Constraint) and each.at_least is not None and each.label]
     stops = _stops(run)
     at = place(anywhere, _names(core))
     details = dict.fromkeys((*([] if alone else said), *reasons, *stops))
     related, fixes = tuple(_related(anywhere, core, at)), tuple(dict.fromkeys(_fixes(run, anywhere, core)))
-    severity = Severity.WARNING if doubt else Severity.ERROR
+    severity = Severity.WARNING if doubted.doubt else Severity.ERROR
     return Finding(CODE, message, severity, at, related=related, details=tuple(details), fixes=fixes)
 
 

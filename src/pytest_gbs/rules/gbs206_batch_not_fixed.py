@@ -1,16 +1,17 @@
 """A batch is claimed, and a setting lets it change while training runs.
 
-With `auto_find_batch_size: true` the trainer makes the micro batch smaller each time the GPU runs out of memory.
+With `auto_find_batch_size: true` the trainer makes the micro batch smaller each time the GPU runs out of memory. The claim is true only
+until then, which depends on the machine; nothing in the logs of the recipe's author tells which batch the next run will have.
 
-The claim is true only until memory runs out, which depends on the machine; nothing in the logs of the recipe's author tells
-which batch the next run will have.
+With `streaming: true` and accumulation the Trainer does not know where the data ends. Micro batches that are left over there are added to
+the first step of the next pass; a pass with fewer micro batches than one step takes is no step at all.
 
 What the framework does: transformers starts over with a smaller micro batch and leaves the accumulation as it is, so that
 the global batch shrinks as well. TRL's trainers that generate (GRPO, RLOO) refuse to start, which is an error with or without
 a claim.
 
 How to fix it: switch it off and write the micro batch that fits; raise `gradient_accumulation_steps` by the same factor to
-keep the global batch.
+keep the global batch. Load data that are read more than once without streaming, or raise the micro batch instead of the accumulation.
 
 It stays silent in recipes without a stated batch: in a comment, a name or the settings of the team.
 Statements about hardware alone are not a claim about the batch.
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.equation import Enforcement
 from pytest_gbs.model.framework import Switch
 from pytest_gbs.model.location import Location
@@ -38,7 +40,8 @@ def check(run: Run) -> Iterator[Outcome]:
     expected = any(policy.name not in RANKS for policy in run.policies)
     for switch in run.framework.switches:
         stops = switch.enforcement in (Enforcement.STOPS, Enforcement.STOPS_LATE)
-        if (claimed or expected or stops) and holds(switch.condition, run.document, run.framework.loader):
+        conditions = (switch.condition, *switch.when)
+        if (claimed or expected or stops) and all(holds(each, run.document, run.framework.loader) for each in conditions):
             yield _finding(run, switch, claimed, stops)
 
 
@@ -46,7 +49,8 @@ def _finding(run: Run, switch: Switch, claimed: tuple[Location, ...], stops: boo
     place = run.document.locate(switch.condition.key)
     at = place or (claimed[0] if claimed else Location(run.path, 0, 0))
     if stops:
-        return Finding(CODE, switch.label, Severity.ERROR, at)
+        severity = Severity.WARNING if switch.doubt else Severity.ERROR
+        return Finding(CODE, f"{switch.label}{in_versions(switch, run.framework)}", severity, at)
     related = tuple(Related(claim, "claimed") for claim in claimed if claim != at)
     return Finding(CODE, f"a batch is claimed, but {switch.label}", Severity.WARNING, at, related=related)
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.frameworks.conditions import holds
-from pytest_gbs.frameworks.constraints import doubts
+from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.framework import Arguments, Requirement
 from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import Location
@@ -36,7 +36,7 @@ def check(run: Run) -> Iterator[Outcome]:
             continue
         if all(holds(condition, run.document, run.framework.loader) for condition in requirement.when):
             names = listing((".".join(map(str, key)) for key in requirement.keys), last="or")
-            message = f"{names} is missing; {requirement.label}{doubts(requirement.doubt)}"
+            message = f"{names} is missing; {requirement.label}{in_versions(requirement, run.framework)}"
             yield Finding(CODE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, at)
 
 

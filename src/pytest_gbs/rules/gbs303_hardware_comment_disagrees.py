@@ -7,8 +7,9 @@ The rule compares what the script's own comments state (nodes, GPUs per node, GP
 the GPUs that the job allocates: GPUs kept for generation are not a contradiction. A number that may be meant for each node or in all
 holds if either reading does.
 
-In a recipe the comment is compared with the keys of the framework itself (`trainer.num_nodes`, `cluster.gpus_per_node`), if it
-heads the file or stands beside a key of the same part; one that states a batch for that hardware is compared by its batch.
+In a recipe the comment is compared with the keys of the framework itself (`trainer.num_nodes`, `cluster.gpus_per_node`) and of the jobs
+that test it (`ci.nodes`), if it heads the file or stands beside a key of the same part; one that states a batch for that hardware is
+compared by its batch.
 
 What the launcher does: it never reads a comment. The processes that it starts are the world size.
 
@@ -26,7 +27,7 @@ from pytest_gbs.arithmetic.wording import beside, count, leaves
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.launch import Start
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
-from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity
+from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
@@ -52,20 +53,28 @@ def _in_recipe(run: Run, stated: list[Declaration]) -> Iterator[Outcome]:
     """Yield an outcome for each size that a comment of a recipe states, but for a batch, and that the recipe's own keys give."""
     with_batch = {place for each in run.declarations for place in each.condition_places}
     for declaration in stated:
-        size = run.geometry.get(declaration.name)
+        size = _size(run, declaration)
         others = {each.value for each in stated if each.name == declaration.name} - {declaration.value}
         if declaration.at in with_batch or others or not isinstance(size, Quantity) or run.geometry.value(Name.WORLD_SIZE) == 1:
             continue
         if any(leaf.origin != Origin.FILE for leaf in leaves(size)) or not _is_about(declaration, size):
             continue
-        names = (Name.WORLD_SIZE, Name.GPUS_PER_NODE) if declaration.ambiguous else (declaration.name,)
-        values = [run.geometry.value(name) for name in names]
+        also = (Name.WORLD_SIZE, Name.GPUS_PER_NODE) if declaration.ambiguous else ()
+        values = [size.value, *(run.geometry.value(name) for name in also)]
         if declaration.value in values or _with_environment(run, declaration):
             yield Verified(CODE, declaration.at)
             continue
         related = tuple(beside(leaves(size), declaration.at))
-        message = f"comment says {count(declaration.value, declaration.name)}, but the settings have {count(size.value, size.name)}"
+        has = f"{size.key} has" if size.name == Name.JOB_NODES else "the settings have"
+        message = f"comment says {count(declaration.value, declaration.name)}, but {has} {count(size.value, declaration.name)}"
         yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", related)
+
+
+def _size(run: Run, declaration: Declaration) -> Size | None:
+    """The size that a comment states, as the recipe has it; its nodes may be said for the job alone."""
+    size = run.geometry.get(declaration.name)
+    known = isinstance(size, Quantity) and all(leaf.origin != Origin.COMMENT for leaf in leaves(size))
+    return size if known or declaration.name != Name.NUM_NODES else run.geometry.get(Name.JOB_NODES)
 
 
 def _with_environment(run: Run, declaration: Declaration) -> bool:

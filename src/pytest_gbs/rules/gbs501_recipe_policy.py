@@ -97,8 +97,8 @@ def _always(found: Monomial, wanted: tuple[Interval, ...]) -> bool:
 
 
 def _expected(policy: Policy) -> str:
-    """The expectation as a clause: `the settings expect 128`, `the settings expect at most 512`."""
-    return f"the settings expect {_allowed(policy)}"
+    """The expectation as a clause: `the settings expect 128`, `the settings expect at most 512`, `run.json trained on 64`."""
+    return f"{policy.origin} trained on {_allowed(policy)}" if policy.ran else f"the settings expect {_allowed(policy)}"
 
 
 def _allowed(policy: Policy) -> str:
@@ -110,7 +110,7 @@ def _allowed(policy: Policy) -> str:
 
 
 def _source(policy: Policy) -> str:
-    return f"expected by {policy.origin}: {policy.text}"
+    return f"{policy.origin}: {policy.text}" if policy.ran else f"expected by {policy.origin}: {policy.text}"
 
 
 def _operands(run: Run) -> list[Quantity]:

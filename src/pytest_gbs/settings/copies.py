@@ -24,6 +24,7 @@ class Copies:
         self._paths = paths
         self._homes: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._texts: dict[str, str | None] = {}
+        self._said: dict[tuple[str, tuple[Evidence, ...]], bool | None] = {}
 
     def home(self, framework: Framework, path: str) -> str | None:
         """The folder of the copy that is nearest to the recipe at `path`, with a slash behind it; None if there is none, or several are.
@@ -54,8 +55,11 @@ class Copies:
 
     def says(self, home: str, evidence: tuple[Evidence, ...]) -> bool | None:
         """Whether the copy in `home` has one piece of the `evidence`; None if it has none of their files."""
-        texts = [(text, piece.text) for piece in evidence if (text := self._read(home + piece.file)) is not None]
-        return any("".join(wanted.split()) in "".join(text.split()) for text, wanted in texts) if texts else None
+        if (home, evidence) not in self._said:
+            texts = [(text, piece.text) for piece in evidence if (text := self._read(home + piece.file)) is not None]
+            found = any("".join(wanted.split()) in "".join(text.split()) for text, wanted in texts)
+            self._said[home, evidence] = found if texts else None
+        return self._said[home, evidence]
 
     def _read(self, path: str) -> str | None:
         if path not in self._texts:

@@ -63,7 +63,7 @@ def meant(word: str, known: Iterable[str]) -> str:
 def _tables(raw: Raw) -> Iterator[tuple[Path, Raw]]:
     """Yield each table of a description in which conditions, sizes and versions are named, with its path."""
     yield (), raw
-    yield ("recognise",), raw["recognise"]
+    yield from (((part,), raw[part]) for part in ("recognise", "feeds-visible-gpus") if part in raw)
     yield from _rows(raw)
     for kind in (*_CHECKS, "equations", "removals"):
         yield from (((kind, number), each) for number, each in enumerate(raw.get(kind, ())) if isinstance(each, dict))

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.frameworks.versions import at_version, in_any_version, in_copy, normalised, parse_version, read_specifiers
+from pytest_gbs.frameworks.versions import (
+    at_version,
+    in_any_version,
+    in_copy,
+    in_unknown_version,
+    normalised,
+    parse_version,
+    read_specifiers,
+    undated,
+)
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import KeyPath, Source
@@ -16,6 +25,9 @@ from pytest_gbs.settings.copies import Copies
 
 if TYPE_CHECKING:
     from pytest_gbs.model.tree import Tree
+
+# Folders whose files speak of the folder that they are in.
+_OF_THE_FOLDER_ABOVE: Final = ("requirements", "docker")
 
 
 class Versions:
@@ -57,8 +69,8 @@ class Versions:
 
     def _fit(self, framework: Framework, home: str | None, pin: Pin | None, set_keys: frozenset[KeyPath]) -> Framework:
         if home is not None:
-            return in_copy(framework, self._copies.pin(framework, home), set_keys, partial(self._copies.says, home))
-        return framework if pin is None else in_any_version(framework, pin, set_keys)
+            return undated(in_copy(framework, self._copies.pin(framework, home), set_keys, partial(self._copies.says, home)))
+        return in_unknown_version(framework, set_keys) if pin is None else undated(in_any_version(framework, pin, set_keys))
 
     def pin(self, package: str, path: str) -> Pin | None:
         """The versions of `package` that the recipe at `path` is for; None if unknown, or files contradict each other."""
@@ -81,7 +93,7 @@ class Versions:
             folder = folder.rpartition("/")[0]
 
     def _of_folder(self, package: str, folder: str) -> list[Pin]:
-        """What the files of a folder say of `package`, or what those in its folder `requirements` do."""
+        """What the files of a folder say of `package`, or what those in its folders `requirements` and `docker` do."""
         from pytest_gbs.settings.requirements import asks_for_versions, read_pins
 
         if self._files is None:
@@ -89,7 +101,8 @@ class Versions:
             for path in self._paths():
                 home, _, name = path.rpartition("/")
                 if asks_for_versions(name):
-                    home = home.removesuffix("requirements").rstrip("/") if home.rpartition("/")[2] == "requirements" else home
+                    above, _, last = home.rpartition("/")
+                    home = above if last in _OF_THE_FOLDER_ABOVE else home
                     listed[home] = (*listed.get(home, ()), path)
             self._files = listed
         sources = (source for path in self._files.get(folder, ()) if isinstance(source := self._tree.read(path), Source))
@@ -97,8 +110,19 @@ class Versions:
 
 
 def _agreed(found: list[Pin]) -> Pin | None:
-    """The one version that is resolved or pinned, else the one range; None if there are several of them."""
+    """The one version that is resolved or pinned, else the one range; of several, the versions from the lowest to the highest.
+
+    None if these are all versions.
+    """
     exact = [pin for pin in found if pin.exact]
-    if len({pin.low for pin in exact}) == 1:
-        return exact[0]
-    return found[0] if not exact and len({(pin.low, pin.high) for pin in found}) == 1 else None
+    said = exact or found
+    if len({(pin.low, pin.high) for pin in said}) == 1:
+        return said[0]
+    lows, highs = ([pin.low for pin in said], [pin.high for pin in said])
+    low = None if None in lows else min(low for low in lows if low)
+    high = None if None in highs else max(high for high in highs if high)
+    return (
+        said[0]._replace(text=" or ".join(dict.fromkeys(pin.text for pin in said)), low=low, high=high, exact=False)
+        if low or high
+        else None
+    )

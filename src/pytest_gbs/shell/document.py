@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Final
 
-from pytest_gbs.model.command import Part, Script
+from pytest_gbs.model.command import OtherFiles, Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.shell.blocks import Block, blocks
@@ -23,9 +22,9 @@ _PYTHON: Final = ">>> "  # its prompt, below which nothing is for a shell
 _PROMPTS: Final = frozenset(("", "console", "shell-session", "shellsession", "sh-session", "terminal", "text", "txt"))
 
 
-def read_document(source: Source, read: Callable[[str], Source | None] | None) -> Script:
+def read_document(source: Source, others: OtherFiles | None) -> Script:
     """What the shell blocks of a document run; variables do not reach from one block to the next."""
-    interpreter = Interpreter(source, read)
+    interpreter = Interpreter(source, others)
     comments: list[CommentBlock] = []
     left = MOST_CHARACTERS
     for block in blocks(source.path, source.text):

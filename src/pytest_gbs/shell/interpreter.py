@@ -12,6 +12,7 @@ from pytest_gbs.model.command import (
     Command,
     Directive,
     Folder,
+    OtherFiles,
     Part,
     Script,
     Stop,
@@ -20,6 +21,7 @@ from pytest_gbs.model.command import (
     Written,
     hull,
     name_of,
+    options,
 )
 from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.location import Location, Source, below
@@ -28,6 +30,7 @@ from pytest_gbs.model.possessive import re
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import filters, patterns, quotes, slurm, truth, values
 from pytest_gbs.shell.arithmetic import HOLE, InvalidExpression, evaluate
+from pytest_gbs.shell.env_file import named_env_file, read_env_file
 from pytest_gbs.shell.fields import BLANKS, Fields, as_pattern, braces, make_word
 from pytest_gbs.shell.limits import (
     DEEPEST,
@@ -45,7 +48,16 @@ from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, ShellState, Va
 from pytest_gbs.shell.text import Parts, ShellText, parse, whole
 from pytest_gbs.shell.truth import EXPECTED, NO, UNKNOWN, YES, Truth
 from pytest_gbs.shell.values import Expanded, is_longer, one, without_lists
-from pytest_gbs.shell.wrappers import SHELLS, container_variables, env_assignments, given_script, inner, is_container, words_of
+from pytest_gbs.shell.wrappers import (
+    SHELLS,
+    container_variables,
+    env_assignments,
+    given_script,
+    inner,
+    is_container,
+    is_open_list,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -56,6 +68,8 @@ Words: TypeAlias = tuple[Word, ...]
 Assignments: TypeAlias = tuple[tuple[str, Variable], ...]
 Items: TypeAlias = tuple[tuple[str, Parts], ...]
 
+_OUTERMOST: Final = 2  # the depth of a statement that stands in no other
+_REPEATED: Final = ("for_statement", "c_style_for_statement", "while_statement", "if_statement", "case_statement")
 _DEEPEST_NAME: Final = 8
 _MOST_ITEMS: Final = 2_000
 _LONGEST_FIXED: Final = 1_000
@@ -117,9 +131,9 @@ class Parameter(NamedTuple):
 class Interpreter:
     """The state of reading one file: what the shell knows, what has been spent, and what has been found."""
 
-    def __init__(self, source: Source, read: Callable[[str], Source | None] | None) -> None:
+    def __init__(self, source: Source, others: OtherFiles | None) -> None:
         self.sources = {source.path: source.text}
-        self.read_file = read
+        self.others = others
         self.text_path = source.path
         self.text = ShellText(())
         self.budget = ShellBudget()
@@ -142,6 +156,7 @@ class Interpreter:
         self.written: list[Written] = []
         self.syntax_errors: list[Location] = []
         self.stopped: Stop | None = None
+        self.behind: str | None = None
         self.missing_sources: list[tuple[str, Location]] = []
         self.long_loops: dict[str, Location] = {}
         self.directives: tuple[Directive, ...] = ()
@@ -160,11 +175,12 @@ class Interpreter:
         self.depth = self.shells = self.uncertain = self.muted = self.repaired = 0
         self.in_job = bool(directives)
         slurm.set_variables(self.state, directives)
-        slurm.forget_step_variables(self.state, self.at_start, around)
+        slurm.set_step_variables(self.state, self.at_start, around)
         try:
             self.run_all([root])
         except Exhausted as exhausted:
             self.stopped = self.stopped or exhausted.stop(self.at_start)
+            self.behind = exhausted.behind
             return False
         except RecursionError:  # names that hold names that hold brackets nest deeper than any of them
             self.stopped = self.stopped or Stop("names within names without end", self.at_start)
@@ -241,23 +257,34 @@ class Interpreter:
             return [named.path]
         folder = self.state.folder
         own = self.text_path.rpartition("/")[0]
-        bases = [folder.path] if folder.rooted else ["" if folder.path is None else folder.path, below(own, folder.path or "")]
+        inside = "" if folder.path is None or folder.path.startswith("/") else folder.path
+        bases = [folder.path] if folder.rooted else [inside, below(own, inside)]
         return list(dict.fromkeys(path for base in bases if base is not None and (path := below(base, named.path))))
 
     def file(self, word: Word) -> Source | None:
         """The file of the tree that a word names; None if there is none."""
-        if self.read_file is None or not word.parts:
+        if self.others is None or not word.parts:
             return None
-        return next((found for path in self.candidates(word) if (found := self.read_file(path)) is not None), None)
+        return next((found for path in self.candidates(word) if (found := self.others.read(path)) is not None), None)
+
+    def exists(self, word: Word) -> bool:
+        """Whether the tree has the file that a word names."""
+        return self.others is not None and bool(word.parts) and any(map(self.others.has, self.candidates(word)))
 
     def moved(self, word: Word) -> Folder:
         """The folder that `cd` with this word leads to."""
         target, folder = word.path, self.state.folder
         if target.rooted or target.path is None:
             return target
-        if folder.path is None or target.path.startswith("/") or len(folder.path) + len(target.path) > LONGEST_PATH:
+        own = self.text_path.rpartition("/")[0]
+        if own and f"{target.path}/".endswith(f"/{own}/"):
+            return Folder(own, rooted=True)  # where the author has the folder of this very file
+        if target.path.startswith("/"):
+            return target  # of a container, perhaps
+        if folder.path is None or len(folder.path) + len(target.path) > LONGEST_PATH:
             return Folder(None)
-        return Folder(below(folder.path, target.path), folder.rooted)
+        moved = below(folder.path, target.path)
+        return Folder(f"/{moved}" if moved is not None and folder.path.startswith("/") else moved, folder.rooted)
 
     # Arithmetic
 
@@ -349,9 +376,21 @@ class Interpreter:
             return self.broken(node) if node.is_error else _STATEMENTS.get(node.type, Interpreter.children)(self, node)
         except Exhausted as exhausted:
             exhausted.at = exhausted.at or self.at(node)
+            if self.depth == _OUTERMOST:
+                exhausted.behind = self.behind_loop(node)
             raise
         finally:
             self.depth -= 1
+
+    def behind_loop(self, node: Node) -> str | None:
+        """The text behind a loop or branch, with that of the functions which it names; None if `node` is neither."""
+        if node.type not in _REPEATED:
+            return None
+        texts, others = [self.text.string[self.text.span(node)[1] :]], dict(self.functions)
+        for text in texts:
+            called = [others.pop(name) for name in set(_word().findall(text)) & others.keys()]
+            texts += (function.text.string[slice(*function.text.span(function.body))] for function in called)
+        return "\n".join(texts)
 
     def run_all(self, nodes: list[Node]) -> Truth:
         """Read statements in order; whether the last one succeeds."""
@@ -588,7 +627,7 @@ class Interpreter:
         if sign == "-v" and name:
             variable = self.state.variables.get(name)
             return Truth(False, default=True) if variable is None else Truth(not variable.unset)
-        return YES if sign in ("-f", "-e") and self.file(self.word(parts, None)) is not None else UNKNOWN
+        return YES if sign in ("-f", "-e") and self.exists(self.word(parts, None)) else UNKNOWN
 
     def test_of_two(self, node: Node, *, double: bool) -> Truth:
         """The answer of `a = b` and the like."""
@@ -892,9 +931,24 @@ class Interpreter:
                 self.declare_one(*self.assignment(child, *rest), exports=exports, local=local)
             elif child.type == "variable_name":
                 self.declare_one(self.raw(child), None, exports=exports, local=local)
-            elif child.type not in ("word", "comment"):
-                self.state.forgotten = True  # `export $(cat .env)`
+            elif child.type not in ("word", "comment") and not self.export_file(child):
+                self.state.forgotten = True
         return YES
+
+    def export_file(self, node: Node) -> bool:
+        """Read `export $(cat .env)`; False if it exports anything else, or what the file has can't be had."""
+        name = named_env_file(self.raw(node))
+        source = self.file(self.word((Part(name, self.at(node), self.at(node)),), None)) if name else None
+        if source is not None:
+            self.set_from_file(self.state, source)
+        return source is not None
+
+    def set_from_file(self, state: ShellState, source: Source) -> None:
+        """Set the variables that a file of them has, exported."""
+        self.sources[source.path] = source.text
+        self.budget.step(1 + len(source.text) // 200)
+        for name, part in read_env_file(source):
+            state.variables[name] = Variable((part,), exported=True)
 
     def declare_one(self, name: str, variable: Variable | None, *, exports: bool, local: bool) -> None:
         """Declare one variable, with a value unless `variable` is None."""
@@ -1028,6 +1082,7 @@ class Interpreter:
             for name, variable in before:
                 self.state.assign(name, variable)
             return YES
+        words = _set_words(words)
         known = words[0].text or ""
         if known in self.functions:
             return self.call(self.functions[known], words[1:], before)
@@ -1097,7 +1152,7 @@ class Interpreter:
                     self.emit(words, at, variables)
                 return
             self.wrappers = (*self.wrappers, Wrapper(name, words[:start], _place_of(words[:start], at)))
-            around, words = words, words[start:]
+            around, words = words, _set_words(words[start:])
             at = _place_of(words, at)
             if is_container(around):
                 with self.new_shell(self.container(around[:start], variables)):
@@ -1109,6 +1164,13 @@ class Interpreter:
         """The state in which a container starts: what the words that run it hand over, and the folder, which is mounted as a rule."""
         state = ShellState(self.budget)
         state.folder, state.unlikely, state.arguments = self.state.folder, self.state.unlikely, ()
+        if any(map(is_open_list, words)):  # `docker exec ${VARIABLES[@]} NAME ./run.sh`: it may hand over any of them
+            exported = {name: each for name, each in self.state.variables.items() if each.exported}
+            state.variables = {name: each.lowered(words[0].at) for name, each in exported.items()}
+            self.budget.step(len(exported) // 10)
+        for option in options(words, "--env-file"):
+            if option.value is not None and (source := self.file(option.value)) is not None:
+                self.set_from_file(state, source)
         for name, given in container_variables(words).items():
             own = self.state.variables.get(name)
             value = given or variables.get(name)
@@ -1127,23 +1189,27 @@ class Interpreter:
             return
         if len(self.commands) >= MOST_COMMANDS:
             raise Exhausted(f"more than {MOST_COMMANDS:,} commands")
-        environment = {
-            name: self.exported_word(variable)
-            for name, variable in self.state.variables.items()
-            if variable.exported and variable.items is None and not variable.unset and variable.parts
-        } | variables
+        environment = (*(each for each in self.environment() if each.name not in variables), *map(Assignment._make, variables.items()))
         self.budget.step(len(self.state.variables) // 200 + len(environment) // 4)  # looked at, and built
         self.commands.append(
             Command(
                 words,
                 at,
-                tuple(Assignment(name, value) for name, value in environment.items()),
+                environment,
                 self.uncertain > 0 or self.state.unlikely,
                 self.wrappers,
                 self.state.folder,
                 self.context,
                 self.repaired > 0,
             )
+        )
+
+    def environment(self) -> tuple[Assignment, ...]:
+        """The variables that are exported, each with its value."""
+        return tuple(
+            Assignment(name, self.exported_word(variable))
+            for name, variable in self.state.variables.items()
+            if variable.exported and variable.items is None and not variable.unset and variable.parts
         )
 
     def exported_word(self, variable: Variable) -> Word:
@@ -1176,7 +1242,7 @@ class Interpreter:
             state.variables[key] = Variable(value.parts, exported=True)
         if name in SHELLS and repaired is None and index < len(words):
             state.arguments = tuple(word.parts for word in words[index + 1 :])
-        slurm.forget_step_variables(state, at, self.wrappers)
+        slurm.set_step_variables(state, at, self.wrappers)
         self.repaired += repaired is not None
         try:
             with self.new_shell(state):
@@ -1330,7 +1396,7 @@ class Interpreter:
     def do_source(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
         """Read another file in this shell; what it sets is unknown if it cannot be read."""
         source = self.file(words[1]) if len(words) > 1 else None
-        if source is None and len(words) > 1 and self.read_file is not None:
+        if source is None and len(words) > 1 and self.others is not None:
             self.missing_sources += [(path, words[1].at) for path in self.candidates(words[1])]
         if source is None or self.shells >= DEEPEST_CALL:
             if source is not None and source.path not in self.sources:  # one that sources itself was read
@@ -1970,6 +2036,16 @@ def _is_spread(word: Word) -> bool:
     return word.many and len(word.parts) == 1 and word.parts[0].name in ("@", "*", "array")
 
 
+def _set_words(words: Words) -> Words:
+    """`words` from the first that is one: a variable without quotes in front of them is none unless a user sets it."""
+    start = next((i for i, word in enumerate(words) if not _is_unset(word)), 0)  # `$PROFILER python train.py`
+    return words[start:]
+
+
+def _is_unset(word: Word) -> bool:
+    return word.many and not _is_spread(word) and all(part.text is None and part.default for part in word.parts)
+
+
 def _place(key: str) -> int:
     """The number of an item by its subscript, -1 if that is a name, or larger than that of any array."""
     number = whole_number(key)
@@ -2004,6 +2080,7 @@ def _may_assign(raw: str, every: bool) -> frozenset[str]:
 
 _assignment_in_text = lazy_pattern(r"(?<!\w)([A-Za-z_]\w*+)(?:\[[^\]\[\n]{0,80}\])?\s*+(?:[-+*/%&|^]|<<|>>)?=(?!=)", re.ASCII)
 _counting = lazy_pattern(r"(?:\+\+|--)\s*+([A-Za-z_]\w*+)|(?<!\w)([A-Za-z_]\w*+)\s*+(?:\+\+|--)", re.ASCII)
+_word = lazy_pattern(r"[\w.-]+")
 _names = lazy_pattern(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
 _key = lazy_pattern(r"\[[^\]\n]+\]=")
 _assigning = lazy_pattern(r"[A-Za-z_]\w*\+?=", re.ASCII)

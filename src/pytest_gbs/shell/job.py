@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from pytest_gbs.model.command import Job, Script
+from pytest_gbs.model.command import Job, OtherFiles, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Source
 from pytest_gbs.shell.comments import read_comments
@@ -14,9 +14,9 @@ from pytest_gbs.shell.state import ShellState, Variable
 from pytest_gbs.shell.text import ShellText, parse
 
 
-def read_jobs(source: Source, jobs: Iterable[Job], comments: Iterable[CommentBlock], read: Callable[[str], Source | None] | None) -> Script:
+def read_jobs(source: Source, jobs: Iterable[Job], comments: Iterable[CommentBlock], others: OtherFiles | None) -> Script:
     """What `jobs`, which stand in `source`, run; `comments` are those of the file itself."""
-    interpreter = Interpreter(source, read)
+    interpreter = Interpreter(source, others)
     found = list(comments)
     try:
         for number, job in enumerate(jobs):

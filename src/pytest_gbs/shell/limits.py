@@ -40,18 +40,20 @@ _FEW_LOOKS: Final = 100_000  # characters that the parser may look at besides
 class Exhausted(Exception):
     """A script asks for more than we are ready to read; its text says of what: "more than 2,000 commands".
 
-    `at` is the statement that asked, once that is known. `repeats` says that another file met the same limit before.
+    `at` is the statement that asked, once that is known, and `behind` the text behind the outermost loop or branch around it.
+    `met_before` says that another file met the same limit before.
     """
 
     at: Location | None = None
+    behind: str | None = None
 
-    def __init__(self, reason: str, *, repeats: bool = False) -> None:
+    def __init__(self, reason: str, *, met_before: bool = False) -> None:
         super().__init__(reason)
-        self.repeats = repeats
+        self.met_before = met_before
 
     def stop(self, at: Location) -> Stop:
         """Where reading stops, `at` unless the statement is known."""
-        return Stop(str(self), self.at or at, self.repeats)
+        return Stop(str(self), self.at or at, self.met_before)
 
 
 class ShellBudget:

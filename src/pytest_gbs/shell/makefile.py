@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.model.command import Part, Script
+from pytest_gbs.model.command import OtherFiles, Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pattern import lazy_pattern
@@ -45,9 +45,9 @@ class _Makefile:
         self.one_shell = False
 
 
-def read_makefile(source: Source, read: Callable[[str], Source | None] | None) -> Script:
+def read_makefile(source: Source, others: OtherFiles | None) -> Script:
     """What the recipes of a Makefile run, whichever target is made."""
-    interpreter = Interpreter(source, read)
+    interpreter = Interpreter(source, others)
     makefile = _Makefile(source, interpreter)
     try:
         for line in _logical(source.text):

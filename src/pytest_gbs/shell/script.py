@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import Directive, Invocation, Part, Script
+from pytest_gbs.model.command import Assignment, Command, Directive, Invocation, OtherFiles, Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pattern import lazy_pattern
@@ -23,22 +22,57 @@ if TYPE_CHECKING:
 _MOST_PARSED: Final = 8
 
 
-def read_script(source: Source, read: Callable[[str], Source | None] | None, started: Invocation | None = None) -> Script:
+def read_script(source: Source, others: OtherFiles | None, started: Invocation | None = None) -> Script:
     """What a script runs."""
-    interpreter = Interpreter(source, read)
+    interpreter = Interpreter(source, others)
     try:
         text, root, interpreter.directives, comments = _parsed(source)
     except Exhausted as exhausted:
         return Script(source.path, (), stopped=exhausted.stop(interpreter.at_start))
+    interpreter.directives += started.directives if started is not None else ()
+    tasks = slurm.array_tasks(interpreter.directives) if slurm.ARRAY_TASK in source.text else ()
+    for task in tasks or (None,):
+        state = _starting(interpreter, started)
+        if task is not None:
+            state.variables[slurm.ARRAY_TASK] = Variable((task,), exported=True)
+        if not interpreter.read_text(text, root, interpreter.directives, state, started.wrappers if started is not None else ()):
+            break
+    if len(tasks) > 1:
+        interpreter.commands = list({_sign(command): command for command in interpreter.commands}.values())
+    return interpreter.script(source.path, comments)._replace(unread=interpreter.behind)
+
+
+def _starting(interpreter: Interpreter, started: Invocation | None) -> ShellState:
+    """The state in which a script starts: the arguments and the variables that it is given."""
     state = ShellState(interpreter.budget)
-    around = started.wrappers if started is not None else ()
     if started is not None:
         state.arguments = tuple(word.parts for word in started.arguments)
         for name, value in started.environment:
             state.variables[name] = Variable(value.parts, exported=True)
-        interpreter.directives += started.directives
-    interpreter.read_text(text, root, interpreter.directives, state, around)
-    return interpreter.script(source.path, comments)
+    return state
+
+
+def _sign(command: Command) -> tuple[object, ...]:
+    """What a command has that may be another in another task of a job array, but for the number of the task itself."""
+    words = (tuple((part.text, part.name) for part in word.parts) for word in command.words)
+    variables = (
+        (each.name, tuple((part.text, part.name) for part in each.value.parts))
+        for each in command.environment
+        if each.name != slurm.ARRAY_TASK
+    )
+    return command.at, tuple(words), tuple(variables), command.conditional
+
+
+def read_environment(source: Source, others: OtherFiles) -> tuple[Assignment, ...]:
+    """The variables that are exported when a script has been sourced; none if it is not read to its end."""
+    interpreter = Interpreter(source, others)
+    try:
+        text, root, _, _ = _parsed(source)
+    except Exhausted:
+        return ()
+    if not interpreter.read_text(text, root):
+        return ()
+    return interpreter.environment()
 
 
 @lru_cache(maxsize=_MOST_PARSED)

@@ -9,7 +9,8 @@ from pytest_gbs.model.command import Directive, Part, Word, Wrapper
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.shell.state import ShellState, Variable
+from pytest_gbs.shell.limits import MOST_TURNS
+from pytest_gbs.shell.state import ShellState, Variable, unknown
 from pytest_gbs.shell.text import ShellText
 from pytest_gbs.shell.wrappers import SWITCHES
 
@@ -30,6 +31,12 @@ _VARIABLES: Final = {
     "--gpus-per-task": ("SLURM_GPUS_PER_TASK",),
     "--cpus-per-task": ("SLURM_CPUS_PER_TASK",),
     "--job-name": ("SLURM_JOB_NAME",),
+}
+# What an option of `srun` sets for its own step.
+_OF_A_STEP: Final = {
+    "--nodes": ("SLURM_STEP_NUM_NODES",),
+    "--ntasks": ("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_STEP_NUM_TASKS"),
+    "--ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
 }
 
 
@@ -78,6 +85,30 @@ def set_variables(state: ShellState, directives: tuple[Directive, ...]) -> None:
                 _set(state, variable, value, directive)
     _set_devices(state, stated)
     _set_tasks(state, stated)
+
+
+ARRAY_TASK: Final = "SLURM_ARRAY_TASK_ID"
+
+
+def array_tasks(directives: tuple[Directive, ...]) -> tuple[Part, ...]:
+    """The numbers of the tasks of a job array (`--array=0-3`, `1,3`, `0-8:4%2`); nothing if there is none, or too many to read each."""
+    directive = next((each for each in reversed(directives) if each.name == "--array"), None)
+    found: dict[int, None] = {}
+    for match in map(_tasks().fullmatch, ((directive.value if directive is not None else None) or "").partition("%")[0].split(",")):
+        if match is None:
+            return ()
+        first, last, step = (
+            int(match[group] or match["first"]) if group != "step" else int(match[group] or 1) for group in match.groupdict()
+        )
+        numbers = range(first, last + 1, step or 1)
+        if len(numbers) + len(found) > MOST_TURNS:
+            return ()
+        found.update(dict.fromkeys(numbers))
+    at = directive.at if directive is not None else Location("", 0, 0)
+    return tuple(Part(str(number), at, at, ARRAY_TASK, note="sbatch --array") for number in found)
+
+
+_tasks = lazy_pattern(r"(?P<first>[0-9]{1,7})(?:-(?P<last>[0-9]{1,7})(?::(?P<step>[0-9]{1,7}))?)?")
 
 
 def read_options(words: tuple[Word, ...]) -> tuple[tuple[Directive, ...], int]:
@@ -142,12 +173,33 @@ def _set_tasks(state: ShellState, stated: dict[str, Directive]) -> None:
             _set(state, name, str(int(one) * int(other)), each)
 
 
-def forget_step_variables(state: ShellState, at: Location, wrappers: tuple[Wrapper, ...]) -> None:
-    """Make unknown what each `srun` among `wrappers` sets anew for its step, if its own options differ from the job's."""
-    words = [word.starts_with for wrapper in wrappers if wrapper.name == "srun" for word in wrapper.words]
-    for option, names in (("--nodes", ("SLURM_NNODES", "SLURM_JOB_NUM_NODES")), ("--ntasks", ("SLURM_NTASKS", "SLURM_NPROCS"))):
-        short = next(key for key, long in _LONG.items() if long == option)
-        if any(word.startswith((option, short)) for word in words):
-            for name in (*names, "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"):
+# What Slurm sets in each task of a step, a number that is not the same in all of them (srun(1), output environment variables).
+_OF_A_TASK: Final = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID")
+# The same under the names of torch, as the container script "slurm2pytorch" hands them on.
+_OF_TORCH: Final = {
+    "RANK": "SLURM_PROCID", "LOCAL_RANK": "SLURM_LOCALID", "WORLD_SIZE": "SLURM_NTASKS", "LOCAL_WORLD_SIZE": "SLURM_NTASKS_PER_NODE",
+}  # fmt: skip
+HANDS_RANKS_ON: Final = "slurm2pytorch"
+
+
+def set_step_variables(state: ShellState, at: Location, wrappers: tuple[Wrapper, ...]) -> None:
+    """Set what each `srun` among `wrappers` sets anew for its step: from its own options, or unknown if those are not numbers."""
+    steps = [wrapper for wrapper in wrappers if wrapper.name == "srun"]
+    if not steps:
+        return
+    stated = {each.name: each for step in steps for each in read_options(step.words)[0] if each.name in _OF_A_STEP}
+    for option in ("--nodes", "--ntasks"):
+        if option in stated:
+            for name in (*_VARIABLES[option], "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"):
                 if name in state.variables:
                     state.forget(name, at)
+    for option, names in _OF_A_STEP.items():
+        directive = stated.get(option)
+        value = _number(directive)
+        for name in names if directive is not None and value is not None else ():
+            _set(state, name, value or "", directive or stated[option])
+    for name in _OF_A_TASK:
+        state.variables[name] = Variable((unknown(name, at)._replace(note="srun"),), exported=True)
+    if any(wrapper.name == HANDS_RANKS_ON for wrapper in wrappers):
+        for name, source in _OF_TORCH.items():
+            state.variables[name] = state.variables.get(source) or Variable((unknown(source, at)._replace(note="srun"),), exported=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.model.command import Command, Invocation, Word, name_of
 from pytest_gbs.model.document import SCRIPTS
-from pytest_gbs.shell.slurm import read_options
+from pytest_gbs.shell.slurm import HANDS_RANKS_ON, read_options
 from pytest_gbs.shell.values import any_number
 from pytest_gbs.shell.wrappers import SHELLS
 
@@ -24,7 +24,7 @@ def started_script(command: Command) -> tuple[Word, Invocation] | None:
     given = words[index + 1 :]
     if given and all(any_number((word.parts,))[0] for word in given):
         return None
-    around = () if name == "sbatch" else tuple(wrapper for wrapper in command.wrappers if wrapper.name == "srun")
+    around = () if name == "sbatch" else tuple(wrapper for wrapper in command.wrappers if wrapper.name in ("srun", HANDS_RANKS_ON))
     return words[index], Invocation(given, environment, directives, around)
 
 

@@ -91,7 +91,9 @@ def unknown(name: str, at: Location, *, many: bool = False, default: bool = Fals
 
 
 def emptiness(parts: Parts) -> tuple[bool | None, bool]:
-    """Whether `parts` are nothing (None: unknown), and whether a user can change that."""
+    """Whether `parts` are nothing (None: unknown), and whether a user can change that; what a system fixes is something."""
+    if any(part.text is None and part.note for part in parts):
+        return False, False
     if any(part.text for part in parts):
         return False, all(part.default for part in parts if part.text)
     holes = [part for part in parts if part.text is None]

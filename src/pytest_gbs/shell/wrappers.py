@@ -82,6 +82,9 @@ _TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
     "mamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
     "micromamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
     "nsys": (Prefix(("profile",), words_of("-o --output -t --trace -w -s --sample -c --capture-range -f --force-overwrite -x")),),
+    "slurm2pytorch": (Prefix(),),  # of the containers of MLPerf, as the next two
+    "bindpcie": (Prefix(),),
+    "apiLog.sh": (Prefix(valued=frozenset(("-p", "-v"))),),
     "coverage": (Prefix(("run",), frozenset(("--source", "-m")), frozenset(("-p", "--parallel-mode"))),),
 }
 # What may follow a switch that we do not know without being its value.
@@ -117,11 +120,11 @@ def _behind(words: tuple[Word, ...], start: int, prefix: Prefix) -> int:
                 break
         elif known.startswith("-") and len(known) > 1:
             index += 1 + _takes_value(words, index, prefix)
-        elif left:
+        elif left and not (is_open_list(words[index]) and index + left < len(words)):
             left -= 1
             index += 1
         elif _is_open(words[index]) and index + 1 < len(words):
-            index += 1  # `srun $OPTIONS torchrun ...`
+            index += 1  # `srun $OPTIONS torchrun ...`, `docker exec ${OPTIONS[@]} NAME ...`
         else:
             break
     return index
@@ -130,6 +133,11 @@ def _behind(words: tuple[Word, ...], start: int, prefix: Prefix) -> int:
 def _is_open(word: Word) -> bool:
     """Whether a word is an unknown that may be any number of words, or nothing."""
     return word.many and all(part.text is None for part in word.parts)
+
+
+def is_open_list(word: Word) -> bool:
+    """Whether a word is an array of which nothing is known, in which scripts keep options: `${OPTIONS[@]}`."""
+    return _is_open(word) and (not word.raw.startswith(("$", '"')) or word.raw.strip('"').endswith(("[@]}", "[*]}")))
 
 
 def _takes_value(words: tuple[Word, ...], index: int, prefix: Prefix) -> bool:

@@ -11,6 +11,11 @@ MICRO, ACCUMULATION = "micro_batch_size", "gradient_accumulation_steps"
 WORLD, NODES, PER_NODE, DATA = "world_size", "num_nodes", "gpus_per_node", "data_parallel_size"
 
 
+@pytest.mark.parametrize("text", ["at GBS=256 x seq=16384", "GBS=256 × seq=16384（4.19M tokens/step）"])
+def test_settings_side_by_side_are_no_arithmetic(text: str) -> None:
+    assert [(each.value, each.sum) for each in _claims(text) if each.name == "global_batch_size"] in ([], [(256, None)])
+
+
 @pytest.mark.parametrize(
     ("text", "result", "factors"),
     [

@@ -138,6 +138,7 @@ def test_does_not_take_letters_within_a_word_for_evaluation(key: str) -> None:
         "device_mapping: list(range(0,8))",
         "num_nodes: 4",
         "nodes: 4",
+        "This setup works well for 3090 24GB GPU, adapt it to yours.",
     ],
 )
 def test_states_no_hardware(text: str) -> None:
@@ -163,6 +164,7 @@ def test_states_no_hardware(text: str) -> None:
         ("batch size (trained on 256 gpus)", Force.HISTORY),
         ("number of gpus (original titanet-large was trained on 4 nodes with 8 gpus each)", Force.HISTORY),
         ("This config is only tested on an 8xA100 machine.", Force.HISTORY),
+        ("With three GPUs, split=[10, 20] puts layers 10-19 on the second", Force.ADVISES),
     ],
 )
 def test_never_lets_weak_words_state_hardware(text: str, force: str) -> None:

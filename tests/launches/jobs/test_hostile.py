@@ -7,6 +7,7 @@ import time
 import pytest
 
 from pytest_gbs.launches.jobs import read_job_file
+from pytest_gbs.model.command import OtherFiles
 from pytest_gbs.model.location import Source
 
 TASK = "resources: {}\n"
@@ -33,5 +34,5 @@ COPIES = f"apiVersion: v1\nkind: JobSet\nx: &c {CONTAINER}\ny: &p {PODS}\n"
 )
 def test_reading_ends(text: str) -> None:
     start = time.process_time()
-    read_job_file(Source("job.yaml", text), lambda _: None)
+    read_job_file(Source("job.yaml", text), OtherFiles(lambda _: None, lambda _: False))
     assert time.process_time() - start < 4

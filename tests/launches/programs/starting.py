@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pytest_gbs.launches.programs import read_launcher_file, started
-from pytest_gbs.model.command import Command, Script, Word
+from pytest_gbs.model.command import Command, OtherFiles, Script, Word
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.launch import LauncherFile, Start, Surroundings
 from pytest_gbs.model.location import Source
@@ -19,7 +19,7 @@ Files = dict[str, str]
 def starts(text: str, files: Files | None = None, path: str = "run.sh") -> Iterator[tuple[Command, Start]]:
     """Yield what each command of a script starts."""
     held = {name: Source(name, content) for name, content in (files or {}).items()}
-    script = read_commands(Source(path, text), held.get)
+    script = read_commands(Source(path, text), OtherFiles(held.get, held.__contains__))
     for command in script.commands:
         start = started(command, Surroundings(script, _files(held, script), _documents(held), _texts(held)))
         if start is not None:

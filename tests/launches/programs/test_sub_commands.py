@@ -12,6 +12,7 @@ NOTHING = {
     "trl-serve": "trl vllm-serve --model x",
     "llamafactory-export": "llamafactory-cli export merge.yaml",
     "llamafactory-chat": "llamafactory-cli chat x.yaml",
+    "llamafactory-1-without-a-trainer": "USE_V1=1 llamafactory-cli dpo x.yaml",
     "axolotl-preprocess": "axolotl preprocess config.yml",
     "axolotl-inference": "axolotl inference config.yml",
     "tune-download": "tune download meta-llama/Llama --output-dir x",
@@ -93,6 +94,7 @@ LLAMAFACTORY = {
     "forced-on-one": ("FORCE_TORCHRUN=true CUDA_VISIBLE_DEVICES=0 NNODES=2 llamafactory-cli train x.yaml", 2),
     "devices-and-nodes": ("NNODES=2 CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli train x.yaml", 4),
     "megatron": ("USE_MCA=1 NPROC_PER_NODE=8 llamafactory-cli train x.yaml", 8),
+    "version-1": ("USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli sft x.yaml", 2),
 }
 
 

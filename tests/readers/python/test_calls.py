@@ -40,6 +40,8 @@ def micro(text: str) -> str | None:
         pytest.param("n = 4\ndef f():\n    global n\n    n = 8\nTrainingArguments(per_device_train_batch_size=n)\n", id="a global"),
         pytest.param("import os\nTrainingArguments(per_device_train_batch_size=int(os.environ['N']))\n", id="the environment"),
         pytest.param("import torch\nTrainingArguments(per_device_train_batch_size=64 // torch.cuda.device_count())\n", id="the machine"),
+        pytest.param("TrainingArguments(per_device_train_batch_size=4 if 1 in (1, x) else 8)\n", id="one of what is not known"),
+        pytest.param("TrainingArguments(per_device_train_batch_size=4 if x.lower() == 'a' else 8)\n", id="text that is not known"),
         pytest.param("n = n\nTrainingArguments(per_device_train_batch_size=n)\n", id="a name that is itself"),
         pytest.param("TrainingArguments(per_device_train_batch_size=8 // 0)\n", id="a division by zero"),
         pytest.param("TrainingArguments(per_device_train_batch_size=9 ** 9 ** 9)\n", id="a power"),
@@ -62,6 +64,8 @@ def test_what_the_text_does_not_fix_is_unknown(text: str) -> None:
         ("N = 4\nTrainingArguments(per_device_train_batch_size=N)\n", "4"),
         ("n = 8\nn = n // 2\nTrainingArguments(per_device_train_batch_size=n)\n", "4"),
         ("n = 2\nn *= 4\nn //= 2\nTrainingArguments(per_device_train_batch_size=n)\n", "4"),
+        ("n = 4 if 'LoRA'.lower() in ('lora', 'dora') else 8\nTrainingArguments(per_device_train_batch_size=n)\n", "4"),
+        ("n = 8 if 2 in [1, 3] else 4\nTrainingArguments(per_device_train_batch_size=n)\n", "4"),
         ("n = 8 if True else 2\nTrainingArguments(per_device_train_batch_size=n // 2)\n", "4"),
         ("a, b = 4, 8\nTrainingArguments(per_device_train_batch_size=a)\n", "4"),
         ("o = dict(per_device_train_batch_size=4)\nTrainingArguments(**o)\n", "4"),
@@ -166,3 +170,29 @@ def test_long_programs_end() -> None:
     chain = "a0 = 1\n" + "".join(f"a{n} = a{n - 1} + a{n - 1}\n" for n in range(1, 3_000))
     assert micro(chain + "TrainingArguments(per_device_train_batch_size=a2999)\n") is None
     assert micro("TrainingArguments(per_device_train_batch_size=" + "1+" * 900 + "1)\n") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        pytest.param("a = 1\n" * 170_000, "more than 1,000,000 characters", id="characters"),
+        pytest.param("a=1\n" * 70_000, "more than 200,000 words", id="words"),
+        pytest.param("x = f'" + "{a}" * 20_001 + "'\n", "more than 20,000 braces", id="braces"),
+    ],
+)
+def test_a_program_that_costs_too_much_is_refused(text: str, why: str) -> None:
+    (found,) = read(Source("train.py", IMPORT + text))
+    assert isinstance(found, Unreadable)
+    assert found.reason.startswith(why)
+
+
+def test_a_long_program_is_read() -> None:
+    assert micro("# one line of many\n" * 20_000 + "TrainingArguments(per_device_train_batch_size=4)\n") == "4"
+
+
+def test_bytes_of_another_encoding_are_in_strings_and_comments() -> None:
+    text = IMPORT + "# \udce9\nx = '\udce9'; TrainingArguments(per_device_train_batch_size=4)\n"
+    (call,) = (each for each in documents(text) if each.called == "transformers.TrainingArguments")
+    node = call.get(MICRO)
+    assert isinstance(node, Scalar)
+    assert text[node.start : node.stop] == "4"

@@ -151,6 +151,14 @@ def test_examples_of_a_docstring_are_no_comments() -> None:
     assert block.text.split() == ["Eight", "GPUs."]
 
 
+def test_what_a_docstring_says_of_one_value_of_an_argument_is_no_comment() -> None:
+    text = '"""Eight GPUs.;     n=4: batch 64,;         in 2 steps.; ;         Or 3.;     Batch 8.;     """'
+    document = made(f"{text}; return Config(train=trains(8))")
+    assert document is not None
+    (block,) = document.comments
+    assert block.text.split() == ["Eight", "GPUs.", "Batch", "8."]
+
+
 OTHER = "from lib.names import names\ndef changes(cfg):\n    names(cfg)\n    cfg.train.global_batch_size = 64\n"
 NAMES = "def names(cfg):\n    cfg.train.name = 'run'\n"
 FILES = {
@@ -189,3 +197,75 @@ def test_functions_that_start_from_each_other_without_end_are_read_as_far_as_a_b
     one = made + "def g{0}(cfg):\n    g{1}(cfg)\n    g{2}(cfg)\n"
     text = "from library import f900\n" + "".join(one.format(number, number + 1, number + 2) for number in range(900))
     assert len(read(Source("recipes.py", text))) > 0
+
+
+BASES = {
+    "src/bases.py": """\
+from library import Config, Trainer
+def started(batch, degree=2, *, kind="full"):
+    config = Config(train=Trainer(degree=degree, kind=kind))
+    config.train.batch_size = batch
+    config.train.micro_batch_size = 2 * degree
+    if kind.upper() in ("LORA", "DORA"):
+        config.train.degree = 1
+    return config
+def either(first):
+    return Config(train=Trainer(batch_size=1)) if first else Config(train=Trainer(batch_size=2))
+def read(path):
+    return load(path)
+def endless():
+    return endless()
+""",
+    "src/endless.py": "from recipes import recipe as again\ndef around():\n    return again()\n",
+}
+
+
+def from_base(lines: str) -> Document | None:
+    """What `recipe` makes in a file that imports the functions of `BASES`, if that is a configuration."""
+    text = "from bases import *\nfrom bases import started, either, read, endless\nfrom endless import around\ndef recipe():\n"
+    text += "".join(f"    {line}\n" for line in lines.split("; "))
+    sources = {"src/recipes.py": Source("src/recipes.py", text)} | {path: Source(path, each) for path, each in BASES.items()}
+    found = read(sources["src/recipes.py"], lambda path: sources.get(path) or Unreadable(path, "missing"))
+    return next((each for each in found if isinstance(each, Document) and each.called == FUNCTION), None)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["return either(1)", "return read('x')", "return endless()", "return around()", "cfg = around(); return cfg", "return missing(8)"],
+)
+def test_a_function_of_another_file_that_returns_no_one_configuration_gives_none(lines: str) -> None:
+    assert from_base(lines) is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "key", "value"),
+    [
+        ("return started(8)", "batch_size", "8"),
+        ("n = 4; return started(batch=n * 2)", "batch_size", "8"),
+        ("return started()", "batch_size", None),
+        ("return started(*some)", "batch_size", None),
+        ("return started(8, **more)", "degree", None),
+        ("return started(8)", "degree", "2"),
+        ("return started(8, 4)", "degree", "4"),
+        ("return started(8, kind='lora')", "degree", "1"),
+        ("return started(8, kind=chosen())", "degree", None),
+        ("return started(8, degree=4)", "micro_batch_size", "8"),
+        ("return started(8, degree=chosen())", "micro_batch_size", None),
+        ("cfg = started(8); cfg.train.batch_size = 16; return cfg", "batch_size", "16"),
+        ("cfg = started(8); cfg.train.batch_size = chosen(); return cfg", "batch_size", None),
+    ],
+)
+def test_a_configuration_starts_from_what_a_function_of_another_file_returns(lines: str, key: str, value: str | None) -> None:
+    document = from_base(lines)
+    assert document is not None
+    node = document.get("train", key)
+    assert isinstance(node, Scalar)
+    assert (None if node.tag == COMPUTED else node.text) == value
+
+
+def test_what_another_file_gives_is_at_the_call_and_what_the_call_gives_where_it_is_written() -> None:
+    document = from_base("cfg = started(8, degree=4); return cfg")
+    assert document is not None
+    text = document.source.text
+    spans = {str(path[-1]): text[node.start : node.stop] for path, (_, node) in document.keyed.items()}
+    assert (spans["batch_size"], spans["degree"], spans["micro_batch_size"]) == ("8", "4", "started(8, degree=4)")

@@ -10,6 +10,7 @@ import pytest
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.readers import read
+from pytest_gbs.readers.python import cell_words
 
 
 def notebook(*cells: str | list[str], **more: Any) -> str:
@@ -38,7 +39,7 @@ def test_places_behind_escapes_are_right() -> None:
     text = notebook(["from trl import SFTConfig\n", 'name = "a\\té😀"; SFTConfig(name="\\"", per_device_train_batch_size=4)  # "each" 4\n'])
     found = call(text)
     assert written(found, "per_device_train_batch_size") == "4"
-    (comment,) = found.comments
+    comment = found.comments[-1]
     at = comment.locate("a.ipynb", 0, len(comment.text))
     assert text[at.start : at.start + 3] == '\\"e'
 
@@ -56,6 +57,11 @@ def test_a_name_bound_in_two_cells_is_not_known() -> None:
     assert value.tag == "!computed"
 
 
+def test_a_chat_template_in_a_notebook_is_no_template_of_it() -> None:
+    text = notebook("print('{{ .System }}{{ if .Prompt }}')", "from trl import SFTConfig\nSFTConfig(per_device_train_batch_size=4)")
+    assert written(call(text), "per_device_train_batch_size") == "4"
+
+
 def test_old_notebooks_have_worksheets() -> None:
     cell = {"cell_type": "code", "input": "from trl import SFTConfig\nSFTConfig(per_device_train_batch_size=4)"}
     assert written(call(json.dumps({"nbformat": 3, "worksheets": [{"cells": [cell]}]})), "per_device_train_batch_size") == "4"
@@ -64,3 +70,46 @@ def test_old_notebooks_have_worksheets() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"cells": 1}', '{"cells": [[[]]]}', '{"outputs": ' + "[" * 100_000, "null"])
 def test_what_is_not_a_notebook_is_not_read(text: str) -> None:
     assert all(isinstance(each, Unreadable) and not each.matters for each in read(Source("a.ipynb", text)))
+
+
+TRAINS = "from trl import SFTConfig\nSFTConfig(per_device_train_batch_size=4)\n"
+
+
+def told(*cells: dict[str, Any]) -> list[str]:
+    """The comments of the one call in a notebook made of `cells`."""
+    found = call(json.dumps({"cells": cells, "nbformat": 4}))
+    return [block.text for block in found.comments]
+
+
+def text_cell(source: str | list[str]) -> dict[str, Any]:
+    return {"cell_type": "markdown", "source": source}
+
+
+def code_cell(source: str) -> dict[str, Any]:
+    return {"cell_type": "code", "source": source}
+
+
+def test_text_that_is_not_right_above_the_cell_is_no_comment_on_it() -> None:
+    assert told(text_cell("GBS 32"), code_cell("x = 1\n"), code_cell(TRAINS), text_cell("GBS 64")) == []
+    assert told({"cell_type": "raw", "source": "GBS 32"}, code_cell(TRAINS)) == []
+
+
+def test_text_right_above_the_cell_is_a_comment_on_its_calls() -> None:
+    assert told(text_cell(["# Training\n", "GBS 32"]), code_cell(TRAINS)) == ["# Training\nGBS 32"]
+
+
+def test_places_in_text_are_those_of_the_file() -> None:
+    text = json.dumps({"cells": [text_cell(['"é"\n', "GBS 32"]), code_cell(TRAINS)]})
+    (comment,) = call(text).comments
+    at = comment.locate("a.ipynb", comment.text.index("32"), comment.text.index("32") + 2)
+    assert text[at.start : at.stop] == "32"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "place"),
+    [("nbformat", ""), ("GBS", "cell 1, line 1"), ("SIZE", "cell 2, line 1"), ("trl", "cell 2, line 3"), ("SFT()", "cell 4, line 2")],
+)
+def test_a_place_is_named_by_its_cell(wanted: str, place: str) -> None:
+    text = notebook(["SIZE = 1\n", "\n", "import trl"], "x = '\\\\n'\n\nx", "y\nSFT()")
+    assert cell_words(Source("a.ipynb", text), text.index(wanted)) == place
+    assert not cell_words(Source("a.py", text), text.index(wanted))

@@ -86,7 +86,9 @@ def hardware_force(statement: Statement, start: int, stop: int) -> str:
         return Force.HISTORY
     if _says(around, _ADVISES) or _bounds(statement, start) or _says(before, _ADVISES_BEFORE) or _says(before, _CONDITIONAL):
         return Force.ADVISES
-    return Force.STATES
+    # `With three GPUs, split=[10, 20] puts ...` tells what happens on them.
+    supposed = before.split() == ["with"] and statement.after(stop).lstrip().startswith(",") and " batch" not in around
+    return Force.ADVISES if supposed else Force.STATES
 
 
 def _words(text: str) -> str:
@@ -121,10 +123,8 @@ def _is_request(before: str) -> bool:
     return " keep " in before.replace(" to keep ", " ")
 
 
-@cache
-def _alternative() -> re.Pattern[str]:
-    """The letter of one alternative of several: `(a) with GBS 16`."""
-    return re.compile(r"[\s#*-]*\(?[a-h]\)\s")
+# The letter of one alternative of several: `(a) with GBS 16`.
+_alternative = lazy_pattern(r"[\s#*-]*\(?[a-h]\)\s")
 
 
 def _is_of_something_else(statement: Statement, around: str, start: int, stop: int) -> bool:

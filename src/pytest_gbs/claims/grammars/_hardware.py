@@ -180,13 +180,15 @@ def _devices_stated(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]
     if count is None:
         return []
     devices = devices_at(tokens, i + 1)
-    if devices is None or (is_chip(tokens[i].text) and devices[0] == i + 2):
-        return []  # `4090 GPUs`: a model, no count
+    if devices is None or (is_chip(tokens[i].text) and text_at(tokens, i + 1) not in ("x", "*")):
+        return []  # `4090 GPUs`, `3090 24GB GPU`: a model, no count
     stop = devices[0]
     if each := each_node(tokens, stop):
         return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + each)] if count in GPUS_PER_NODE else []
     if text_at(tokens, stop) in NODES:
         return _node_of(tokens, i, count, stop)
+    if text_at(tokens, i - 1) == "has" and text_at(tokens, i - 2) in NODES and text_at(tokens, i - 3) in ("each", "every"):
+        return [StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop)] if count in GPUS_PER_NODE else []
     lone = tokens[i].kind == WORD and count == 1
     before, behind = text_at(tokens, i - 1), text_at(tokens, stop)
     total = before in ("total", "=", "all") or behind in _IN_ALL or (behind, text_at(tokens, stop + 1)) == ("in", "total")

@@ -63,12 +63,15 @@ def memory(tokens: Sequence[WordToken], j: int) -> bool:
 
 
 def each_node(tokens: Sequence[WordToken], i: int) -> int:
-    """How many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "each"; 0 if none do."""
+    """How many tokens from `i` on say that each node is meant: "per node", "/node", "on each node", "fill one node"; 0 if none do."""
     text = text_at(tokens, i)
     if text == "each":
         return 2 if text_at(tokens, i + 1) in NODES else 1
     if text in ("per", "/"):
-        return 2 if text_at(tokens, i + 1) in NODES else 0
+        chip = text == "per" and is_chip(text_at(tokens, i + 1))
+        return 2 + chip if text_at(tokens, i + 1 + chip) in NODES else 0
+    if text in ("fill", "fills"):
+        return 3 if text_at(tokens, i + 1) in ("a", "each", "every", "one") and text_at(tokens, i + 2) in NODES else 0
     if text in ("on", "in", "a") and text_at(tokens, i + 1) in ("each", "every", "node"):
         return 3 if text_at(tokens, i + 2) in NODES else 2 if text == "a" else 0
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Final
 
@@ -15,7 +15,7 @@ from pytest_gbs.claims.grammars._meaning import is_batch_formula
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
 from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at, name_at
 from pytest_gbs.claims.grammars._statements import Passage
-from pytest_gbs.claims.grammars._tokens import NUMBER, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
 from pytest_gbs.claims.grammars.words import Numeral
 from pytest_gbs.model.declaration import Declaration, Factor, Interval, StatedArithmetic
 from pytest_gbs.model.limits import LARGEST_PRODUCT
@@ -32,7 +32,7 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
     tokens = passage.tokens
     called = tuple(sorted((*labels(passage.statement.text, tokens), *plain_labels(tokens))))
     taken = {i for label in called for i in range(label.first, label.stop)}
-    written = products(tokens, taken)
+    written = tuple(product for product in products(tokens, taken) if not _lists_settings(tokens, product))
     yield from filter(None, (_divided(passage, product) for product in written))
     for found in formulas(tokens, written, called):
         formula = found._replace(product=_on_nodes(passage, found.product))
@@ -47,6 +47,18 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
         if total is not None:
             # The arithmetic is that of the first result.
             yield from (each if samples is None else each._replace(sum=None) for each in _claimed(passage, formula, total))
+
+
+def _lists_settings(tokens: Sequence[WordToken], product: Product) -> bool:
+    """Whether a product only joins settings: `GBS=256 x seq=16384` says two numbers, and neither is the result of the other."""
+    alone = product.operands[-1].value is None
+    return alone and all(_is_tight(tokens, i) for i in (product.first - 1, product.stop))
+
+
+def _is_tight(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether an equals sign stands at token `i` with no space around it."""
+    inside = 0 < i < len(tokens) - 1 and tokens[i].text == "="
+    return inside and tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
 
 
 def _divided(passage: Passage, product: Product) -> Declaration | None:

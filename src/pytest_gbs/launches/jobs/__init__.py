@@ -3,60 +3,79 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.plugins import module, modules, prebuilt
-from pytest_gbs.model.document import Document
+from pytest_gbs.model.document import PROGRAMS, Document
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.launches.jobs._format import JobFormat
-    from pytest_gbs.model.command import Script
+    from pytest_gbs.model.command import OtherFiles, Script
 
-NAMES: Final = (".yaml", ".yml")
-"""What the name of a file that may describe a job ends with."""
+_NAMES: Final = (".yaml", ".yml")
 
 
 class JobEntry(NamedTuple):
-    """What is known of a format without loading it: its module, and a pattern that each of its files has in its text."""
+    """What is known of a format without loading it: its module, a pattern that each of its files has in its text, its Python package."""
 
     module: str
     hint: str
+    package: str
 
 
 def entries() -> tuple[JobEntry, ...]:
     """What is known of every format, read from the formats themselves."""
-    return tuple(JobEntry(each.__name__.rpartition(".")[2], each.FORMAT.hint) for each in modules(__name__, __path__))
+    found = ((each.__name__.rpartition(".")[2], each.FORMAT) for each in modules(__name__, __path__))
+    return tuple(JobEntry(name, each.hint, each.package) for name, each in found)
 
 
 @cache
-def _told() -> tuple[JobEntry, ...]:
+def _known_formats() -> tuple[JobEntry, ...]:
     written = prebuilt("jobs", __path__)
     return entries() if written is None else tuple(map(JobEntry._make, written))
 
 
-def may_be_job(text: str) -> bool:
-    """Whether the text of a file may describe a job."""
-    return _hint().search(text) is not None
+def may_describe_job(path: str) -> bool:
+    """Whether the name of a file says that it may describe a job; a program, if its path names the package by which it does."""
+    if path.endswith(PROGRAMS):
+        return any(entry.package in path.lower() for entry in _known_formats() if entry.package)
+    return path.endswith(_NAMES)
+
+
+def is_job(source: Source) -> bool:
+    """Whether the text of a file that may describe a job says so too."""
+    return _hint(source.path.endswith(PROGRAMS)).search(source.text) is not None
 
 
 @cache
-def _hint() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{entry.hint})" for entry in _told()), re.MULTILINE)
+def _hint(programs: bool) -> re.Pattern[str]:
+    hints = (entry.hint for entry in _known_formats() if bool(entry.package) == programs)
+    return re.compile("|".join(f"(?:{hint})" for hint in hints), re.MULTILINE)
 
 
-def read_job_file(source: Source, read_file: Callable[[str], Source | None]) -> Script | None:
+def read_job_file(source: Source, others: OtherFiles) -> Script | None:
     """What the jobs that `source` describes run; None if it describes none."""
-    from pytest_gbs.readers import read
-
-    documents = [each for each in read(source) if isinstance(each, Document)]
-    told = (entry for entry in _told() if re.search(entry.hint, source.text, re.MULTILINE))
-    formats: list[JobFormat] = [module(f"{__name__}.{entry.module}").FORMAT for entry in told]
+    is_program = source.path.endswith(PROGRAMS)
+    named = [each for each in _known_formats() if bool(each.package) == is_program and re.search(each.hint, source.text, re.MULTILINE)]
+    documents = [document for package in {each.package for each in named} for document in _documents(source, package)]
+    formats: list[JobFormat] = [module(f"{__name__}.{entry.module}").FORMAT for entry in named]
     jobs = (job for document in documents for each in formats for job in each.read(document))
     from pytest_gbs.shell.job import read_jobs
 
-    script = read_jobs(source, jobs, (comment for document in documents for comment in document.comments), read_file)
+    script = read_jobs(source, jobs, (comment for document in documents for comment in document.comments), others)
     return script if script.commands or script.stopped else None
+
+
+def _documents(source: Source, package: str) -> Iterable[Document]:
+    """The documents of a file of jobs, or the calls of a `package` in it."""
+    if package:
+        from pytest_gbs.readers.python import read_calls_of
+
+        return read_calls_of(source, package)
+    from pytest_gbs.readers import read
+
+    return [each for each in read(source) if isinstance(each, Document)]

@@ -25,13 +25,15 @@ _NULL: Final = ("", "~", "null", "Null", "NULL")
 class JobFormat(NamedTuple):
     """A format of job files. `hint` is a pattern that each of its files has in its text, so that others need not be parsed.
 
-    `read` yields the jobs of a document, nothing if it is of another format.
+    `read` yields the jobs of a document, nothing if it is of another format. If Python programs describe the jobs, each call of a class of
+    `package` is a document.
     """
 
     name: str
     summary: str
     hint: str
     read: Callable[[Document], Iterator[Job]]
+    package: str = ""
 
 
 def child(node: Node | None, *keys: str) -> Node | None:

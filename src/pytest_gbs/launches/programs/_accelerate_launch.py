@@ -8,11 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.launches.programs._words import Split, devices, fallback, names, number, option, reason, size, uses
+from pytest_gbs.launches.programs._in_recipe import document_of, word_at
+from pytest_gbs.launches.programs._ranks import gets_rank
+from pytest_gbs.launches.programs._words import Split, devices, fallback, named_devices, names, number, option, reason, size, uses
 from pytest_gbs.model.command import Command, Word
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.launch import LauncherFile, Problem, Surroundings
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.scalar import value_at
 
 # ACC launch.py:156-870, the options with action="store_true"; the last ones are of older versions.
 SWITCHES: Final = names(
@@ -36,7 +41,7 @@ class AccelerateCommand(NamedTuple):
     """What an `accelerate launch` has to go by: its own words, the file they name, and what may hide more of them.
 
     `named` is the word that names the file; `file` is None if it can't be read. `key` is how the option for the processes is
-    spelled, where another program hands it on. `visible` are the devices that the command sees, None if the machine decides.
+    spelled, where another program hands it on. `visible` are the devices that a single process sees, None if the machine decides.
     `counted` are those of the only machine of a job, on which no file of a user's says otherwise.
     """
 
@@ -72,8 +77,22 @@ def given(parts: Split, command: Command, surroundings: Surroundings) -> Acceler
     """What the options of `accelerate launch` and their file say."""
     named = option(parts.own, "--config_file")
     file = surroundings.launcher_file(named[1], command) if named is not None else None
-    counted = visible if isinstance(visible := devices(command), Quantity) and _is_alone(command) else None
-    return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file, visible, counted)
+    counted = devices(command) if _is_alone(command) else None
+    document = document_of(named[1], command, surroundings) if named is not None else None
+    visible = _visible(parts.own, document, command)
+    at_machine = counted if isinstance(counted, Quantity) else None
+    return AccelerateCommand(parts.own, parts.opaque, named[1] if named is not None else None, file, visible, at_machine)
+
+
+def _visible(own: tuple[Word, ...], document: Document | None, command: Command) -> Quantity | Unknown | None:
+    """The devices that a single process sees: those of `--gpu_ids`, or of the file, else those that the command sees.
+
+    ACC launch.py:1249-1253, utils/launch.py:136-152 (prepare_simple_launcher_cmd_env).
+    """
+    if document is not None and value_at(document, ("use_cpu",), Loader.PYYAML) is True:
+        return Unknown(Name.GPUS_PER_NODE, Reason.MISSING)
+    key, word = option(own, "--gpu_ids") or ("gpu_ids", word_at(document, ("gpu_ids",)) if document is not None else None)
+    return devices(command) if word is None or word.text == "all" else named_devices(word, key)
 
 
 def _is_alone(command: Command) -> bool:
@@ -112,6 +131,13 @@ def _hardware(of: AccelerateCommand) -> Iterator[_Size]:
     yield machines
     note = Note(f"{total.value} processes on {machines.value} machines") if machines.value > 1 else total.note
     yield total._replace(name=Name.GPUS_PER_NODE, value=each, note=note)
+
+
+def fed_gpus(of: AccelerateCommand, command: Command) -> Quantity | None:
+    """The GPUs that one process without a group sees if these are several; its program may feed all of them."""
+    several = _sees_several(of, _processes(of)) and of.opaque is None and not uses(of.own, "--cpu") and not gets_rank(command)
+    written = of.file is not None and of.named is not None and of.file.path == command.at.source  # its list of GPUs is not read
+    return of.visible if several and not written and isinstance(of.visible, Quantity) else None
 
 
 def _sees_several(of: AccelerateCommand, total: _Size) -> bool:

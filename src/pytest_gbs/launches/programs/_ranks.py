@@ -12,10 +12,15 @@ from pytest_gbs.model.pattern import lazy_pattern
 
 def may_train_alone(command: Command, index: int, surroundings: Surroundings) -> bool:
     """Whether the program at `index`, as far as it is seen, gets no rank from whatever starts it several times."""
-    if any(command.variable(name) is not None for name in ("LOCAL_RANK", "RANK")):
+    if gets_rank(command):
         return False
     text = surroundings.text_of(command.words[index], command) or ""
     return _of_hugging_face().search(text) is not None and _finds_ranks().search(text) is None
+
+
+def gets_rank(command: Command) -> bool:
+    """Whether a variable says to the program of a command which process of a group it is."""
+    return any(command.variable(name) is not None for name in ("LOCAL_RANK", "RANK"))
 
 
 _of_hugging_face = lazy_pattern(r"(?m)^[ \t]*(?:from|import)[ \t]+(?:transformers|trl|accelerate)\b")

@@ -156,7 +156,12 @@ def devices(command: Command) -> Quantity | Unknown | None:
     word = command.variable("CUDA_VISIBLE_DEVICES")
     if word is None:
         return command.machines.gpus_per_node if command.machines is not None else None
+    return named_devices(word, "CUDA_VISIBLE_DEVICES")
+
+
+def named_devices(word: Word, key: str) -> Quantity | Unknown:
+    """How many GPUs a list with commas names."""
     names = (word.text or "").split(",")
     if word.text is None or not all(name.strip() for name in names) or "-1" in names:
         return Unknown(Name.GPUS_PER_NODE, reason(word) if word.text is None else Reason.MISSING, word.at)
-    return size(Name.GPUS_PER_NODE, word, "CUDA_VISIBLE_DEVICES", len(names))
+    return size(Name.GPUS_PER_NODE, word, key, len(names))

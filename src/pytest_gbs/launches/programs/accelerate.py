@@ -23,7 +23,9 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     files = (of.file,) if of.file is not None else ()
     problems = tuple(_accelerate_launch.problems(of))
     sizes = _accelerate_launch.sizes(of)
-    return within(Start("accelerate launch", command.at, sizes, parts.program, (), files, problems=problems), command, surroundings)
+    visible = _accelerate_launch.fed_gpus(of, command)
+    made = Start("accelerate launch", command.at, sizes, parts.program, (), files, problems=problems, visible=visible)
+    return within(made, command, surroundings)
 
 
 def _launch(command: Command) -> int | None:

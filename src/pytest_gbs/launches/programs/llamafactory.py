@@ -1,6 +1,7 @@
 """llamafactory-cli train: torchrun by environment variables, one process per visible GPU where they say nothing.
 
-LF is LLaMA-Factory src/llamafactory/launcher.py:44-75 (pinned in hf-family as 0.9.4).
+LF is LLaMA-Factory src/llamafactory/launcher.py:44-75 (pinned in hf-family as 0.9.4). Version 1 starts in the same way, by `train` or `sft`
+(LLaMA-Factory 1905a0f3, src/llamafactory/v1/launcher.py:31, 62-68, 137-142).
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ _ON: Final = ("true", "y", "1")  # LF extras/misc.py is_env_enabled
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """What `llamafactory-cli train X` starts."""
-    index = sub_command(command, ("llamafactory-cli", "lmf"), ("train",))
+    """What `llamafactory-cli train X` starts, `sft` in version 1."""
+    index = sub_command(command, ("llamafactory-cli", "lmf"), ("train", "sft"))
     if index is None:
         return None
     recipes = tuple(word for word in command.words[index + 1 : index + 2] if is_recipe(word))
-    made = Start("llamafactory-cli train", command.at, _sizes(command), command.words[index:], recipes)
+    made = Start(f"llamafactory-cli {command.words[index].text}", command.at, _sizes(command), command.words[index:], recipes)
     return within(made, command, surroundings)
 
 

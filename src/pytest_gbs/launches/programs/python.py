@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_gbs.launches.programs._programs import own_program
+from pytest_gbs.launches.programs._ranks import gets_rank
 from pytest_gbs.launches.programs._slurm import within
 from pytest_gbs.launches.programs._words import devices
 from pytest_gbs.model.command import Command
@@ -15,7 +16,8 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     index = own_program(command)
     if index is None or any(wrapper.name == "srun" for wrapper in command.wrappers):
         return None
-    return within(Start("python", command.at, (one_process(command),), command.words[index:]), command, surroundings)
+    made = Start("python", command.at, (one_process(command),), command.words[index:], visible=visible_gpus(command))
+    return within(made, command, surroundings)
 
 
 def one_process(command: Command) -> Quantity | Unknown:
@@ -28,6 +30,14 @@ def one_process(command: Command) -> Quantity | Unknown:
         known = visible._replace(name=Name.WORLD_SIZE)
         return known if visible.value == 1 else Unknown(Name.WORLD_SIZE, Reason.MISSING, visible.at)
     return Unknown(Name.WORLD_SIZE, visible.reason, visible.at)
+
+
+def visible_gpus(command: Command) -> Quantity | None:
+    """The GPUs that the one process of a command sees if these are several; None if nothing says so, or it may be one of a group."""
+    visible = devices(command)
+    nodes = command.machines.nodes if command.machines is not None else None
+    alone = not gets_rank(command) and (command.machines is None or (nodes is not None and nodes.value == 1))
+    return visible if isinstance(visible, Quantity) and visible.value > 1 and alone else None
 
 
 LAUNCHER = Launcher("python", "python script.py, python -m module", words=("python",), start=start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_gbs.launches.programs._programs import is_launcher
 from pytest_gbs.launches.programs._slurm import within
-from pytest_gbs.launches.programs.python import one_process
+from pytest_gbs.launches.programs.python import one_process, visible_gpus
 from pytest_gbs.model.command import Command, Word
 from pytest_gbs.model.launch import Launcher, Start, Surroundings
 
@@ -17,7 +17,8 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     program = _program(runner.words, command.words)
     if program is None:
         return None
-    return within(Start("uv run", command.at, (one_process(command),), program), command, surroundings)
+    made = Start("uv run", command.at, (one_process(command),), program, visible=visible_gpus(command))
+    return within(made, command, surroundings)
 
 
 def _program(options: tuple[Word, ...], words: tuple[Word, ...]) -> tuple[Word, ...] | None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 
-from pytest_gbs.model.document import Document
+from pytest_gbs.model.document import NOTEBOOK, Document
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
-from pytest_gbs.readers.python.documents import document_of_comments, read_documents, read_launched
+from pytest_gbs.readers.python.documents import document_of_comments, read_calls, read_documents, read_launched
 from pytest_gbs.readers.python.modules import Modules, Reads
-from pytest_gbs.readers.python.program import Program, read_program
+from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.schedules import schedules
-from pytest_gbs.readers.python.scopes import Scopes, read_scopes
+from pytest_gbs.readers.python.scopes import read_scopes
 
 
 def read_python(source: Source, reads: Reads | None = None) -> tuple[Document | Unreadable, ...]:
@@ -29,7 +28,7 @@ def read_python(source: Source, reads: Reads | None = None) -> tuple[Document | 
 def read_started(source: Source, line: CommandLine) -> tuple[tuple[Document, dict[KeyPath, Location]], ...]:
     """The calls of a Python file that set a batch size, as they are when `line` starts it, each with the values that the line gives."""
     program = _program(source)
-    return () if program is None else tuple(read_launched(program, _scopes(program.tree), line))
+    return () if program is None else tuple(read_launched(program, read_scopes(program.tree), line))
 
 
 def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:
@@ -40,7 +39,13 @@ def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:
     program = _program(source)
     if program is None:
         return ()
-    return tuple((each, document_of_comments(program, call)) for each, call in schedules(program, _scopes(program.tree)))
+    return tuple((each, document_of_comments(program, call)) for each, call in schedules(program, read_scopes(program.tree)))
+
+
+def read_calls_of(source: Source, package: str) -> tuple[Document, ...]:
+    """The calls of classes of `package` in a Python file or a notebook, each with its keywords; none if Python's parser refuses it."""
+    program = _program(source)
+    return () if program is None else tuple(read_calls(program, package))
 
 
 def read_tree(source: Source) -> ast.Module | None:
@@ -52,23 +57,22 @@ def read_tree(source: Source) -> ast.Module | None:
 def read_parsed(source: Source) -> tuple[str, ...]:
     """The names, as imported, of the classes into which a Python file parses its command line with a parser of transformers or TRL."""
     program = _program(source)
-    return () if program is None else tuple(parsed_classes(_scopes(program.tree)))
+    return () if program is None else tuple(parsed_classes(read_scopes(program.tree)))
 
 
 def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """What the class `name` of a Python file is made from, or imported as, and the fields to which it gives a value of its own."""
     program = _program(source)
-    return ((), frozenset()) if program is None else bases(_scopes(program.tree), name)
+    return ((), frozenset()) if program is None else bases(read_scopes(program.tree), name)
 
 
-@lru_cache(2)
+def cell_words(source: Source, offset: int) -> str:
+    """Where `offset` is in a notebook, as people count: "cell 5, line 2"; "" if it is in no cell, or the file is no notebook."""
+    found = cell_at(source, offset) if source.path.endswith(NOTEBOOK) else None
+    return f"cell {found[0]}, line {found[1]}" if found is not None else ""
+
+
 def _program(source: Source) -> Program | None:
-    """The program in `source`, which many commands may start, parsed once; None if Python's parser refuses it."""
+    """The program in `source`; None if Python's parser refuses it."""
     program = read_program(source)
     return None if isinstance(program, Unreadable) else program
-
-
-@lru_cache(2)
-def _scopes(tree: ast.Module) -> Scopes:
-    """What `tree` binds, looked for once."""
-    return read_scopes(tree)

@@ -18,7 +18,9 @@ from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
+from pytest_gbs.readers.python.configurator import overridden
 from pytest_gbs.readers.python.functions import configurations
+from pytest_gbs.readers.python.lightning import trained_by_lightning
 from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
@@ -60,13 +62,22 @@ def read_documents(program: Program, modules: Modules) -> Iterator[Document]:
     found = [*loops, *(each for each in found if each[0] != DICTIONARY or each[2].start not in {loop[2].start for loop in loops})]
     functions = configurations(scopes, evaluator, modules)
     found += ((FUNCTION, node, table) for node, table in functions if _batch().search(" ".join(_keys_of(table, 0))))
-    module = _module(program, scopes, evaluator)
+    module = _module(program, scopes, evaluator, modules)
     comments = _Comments(program)
     found.sort(key=lambda each: each[2].start)
     alone = len(found) == 1
     for document, (called, node, _) in _documents(program, scopes, [*module, *found][:MOST_DOCUMENTS]):
         blocks = comments.of_module(document.keyed) if called == MODULE else comments.of_call(node, document.keyed, alone)
         yield document._replace(comments=blocks)
+
+
+def read_calls(program: Program, package: str) -> Iterator[Document]:
+    """Yield each call of a class of `package` as a document of its keywords, at most `MOST_DOCUMENTS` of them."""
+    scopes = read_scopes(program.tree)
+    evaluator = Evaluator(program, scopes)
+    named = ((scopes.qualified(call.func), call, scope) for call, scope in scopes.calls)
+    found = ((name, call, evaluator.keywords(call, scope)) for name, call, scope in named if name.startswith(f"{package}."))
+    yield from (document for document, _ in _documents(program, scopes, islice(found, MOST_DOCUMENTS)))
 
 
 def _documents(program: Program, scopes: Scopes, found: Iterable[_Found]) -> Iterator[tuple[Document, _Found]]:
@@ -88,6 +99,8 @@ def document_of_comments(program: Program, node: ast.AST) -> Document:
     comments = _Comments(program).of_call(node, {}, alone=False)
     return Document(program.source, 1, PYTHON, None, {}, comments, (), part=program.part(node))
 
+
+_DIVIDES = ("mpu", "mesh_param")  # arguments of deepspeed.initialize that say how the processes share the model
 
 _batch = lazy_pattern(r"batch|accum", re.IGNORECASE)
 
@@ -190,8 +203,9 @@ def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
 
 
 def _loops(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
-    """Yield what a training loop of the program's own goes by: the loader of its batches, or the configuration of DeepSpeed."""
+    """Yield what a training loop goes by: the loader of its batches, the Trainer of Lightning, or the configuration of DeepSpeed."""
     yield from ((LOOP, node, table) for node, table in training_loop(scopes, evaluator))
+    yield from ((LOOP, node, table) for node, table in trained_by_lightning(scopes, evaluator))
     yield from islice(_initialized(scopes, evaluator), MOST_DOCUMENTS)
 
 
@@ -213,16 +227,21 @@ def _initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
             opened = Table({}, *evaluator.program.span(given), table)
             table = evaluator.with_items(opened, given.id, given, found[0], given.lineno)
         if isinstance(table, Table) and _sets_batch(table):
-            yield LOOP, call, table
+            divides = [each for each in call.keywords if each.arg in _DIVIDES and not isinstance(evaluator.value(each.value, scope), Known)]
+            entries: dict[str, Entry] = {str(each.arg): (evaluator.program.span(each), evaluator.lost(each.value)) for each in divides}
+            yield LOOP, call, table._replace(entries=table.entries | entries)
 
 
-def _module(program: Program, scopes: Scopes, evaluator: Evaluator) -> list[_Found]:
+def _module(program: Program, scopes: Scopes, evaluator: Evaluator, modules: Modules) -> list[_Found]:
     """The names that the module itself binds, as a configuration that is a Python file has them."""
     names = scopes.module.names
     if not _batch().search(" ".join(names)):
         return []
     found = ((name, evaluator.at_end(name)) for name in names)
-    table = Table({name: entry for name, entry in found if entry is not None}, 0, len(program.source.text), _taken_in(program, scopes))
+    entries = {name: entry for name, entry in found if entry is not None}
+    if sys.stdlib_module_names.issuperset(name.partition(".")[0] for name in scopes.imported.values()):
+        entries |= {name: entry for name, entry in overridden(program, modules) if name not in entries}
+    table = Table(entries, 0, len(program.source.text), _taken_in(program, scopes))
     return [(MODULE, program.tree, table)] if table.entries else []
 
 
@@ -289,7 +308,7 @@ class _Comments:
     def of_call(self, node: ast.AST, keyed: Index, alone: bool) -> tuple[CommentBlock, ...]:
         """The comments within a call, right above it, behind or above what gives its values, and at the top of a file with one recipe."""
         comments = self._read()
-        text = self._docstring(node)
+        text = (*self._prose(node), *self._docstring(node))
         if not comments and not text:
             return ()
         keys = self._keys(keyed)
@@ -317,9 +336,18 @@ class _Comments:
         below = sorted(keys)
         return tuple(self._block([line], *self._owner(line, keys, below)) for line in self._read())
 
+    def _prose(self, node: ast.AST) -> tuple[CommentBlock, ...]:
+        """The text of the cell right above the one of `node`, in a notebook, as a comment above it."""
+        text, places = self.program.prose.get(self.program.cell(node), ("", ())) if self.program.cells else ("", ())
+        return (CommentBlock(text, places, None, HEADER),) if places else ()
+
     def _docstring(self, node: ast.AST) -> tuple[CommentBlock, ...]:
-        """What the docstring of a function says, as a comment above what it makes; examples of calls and commands say nothing of it."""
+        """What the docstring of a function says, as a comment above what it makes; examples of calls and commands say nothing of it.
+
+        Nor does what it says of one value of an argument (`stage="sft": batch 256`), with the lines that are indented below it.
+        """
         first = node.body[0] if isinstance(node, ast.FunctionDef) else None
+        cases = tuple(f"{each.arg}=" for each in (*node.args.args, *node.args.kwonlyargs)) if isinstance(node, ast.FunctionDef) else ()
         constant = first.value if isinstance(first, ast.Expr) else None
         if not isinstance(constant, ast.Constant) or not isinstance(constant.value, str):
             return ()
@@ -327,11 +355,13 @@ class _Comments:
         stop = self.program.offset(constant.end_lineno or constant.lineno, constant.end_col_offset or 0)
         texts: list[str] = []
         pieces: list[tuple[int, int]] = []
-        length = 0
+        length, case = 0, -1
         for line in self.program.text[start:stop].split("\n"):
             text = line.lstrip().lstrip("rRuU").lstrip("\"'") if not texts else line.lstrip()
             pieces.append((length, self.program.place(start + len(line) - len(text))))
-            texts.append("" if text.startswith((">>>", "...", "$")) else text.rstrip().rstrip("\"'"))
+            indent = len(line) - len(text)
+            case = indent if text.startswith(cases) else case if not text or 0 <= case < indent else -1
+            texts.append("" if case >= 0 or text.startswith((">>>", "...", "$")) else text.rstrip().rstrip("\"'"))
             length += len(texts[-1]) + 1
             start += len(line) + 1
         return (CommentBlock("\n".join(texts), tuple(pieces), None, HEADER),)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
 from pytest_gbs.readers.python.modules import AttributePath, Defined, Modules
 from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes
-from pytest_gbs.readers.python.values import Entry, Evaluator, Lost, Made, Table, Value
+from pytest_gbs.readers.python.values import Entry, Evaluator, Items, Lost, Made, Table, Value
 
 _READING: Final = frozenset(("int", "float", "str", "len", "print", "isinstance", "getattr", "hasattr", "max", "min", "repr"))
 
@@ -63,6 +63,9 @@ class _Functions:
         if isinstance(defined, ast.FunctionDef):
             found = self.table(defined)
             return self._copied(found)._replace(start=start, stop=stop) if found is not None else None
+        elsewhere = self._elsewhere(node)
+        if elsewhere is not None:
+            return self._made_elsewhere(elsewhere, node, scope)
         made = self.evaluator.value(node, scope)
         if not isinstance(made, Made):
             return None
@@ -73,6 +76,43 @@ class _Functions:
             if keyword.arg is not None and inner is not None:
                 table.entries[keyword.arg] = table.entries[keyword.arg][0], inner
         return table
+
+    def _elsewhere(self, call: ast.Call) -> Defined | None:
+        """The function of another file of the repository that `call` calls by a name that is imported."""
+        if not isinstance(call.func, ast.Name) or call.func.id not in self.scopes.imported or call.func.id[:1].isupper():
+            return None  # a class is what its arguments say
+        return self.modules.function(call.func.id, self.evaluator.program, self.scopes)
+
+    def _made_elsewhere(self, defined: Defined, call: ast.Call, scope: Scope) -> Table | None:
+        """What a function of another file returns for the arguments of `call`, all of it at the place of the call."""
+        other = _Functions(defined.scopes, Evaluator(defined.program, defined.scopes), self.modules)
+        other.depth, other.evaluator.left = self.depth + 1, self.evaluator.left
+        given = self._arguments(defined, call, scope)
+        other.evaluator.given = given | {node: value for node, value in other.defaults(defined.function).items() if node not in given}
+        found = other.table(defined.function)
+        self.evaluator.left = other.evaluator.left
+        kept = {id(each) for each in given.values()}
+        return _placed(found, self.evaluator.program.span(call), kept, 0) if found is not None else None
+
+    def _arguments(self, defined: Defined, call: ast.Call, scope: Scope) -> dict[ast.AST, Value]:
+        """What `call` gives for the parameters of a function, by parameter; all lost if it unpacks something."""
+        arguments = defined.function.args
+        plain = [*arguments.posonlyargs, *arguments.args]
+        by_name = {each.arg: each for each in (*plain, *arguments.kwonlyargs)}
+        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+            return {each: self.evaluator.lost(call) for each in by_name.values()}
+        given: dict[ast.AST, Value] = {node: self.evaluator.value(each, scope) for node, each in zip(plain, call.args, strict=False)}
+        named = {by_name[each.arg]: each.value for each in call.keywords if each.arg in by_name}
+        return given | {node: self.evaluator.value(each, scope) for node, each in named.items()}
+
+    def defaults(self, function: ast.FunctionDef) -> dict[ast.AST, Value]:
+        """What the parameters of a function of the module are by default; lost if they have none."""
+        bindings = (each for several in self.scopes.inner[function].names.values() for each in several if each.parameter is function)
+        around = self.scopes.module
+        return {
+            each.node: self.evaluator.value(each.value, around) if each.value is not None else Lost(*self.evaluator.program.span(function))
+            for each in bindings
+        }
 
     def _given(self, node: ast.expr, scope: Scope, library: str = "") -> Table | None:
         """What an argument is if a call makes it, or if attributes of it are set; None if it is anything else."""
@@ -134,6 +174,19 @@ class _Functions:
         chosen = self.evaluator.chosen(scope.names.get(name, []), sys.maxsize, scope) or []
         plain = len(chosen) == 1 and chosen[0].item < 0 and chosen[0].parameter is None and not isinstance(chosen[0].node, ast.AugAssign)
         return chosen[0] if plain else None
+
+
+def _placed(value: Value, place: tuple[int, int], kept: set[int], depth: int) -> Any:
+    """`value`, made in another file, with all of it at `place`; but for those `kept`, by their identity, which are of this file."""
+    if id(value) in kept or depth >= DEEPEST_DOCUMENT:
+        return value if id(value) in kept else Lost(*place)
+    if isinstance(value, (Made, Table)):
+        table = value.arguments if isinstance(value, Made) else value
+        entries = {name: (place, _placed(inner, place, kept, depth + 1)) for name, (_, inner) in table.entries.items()}
+        return Table(entries, *place, Lost(*place) if table.rest is not None else None)
+    if isinstance(value, Items):
+        return Items(tuple(_placed(each, place, kept, depth + 1) for each in value.items), *place)
+    return value._replace(start=place[0], stop=place[1])
 
 
 def _takes_overrides(call: ast.Call, scope: Scope) -> bool:

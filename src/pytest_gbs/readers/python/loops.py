@@ -27,7 +27,7 @@ _PREPARES: Final = frozenset(("prepare", "prepare_data_loader"))
 _PASSES_ON: Final = frozenset(("enumerate", "tqdm", "trange", "iter", "skip_first_batches", "cycle", "track"))
 
 
-class _Loader(NamedTuple):
+class Loader(NamedTuple):
     """The call that makes a data loader, where it is, and whether accelerate prepares what it makes."""
 
     call: ast.Call
@@ -47,13 +47,15 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
 
     Nothing if the program has several loops over different loaders, or if it is not plain which loader its loop goes over.
     """
+    if "backward" not in scopes.called or not any(name in evaluator.program.text for name in _TOGETHER.values()):
+        return
     found = [(call, scope, _TOGETHER.get(scopes.qualified(call.func), "")) for call, scope in scopes.calls]
     together = [each for each in found if each[2]]
     kinds = {name for _, _, name in together}
     if len(kinds) != 1 or (len(together) > 1 and "Accelerator" in kinds) or "MEGATRON_LM" in evaluator.program.text:
         return  # Megatron-LM under accelerate has batches of its own
     call, scope, kind = together[0]
-    reading = _Reading(scopes, evaluator)
+    reading = Reading(scopes, evaluator)
     loops = list(reading.loops())
     loaders = [reading.loader(each.node.iter, each.scope, frozenset(), 0) for each in loops]
     if not loops or any(each is None for each in loaders) or len({each.call for each in loaders if each is not None}) != 1:
@@ -75,7 +77,7 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     yield call, Table(entries, *evaluator.program.span(call))
 
 
-class _Reading:
+class Reading:
     """One program while its training loop is looked for."""
 
     def __init__(self, scopes: Scopes, evaluator: Evaluator) -> None:
@@ -83,22 +85,25 @@ class _Reading:
 
     def loops(self) -> Iterator[_Loop]:
         """Yield the innermost loop around each backward pass; a pass outside of all loops has none that is known."""
-        pending: list[tuple[ast.AST, Scope, ast.For | None]] = [(self.scopes.module.node, self.scopes.module, None)]
+        passes = dict.fromkeys(call for call, _ in self.scopes.called.get("backward", ()) if isinstance(call.func, ast.Attribute))
+        around = dict.fromkeys(scope for _, scope in self.scopes.called.get("backward", ()))
         found: dict[ast.For, Scope] = {}
-        while pending:
-            node, scope, loop = pending.pop()
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward" and loop is not None:
-                found[loop] = scope
-            inner = self.scopes.inner.get(node)
-            scope, loop = (scope, loop) if inner is None else (inner, None)
-            if isinstance(node, ast.For):
-                pending.append((node.iter, scope, loop))
-                pending.extend((each, scope, node) for each in node.body)
-            else:
-                pending.extend((each, scope, loop) for each in ast.iter_child_nodes(node))
+        for scope in around:
+            pending: list[tuple[ast.AST, ast.For | None]] = [(each, None) for each in ast.iter_child_nodes(scope.node)]
+            while pending:
+                node, loop = pending.pop()
+                if node in passes and loop is not None:
+                    found[loop] = scope
+                if node in self.scopes.inner:
+                    continue
+                if isinstance(node, ast.For):
+                    pending.append((node.iter, loop))
+                    pending.extend((each, node) for each in node.body)
+                else:
+                    pending.extend((each, loop) for each in ast.iter_child_nodes(node))
         return (_Loop(node, scope) for node, scope in found.items())
 
-    def loader(self, node: ast.expr, scope: Scope, seen: frozenset[tuple[Scope, str]], depth: int) -> _Loader | None:
+    def loader(self, node: ast.expr, scope: Scope, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
         """The one call that makes the data loader that `node` is; None if that is not plain."""
         self.evaluator.left -= 1
         if depth >= DEEPEST_EXPRESSION or self.evaluator.left < 0:
@@ -106,10 +111,10 @@ class _Reading:
         if isinstance(node, ast.Name):
             return self._of_name(node.id, scope, seen, depth)
         if isinstance(node, ast.IfExp):
-            return _one([self.loader(each, scope, seen, depth + 1) for each in (node.body, node.orelse)])
+            return one_of([self.loader(each, scope, seen, depth + 1) for each in (node.body, node.orelse)])
         return self._of_call(node, scope, -1, seen, depth) if isinstance(node, ast.Call) else None
 
-    def _of_name(self, name: str, scope: Scope, seen: frozenset[tuple[Scope, str]], depth: int) -> _Loader | None:
+    def _of_name(self, name: str, scope: Scope, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
         found = scope.find(name)
         if found is None:
             return None
@@ -117,7 +122,7 @@ class _Reading:
         if (where, name) in seen or len(bindings) > MOST_BINDINGS:
             return None
         seen = seen | {(where, name)}
-        loaders: list[_Loader | None] = []
+        loaders: list[Loader | None] = []
         for each in bindings:
             if each.parameter is not None and isinstance(each.node, ast.arg):
                 calls = self.scopes.called.get(each.parameter.name, [])
@@ -131,7 +136,7 @@ class _Reading:
                 loaders.append(self._of_call(each.value, where, each.item, seen, depth))
             else:
                 loaders.append(self.loader(each.value, where, seen, depth + 1) if each.value is not None and each.item < 0 else None)
-        return _one(loaders)
+        return one_of(loaders)
 
     def _passed_on(self, call: ast.Call, item: int) -> ast.expr | None:
         """The argument of `call` that comes back as its result, or as number `item` of its results; None if it makes something new."""
@@ -144,10 +149,10 @@ class _Reading:
             return None
         return call.args[0] if call.args else next((each.value for each in call.keywords if each.arg in ("iterable", "dataloader")), None)
 
-    def _of_call(self, call: ast.Call, scope: Scope, item: int, seen: frozenset[tuple[Scope, str]], depth: int) -> _Loader | None:
+    def _of_call(self, call: ast.Call, scope: Scope, item: int, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
         name = self.scopes.qualified(call.func)
         if name.startswith("torch.") and name.endswith(".DataLoader"):
-            return _Loader(call, scope, False) if item < 0 else None
+            return Loader(call, scope, False) if item < 0 else None
         passed = self._passed_on(call, item)
         if passed is not None:
             found = self.loader(passed, scope, seen, depth + 1)
@@ -158,7 +163,7 @@ class _Reading:
             return None
         inner = self.scopes.inner[node]
         given = [self._returned(each, item) for each in inner.returned]
-        return _one([self.loader(each, inner, seen, depth + 1) if each is not None else None for each in given])
+        return one_of([self.loader(each, inner, seen, depth + 1) if each is not None else None for each in given])
 
     def _returned(self, returned: ast.AST | str, item: int) -> ast.expr | None:
         """What a function returns as number `item` of several results, or as its only one (-1); None if that is not plain."""
@@ -177,7 +182,7 @@ class _Reading:
         number = names.index(name) if name in names else len(names)
         return by_name if by_name is not None else call.args[number] if number < len(call.args) else None
 
-    def place(self, loader: _Loader) -> tuple[int, int]:
+    def place(self, loader: Loader) -> tuple[int, int]:
         """Where the batch size of a loader is given, or the loader's name if it has none."""
         given = next((each for each in loader.call.keywords if each.arg == "batch_size"), None)
         if given is not None:
@@ -185,7 +190,7 @@ class _Reading:
             return start, start + len("batch_size")
         return self.evaluator.program.span(loader.call.args[1] if len(loader.call.args) > 1 else loader.call.func)
 
-    def batch(self, loader: _Loader) -> Value:
+    def batch(self, loader: Loader) -> Value:
         """The samples of one batch of a loader."""
         call, names = loader.call, {each.arg for each in loader.call.keywords}
         lost = self.evaluator.lost(call)
@@ -239,7 +244,7 @@ class _Reading:
                 yield (self.evaluator.program.span(every), self.evaluator.value(every, loop.scope)) if every is not None else (place, lost)
 
 
-def _one(loaders: list[_Loader | None]) -> _Loader | None:
+def one_of(loaders: list[Loader | None]) -> Loader | None:
     """The one loader that all of `loaders` are."""
     calls = {None if each is None else each.call for each in loaders}
     return max((each for each in loaders if each), key=lambda each: each.prepared) if len(calls) == 1 and None not in calls else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import TypeAlias
@@ -16,6 +16,21 @@ from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
 
 AttributePath: TypeAlias = tuple[str, ...]
 Reads: TypeAlias = Callable[[str], Source | Unreadable]
+
+
+def import_folders(name: str, folder: str) -> list[str]:
+    """The folders in which what a file in `folder` imports as `name` may be: that one and those above it, or the one that its dots say."""
+    level = len(name) - len(name.lstrip("."))
+    above = [folder, *islice(upwards(folder), 1, None), ""]
+    return above[level - 1 : level] if level else above
+
+
+def module_paths(name: str, folder: str) -> Iterator[str]:
+    """Yield the paths at which the module that a file in `folder` imports as `name` may be in its tree."""
+    inner = name.lstrip(".").replace(".", "/")
+    for base in import_folders(name, folder):
+        for each in (f"{inner}.py", f"{inner}/__init__.py") if inner else ("__init__.py",):
+            yield f"{base}/{each}".lstrip("/")
 
 
 @lru_cache(8)
@@ -58,6 +73,15 @@ class Modules:
         found = self._module(module, program.source.path.rpartition("/")[0]) if isinstance(node, ast.ImportFrom) else None
         return self.function(inner, *found, depth + 1) if found is not None else None
 
+    def file(self, name: str, path: str) -> tuple[Program, Scopes] | None:
+        """The Python file called `name` beside the one at `path`, or in the folder above; None if there is none."""
+        for folder in [path.rpartition("/")[0], path.rpartition("/")[0].rpartition("/")[0]]:
+            beside = f"{folder}/{name}".lstrip("/")
+            source = self.reads(beside) if self.reads is not None and beside != path else None
+            if isinstance(source, Source):
+                return _loaded(source)
+        return None
+
     def _module(self, name: str, folder: str) -> tuple[Program, Scopes] | None:
         """The module called `name`, with dots in front if that is relative to `folder`; None if no file is it."""
         if self.reads is None or not name:
@@ -67,12 +91,8 @@ class Modules:
         return self.found[name, folder]
 
     def _look_for(self, name: str, folder: str) -> tuple[Program, Scopes] | None:
-        inner = name.lstrip(".").replace(".", "/")
-        level = len(name) - len(name.lstrip("."))
-        above = [folder, *islice(upwards(folder), 1, None), ""]
-        for base in above[level - 1 : level] if level else above:
-            for each in (f"{base}/{inner}.py", f"{base}/{inner}/__init__.py"):
-                source = self.reads(each.replace("//", "/").lstrip("/")) if self.reads is not None else None
-                if isinstance(source, Source):
-                    return _loaded(source)
+        for path in module_paths(name, folder):
+            source = self.reads(path) if self.reads is not None else None
+            if isinstance(source, Source):
+                return _loaded(source)
         return None

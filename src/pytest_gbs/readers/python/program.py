@@ -7,19 +7,24 @@ import re
 import warnings
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import abc
 from collections.abc import Iterator
-from functools import cache
-from typing import Final
+from functools import cache, lru_cache
+from itertools import islice
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
-from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
-from pytest_gbs.model.limits import LONGEST_PYTHON
+from pytest_gbs.model.document import NOTEBOOK, Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.limits import LONGEST_PYTHON, MOST_PYTHON_BRACES, MOST_PYTHON_WORDS
 from pytest_gbs.model.location import Lines, Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.json_reader import read_json
 from pytest_gbs.readers.refusal import unreadable
 
-NOTEBOOK: Final = ".ipynb"
 _NOT_CODE: Final = ("outputs", "metadata", "attachments")
+
+
+Prose: TypeAlias = tuple[str, tuple[tuple[int, int], ...]]
 
 
 class Program(NamedTuple):
@@ -27,7 +32,8 @@ class Program(NamedTuple):
 
     `places` are pairs (offset in `text`, offset in the file), ascending; between two of them both count alike. `cells` are, for a
     notebook, the lines of `text` at which its cells start, and their numbers as people count them. `wide` has, for each line on which a
-    character takes more than a byte of UTF-8, in which `ast` counts, the bytes that do not start a character.
+    character takes more than a byte of UTF-8, in which `ast` counts, the bytes that do not start a character. `prose` has the cells of
+    text right above a code cell, by the number of that one: the text, and its places in the file.
     """
 
     source: Source
@@ -37,6 +43,7 @@ class Program(NamedTuple):
     places: tuple[tuple[int, int], ...]
     wide: dict[int, array[int]]
     cells: tuple[tuple[int, int], ...] = ()
+    prose: abc.Mapping[int, Prose] = MappingProxyType({})
 
     def place(self, offset: int) -> int:
         """The offset in the file of the character at `offset` of the text."""
@@ -50,11 +57,14 @@ class Program(NamedTuple):
         wide = self.wide.get(line)
         return self.lines.starts[line - 1] + column - (bisect_left(wide, column) if wide is not None else 0)
 
-    def part(self, node: ast.AST) -> str:
-        """Where `node` is, for people: "line 104", and in a notebook "cell 5", counted from 1 with the cells of text."""
+    def cell(self, node: ast.AST) -> int:
+        """The number of the cell of a notebook that holds `node`, counted from 1 with the cells of text."""
         line: int = getattr(node, "lineno", 1)
-        number = bisect_right(self.cells, (line, len(self.text))) - 1
-        return f"cell {self.cells[number][1]}" if self.cells else f"line {line}"
+        return self.cells[bisect_right(self.cells, (line, len(self.text))) - 1][1]
+
+    def part(self, node: ast.AST) -> str:
+        """Where `node` is, for people: "line 104", and in a notebook "cell 5"."""
+        return f"cell {self.cell(node)}" if self.cells else f"line {getattr(node, 'lineno', 1)}"
 
     def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
         """The offsets in the file of the first character of `node` and of the one behind it."""
@@ -63,16 +73,18 @@ class Program(NamedTuple):
         return self.place(start), self.place(max(start, stop - 1)) + 1
 
 
+@lru_cache(2)  # a launch and a check of the file read the same program
 def read_program(source: Source) -> Program | Unreadable:
     """The program in `source`, or why there is none: this Python's own parser refuses it. Nothing is run or imported.
 
     A program may be for another version of Python, so that this matters only if the file was named.
     """
     if not source.path.endswith(NOTEBOOK):
-        tree = parse(source.text)
+        text = _not_unicode().sub("?", source.text)
+        tree = parse(text)
         if isinstance(tree, ast.Module):
-            lines = Lines(source.text)
-            return Program(source, source.text, tree, lines, ((0, 0),), _wide(lines))
+            lines = Lines(text)
+            return Program(source, text, tree, lines, ((0, 0),), _wide(lines))
         return unreadable(source, *tree)._replace(matters=False)
     document = read_json(source, without=_NOT_CODE)[0]
     if isinstance(document, Unreadable):
@@ -81,7 +93,7 @@ def read_program(source: Source) -> Program | Unreadable:
     tree = parse(text)
     if isinstance(tree, ast.Module):
         lines = Lines(text)
-        return Program(source, text, tree, lines, places, _wide(lines), cells)
+        return Program(source, text, tree, lines, places, _wide(lines), cells, _prose(source, document))
     return unreadable(source, 0, f"Python can't parse its code: {tree[1]}")._replace(matters=False)
 
 
@@ -108,6 +120,12 @@ def parse(text: str) -> ast.Module | tuple[int, str]:
     """The tree of `text`, or where parsing stops and why; nothing is run."""
     if len(text) > LONGEST_PYTHON:
         return LONGEST_PYTHON, f"more than {LONGEST_PYTHON:,} characters of Python"
+    if text.count("{") > MOST_PYTHON_BRACES:  # CPython before 3.12 takes time that grows with the square of those in one string
+        return 0, f"more than {MOST_PYTHON_BRACES:,} braces of Python"
+    if len(text) > MOST_PYTHON_WORDS:
+        beyond = next(islice(_word().finditer(text), MOST_PYTHON_WORDS, None), None)
+        if beyond is not None:
+            return beyond.start(), f"more than {MOST_PYTHON_WORDS:,} words and signs of Python"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -120,6 +138,17 @@ def parse(text: str) -> ast.Module | tuple[int, str]:
         return 0, f"Python: {type(error).__name__}"
 
 
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(r"\w+|[^\w\s]")
+
+
+@cache
+def _not_unicode() -> re.Pattern[str]:
+    """What is in the text for a byte that is not UTF-8; in a program it is in a string or a comment, in another encoding."""
+    return re.compile("[\ud800-\udfff]")
+
+
 def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
     """The code of all cells that parse, where each part is in the file, and at which line each cell starts."""
     parts: list[str] = []
@@ -128,7 +157,7 @@ def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, in
     length, line = 0, 1
     for number, cell in _code_cells(notebook.root):
         written = [each for each in cell if isinstance(each, Scalar)]
-        text = _without_magic("".join(each.text for each in written))
+        text = _not_unicode().sub("?", _without_magic("".join(each.text for each in written)))
         if not isinstance(parse(text), ast.Module):
             continue
         at = length
@@ -142,14 +171,45 @@ def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, in
     return "".join(parts), tuple(places) or ((0, 0),), tuple(cells)
 
 
+def _prose(source: Source, notebook: Document) -> dict[int, Prose]:
+    """The text of each cell that is Markdown, by the number of the cell behind it."""
+    found: dict[int, Prose] = {}
+    for number, kind, lines in _all_cells(notebook.root):
+        if kind == "markdown":
+            text, places = "", []
+            for each in lines:
+                if isinstance(each, Scalar):
+                    places += _unescaped(source.text, each, len(text))
+                    text += each.text
+            found[number + 1] = text, tuple(places)
+    return found
+
+
+def cell_at(source: Source, offset: int) -> tuple[int, int] | None:
+    """The number of the cell of a notebook that holds the character at `offset`, and the line of the cell; None if no cell does."""
+    notebook = read_json(source, without=_NOT_CODE)[0]
+    for number, _, lines in _all_cells(None if isinstance(notebook, Unreadable) else notebook.root):
+        line = 1
+        for each in lines:
+            if isinstance(each, Scalar) and each.start <= offset < each.stop:
+                before = _escape().finditer(source.text, each.start + 1, offset)
+                return number, line + sum(match.group() == r"\n" for match in before)
+            line += each.text.count("\n") if isinstance(each, Scalar) else 0
+    return None
+
+
 def _code_cells(root: Node | None) -> Iterator[tuple[int, tuple[Node, ...]]]:
-    """Yield the number of each code cell and its source lines; notebooks before version 4 have worksheets and `input`."""
+    """Yield the number of each code cell and its source lines."""
+    yield from ((number, lines) for number, kind, lines in _all_cells(root) if kind == "code" and lines)
+
+
+def _all_cells(root: Node | None) -> Iterator[tuple[int, str, tuple[Node, ...]]]:
+    """Yield the number, kind and source lines of each cell; notebooks before version 4 have worksheets and `input`."""
     sheets = _items(_get(root, "worksheets")) or (root,)
     for number, cell in enumerate((cell for sheet in sheets for cell in _items(_get(sheet, "cells"))), 1):
         kind = _get(cell, "cell_type")
-        code = _get(cell, "source") or _get(cell, "input")
-        if isinstance(kind, Scalar) and kind.text == "code" and code is not None:
-            yield number, _items(code) or (code,)
+        text = _get(cell, "source") or _get(cell, "input")
+        yield number, kind.text if isinstance(kind, Scalar) else "", _items(text) or ((text,) if text is not None else ())
 
 
 def _get(node: Node | None, key: str) -> Node | None:

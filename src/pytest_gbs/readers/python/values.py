@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 import operator
 import sys
+from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, LARGEST_PRODUCT, MOST_BINDINGS, MOST_EVALUATED
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandLine, CommandSetting
-from pytest_gbs.readers.python.program import NOTEBOOK, Program
-from pytest_gbs.readers.python.scopes import Binding, Branch, Scope, Scopes
+from pytest_gbs.readers.python.program import Program
+from pytest_gbs.readers.python.scopes import Binding, Branch, Function, Scope, Scopes
 
 Constant: TypeAlias = int | float | str | bool | None
 
@@ -79,6 +82,7 @@ _RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.
 _FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
+_OF_TEXT: Final[dict[str, Callable[[str], str]]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
 _CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
 _ARITHMETIC: Final[dict[type[ast.operator], Callable[[int | float, int | float], int | float]]] = {
     ast.Add: operator.add,
@@ -108,12 +112,15 @@ class Evaluator:
 
     def __init__(self, program: Program, scopes: Scopes, line: CommandLine | None = None) -> None:
         self.program, self.scopes, self.line = program, scopes, line
+        self.given: dict[ast.AST, Value] = {}  # what parameters are, if that is known better than from the calls in the file
         self.left = MOST_EVALUATED
         self.depth = 0
         self.options: dict[str, list[ast.Call]] | None = None
         self.set_options: dict[str, bool] = {}
-        self.flags: frozenset[str] | None = None
+        self.settings = {each.name: (number, each) for number, each in enumerate(line.settings)} if line is not None else {}
+        self.abbreviated: dict[tuple[str, ...], bool] = {}
         self.run: frozenset[str] | None = None
+        self.mentioned: Counter[str] | None = None
         self.changed: frozenset[str] | None = None
         self.decorators: dict[ast.AST, dict[str, ast.Call]] = {}
         self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
@@ -206,6 +213,11 @@ class Evaluator:
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
         compares = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
         left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
+        if isinstance(left, Known) and isinstance(right, Items) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            members = [each.value for each in right.items if isinstance(each, Known)]
+            all_known = len(members) == len(right.items)
+            found = (left.value in members) == isinstance(node.ops[0], ast.In)
+            return Known(found, *self.program.span(node)) if all_known else self.lost(node)
         if compares is None or not isinstance(left, Known) or not isinstance(right, Known):
             return self.lost(node)
         try:
@@ -348,6 +360,8 @@ class Evaluator:
         """What a parameter is: its default if a command line runs the function, else what all calls in the file give."""
         function = binding.parameter
         assert function is not None and isinstance(binding.node, ast.arg)
+        if binding.node in self.given:
+            return self.given[binding.node]
         option = self._decorated(function, binding.node.arg)
         if option is not None:
             return option
@@ -356,6 +370,8 @@ class Evaluator:
             return self.value(binding.value, around) if binding.value is not None else self.lost(node)
         if around is None or around.names.get(function.name, [None])[0] is None or len(around.names[function.name]) > 1:
             return self.lost(node)
+        if isinstance(around.node, ast.ClassDef):
+            return self._of_instance(binding, function, around, node)
         calls = [each for each in self.scopes.called.get(function.name, ()) if isinstance(each[0].func, ast.Name)]
         runs = self._is_run(function.name)
         if runs and not calls:
@@ -363,7 +379,23 @@ class Evaluator:
             return self._given((binding.node.arg,), default, node, by_place=True)
         if runs or not calls or len(calls) > MOST_BINDINGS:
             return self.lost(node)
-        return self._agreed_value([self._argument(call, where, binding, function, around) for call, where in calls], node)
+        return self._agreed_value([self._argument(call, where, binding, around) for call, where in calls], node)
+
+    def _of_instance(self, binding: Binding, function: Function, around: Scope, node: ast.expr) -> Value:
+        """What a parameter of `__init__` is: what all calls of the class in the file give."""
+        assert isinstance(around.node, ast.ClassDef)
+        made = self.scopes.called.get(around.node.name, ()) if function.name == "__init__" else ()
+        calls = [each for each in made if isinstance(each[0].func, ast.Name)]
+        if not calls or len(calls) > MOST_BINDINGS or self._is_made_otherwise(around.node.name):
+            return self.lost(node)
+        return self._agreed_value([self._argument(call, where, binding, around, skipped=1) for call, where in calls], node)
+
+    def _is_made_otherwise(self, name: str) -> bool:
+        """Whether a class is named elsewhere than where it is called, so that something else may make one, or be made from it."""
+        if self.mentioned is None:
+            names = (each.id for each in ast.walk(self.program.tree) if isinstance(each, ast.Name))
+            self.mentioned = Counter(names)
+        return self.mentioned[name] > len(self.scopes.called.get(name, ()))
 
     def _agreed_value(self, found: list[Value], node: ast.expr) -> Value:
         return found[0] if len(found) == 1 else self._agreed(tuple(found), node)
@@ -375,16 +407,17 @@ class Evaluator:
             self.run = frozenset(each.id for call in runners for each in call.args if isinstance(each, ast.Name))
         return name in self.run
 
-    def _argument(self, call: ast.Call, where: Scope, binding: Binding, function: ast.AST, around: Scope) -> Value:
-        """What `call` gives for one parameter of `function`."""
-        assert isinstance(binding.node, ast.arg) and isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+    def _argument(self, call: ast.Call, where: Scope, binding: Binding, around: Scope, skipped: int = 0) -> Value:
+        """What `call` gives for one parameter of a function, whose first `skipped` ones it does not give."""
+        function = binding.parameter
+        assert isinstance(binding.node, ast.arg) and function is not None
         for keyword in call.keywords:
             if keyword.arg is None:
                 return self.lost(keyword.value)
             if keyword.arg == binding.node.arg:
                 return self.value(keyword.value, where)
-        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-        number = names.index(binding.node.arg) if binding.node.arg in names else len(names)
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][skipped:]
+        number = names.index(binding.node.arg) if binding.node.arg in names else len(call.args)
         if any(isinstance(each, ast.Starred) for each in call.args[: number + 1]):
             return self.lost(call)
         if number < len(call.args):
@@ -405,6 +438,9 @@ class Evaluator:
         return self._of_option(decorator, decorator) if decorator is not None else None
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        own = self._of_self(node, scope)
+        if own is not None:
+            return own
         base = self.value(node.value, scope)
         if isinstance(base, Lost) and isinstance(node.value, ast.Name):
             definition = self.definition(node.value, scope)
@@ -424,6 +460,23 @@ class Evaluator:
             return self._option(node)
         found = self.field(base.definition, node.attr) if base.definition is not None else None
         return found if found is not None else self.lost(node)
+
+    def _of_self(self, node: ast.Attribute, scope: Scope) -> Value | None:
+        """What `self.batch_size` is in a method, or `self.hparams.batch_size`, if only `__init__` of the class gives it; else None."""
+        around = scope.parent if isinstance(scope.node, ast.FunctionDef) else None
+        made = around.names.get("__init__", ()) if around is not None and isinstance(around.node, ast.ClassDef) else ()
+        if around is None or len(made) != 1 or not isinstance(made[0].node, ast.FunctionDef):
+            return None
+        inner = self.scopes.inner[made[0].node]
+        if isinstance(node.value, ast.Name) and node.value.id == "self":
+            sets = self.scopes.attributes.get(node.attr, {})
+            here = [each for each in sets.get("self", ()) if each.scope.parent is around]
+            given = here[0].assigned(inner, sys.maxsize) if len(here) == 1 and len(sets) == 1 else None
+            return self.value(given, inner) if given is not None else None
+        if not _is_hparams(node.value) or "save_hyperparameters" not in self.scopes.called:
+            return None
+        bindings = inner.names.get(node.attr, [])
+        return self._bound(bindings[0], inner, node) if len(bindings) == 1 and bindings[0].parameter is not None else None
 
     def _changed(self, node: ast.Attribute, scope: Scope) -> Value | None:
         """What an attribute was set to before, None if it never is."""
@@ -521,8 +574,8 @@ class Evaluator:
         line = self.line
         if line is None:
             return self._unless_empty(default, node)
-        setting = next((each for each in reversed(line.settings) if each.name in names), None)
-        if setting is None and any(self._may_mean(each.name, names) for each in line.settings):
+        setting = max((self.settings[name] for name in names if name in self.settings), default=(0, None))[1]
+        if setting is None and self._is_abbreviated(names):
             return self.lost(node)
         if setting is None:
             return default if line.whole and not (by_place and line.by_place) else self.lost(node)
@@ -554,6 +607,10 @@ class Evaluator:
         world = self._world(name, node)
         if world is not None:
             return world
+        if isinstance(node.func, ast.Attribute) and last in _OF_TEXT and not node.args and not node.keywords:
+            text = self.value(node.func.value, scope)
+            is_text = isinstance(text, Known) and isinstance(text.value, str)
+            return text._replace(value=_OF_TEXT[last](text.value)) if is_text else self.lost(node)  # type: ignore[arg-type,union-attr,call-arg]
         if isinstance(node.func, ast.Attribute) and last == "get" and node.args:
             base, key = self.value(node.func.value, scope), self.value(node.args[0], scope)
             known = isinstance(base, Table) and isinstance(key, Known) and isinstance(key.value, str)
@@ -561,11 +618,16 @@ class Evaluator:
         made = self._made(node.func, scope, node)
         return made if made is not None else self.lost(node)
 
-    def _may_mean(self, given: str, names: tuple[str, ...]) -> bool:
+    def _is_abbreviated(self, names: tuple[str, ...]) -> bool:
         """Whether a flag that the program does not have may be short for one of `names`, or hold its value too (`-b32`)."""
-        if self.flags is None:
-            self.flags = frozenset(flag for call, _ in self.scopes.calls for flag in _flags(call))
-        return given not in self.flags and (any(each.startswith(given) for each in names) or given[:1] in names)
+        if names not in self.abbreviated:
+            self.abbreviated[names] = any(any(name.startswith(given) for name in names) or given[:1] in names for given in self.foreign)
+        return self.abbreviated[names]
+
+    @cached_property
+    def foreign(self) -> frozenset[str]:
+        """The flags of the command line that the program does not have itself."""
+        return frozenset(self.settings) - {flag for call, _ in self.scopes.calls for flag in _flags(call)}
 
     def _result(self, node: ast.Call, scope: Scope) -> tuple[ast.expr, Scope] | None:
         """What a function of this file returns without parameters, with its scope; None if it is another, or returns several things."""
@@ -645,7 +707,7 @@ class Evaluator:
 
     def parses_imported(self, call: ast.Call, scope: Scope) -> bool:
         """Whether `call` makes a parser of argument classes, one of which is a framework's or made from one."""
-        if not self.scopes.qualified(call.func).endswith("ArgumentParser") and not self.scopes.qualified(call.func).endswith("TrlParser"):
+        if not self.scopes.qualified(call.func).endswith(("ArgumentParser", "TrlParser")):
             return False
         made = self._parsed(call, scope)
         items = made.items if isinstance(made, Items) else ()
@@ -664,6 +726,11 @@ class Evaluator:
         found = scope.find(node.id) if isinstance(node, ast.Name) else None
         value = found[1][0].value if found is not None and len(found[1]) == 1 else None
         return value if isinstance(value, ast.Call) else None
+
+
+def _is_hparams(node: ast.expr) -> bool:
+    """Whether `node` is `self.hparams`, where Lightning's `save_hyperparameters` keeps the arguments of `__init__`."""
+    return isinstance(node, ast.Attribute) and node.attr == "hparams" and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _read(setting: CommandSetting) -> Constant:

@@ -1,0 +1,76 @@
+"""Statements of documents that may be about several things: they count for what has the batch, and are held against nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import checked, codes, launched
+
+TRAINER = "import transformers\nparser = transformers.HfArgumentParser((transformers.TrainingArguments,))\n"
+FLAGS = "--model_name_or_path m --data_path d --learning_rate 2e-5 --output_dir o"
+
+
+def command(micro: int = 4, accumulation: int = 8) -> str:
+    """A block with a launch on 4 GPUs: 4 x 8 x 4 = 128."""
+    batch = f"--per_device_train_batch_size {micro} --gradient_accumulation_steps {accumulation}"
+    return f"\n```bash\ntorchrun --nproc_per_node=4 train.py {FLAGS} {batch}\n```\n"
+
+
+def verified(folder: Path, readme: str) -> list[tuple[int | None, list[int]]]:
+    """The batch of each launch of a README, with the numbers stated of it that hold; nothing may be found wrong."""
+    report = checked(folder, {"README.md": readme, "train.py": TRAINER})
+    assert codes(report) == []
+    return [(run.geometry.global_batch_size, [each.declaration.value for each in run.claims]) for run in launched(report)]
+
+
+BY_SETTING = "| Hyperparameter | 7B | 13B |\n|---|---|---|\n| Batch size | {a} | {b} |\n| Epochs | 3 | 5 |\n"
+BY_MODEL = "| Hyperparameter | Global Batch Size | Epochs |\n|---|---|---|\n| Ours-13B | {a} | 3 |\n"
+PLAIN = "| Setting | Value |\n|---|---|\n| Batch size | {a} |\n"
+
+
+@pytest.mark.parametrize(
+    "readme",
+    [
+        pytest.param("# Train\n\n" + PLAIN.format(a=4) + command(), id="of one device"),
+        pytest.param("# Train\n\n" + PLAIN.format(a=64) + command(), id="another number"),
+        pytest.param("# Train\n\n" + BY_MODEL.format(a=64) + command(), id="of another model"),
+        pytest.param("# Train\n\n" + BY_SETTING.format(a=128, b=64) + command(), id="two numbers"),
+        pytest.param("# Train\n" + command(2) + "\nThe global batch size is 512.\n" + command(4, 4), id="of neither launch"),
+        pytest.param("# Results\n\n" + PLAIN.format(a=128) + "\n# Train\n" + command(), id="results"),
+        pytest.param("# Train\n\n| Batch size | lr |\n|---|---|\n| 128 | 1 |\n" + command(), id="a heading that leaves the batch open"),
+    ],
+)
+def test_a_number_that_may_mean_something_else_is_no_claim(tmp_path: Path, readme: str) -> None:
+    assert all(claims == [] for _, claims in verified(tmp_path, readme))
+
+
+@pytest.mark.parametrize(
+    ("readme", "wanted"),
+    [
+        pytest.param("# Train\n\n" + PLAIN.format(a=128) + command(), [(128, [128])], id="a row of a table of two columns"),
+        pytest.param("# Train\n\n" + BY_SETTING.format(a=128, b=128) + command(), [(128, [128])], id="one number for all models"),
+        pytest.param("# Train\n\n" + BY_MODEL.format(a=128) + command(), [(128, [128])], id="a row of a model"),
+        pytest.param(
+            "# Train\n\n" + BY_MODEL.format(a=128) + command() + "\nAnother:\n" + command(8, 4),
+            [(128, [128]), (128, [128])],
+            id="of two launches",
+        ),
+        pytest.param(
+            "# Train\n\n" + BY_MODEL.format(a=128) + command() + command(4, 4), [(128, [128]), (64, [])], id="of one of two launches"
+        ),
+        pytest.param(
+            "# Train\n\n## Settings\n\n" + BY_MODEL.format(a=128) + "\n## Run\n" + command(), [(128, [128])], id="in the section before"
+        ),
+    ],
+)
+def test_a_number_that_a_launch_gives_is_verified(tmp_path: Path, readme: str, wanted: list[tuple[int, list[int]]]) -> None:
+    assert verified(tmp_path, readme) == wanted
+
+
+def test_a_link_to_a_file_of_the_repository_names_it(tmp_path: Path) -> None:
+    readme = "# Train\n\nThe global batch size is 64: [run.sh](https://github.com/team/ours/blob/main/scripts/run.sh).\n"
+    script = f"torchrun --nproc_per_node=4 train.py {FLAGS} --per_device_train_batch_size 4 --gradient_accumulation_steps 8\n"
+    found = checked(tmp_path, {"README.md": readme, "train.py": TRAINER, "scripts/run.sh": script, "other/run.sh": "true\n"})
+    assert codes(found) == ["GBS301"]
