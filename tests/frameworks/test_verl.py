@@ -103,7 +103,10 @@ def test_model_parallel_ranks_share_a_batch() -> None:
 
 
 def test_the_defaults_are_those_of_verls_own_configuration() -> None:
-    bare = "actor_rollout_ref: {model: {path: my/model}}\nalgorithm: {adv_estimator: grpo}\ntrainer: {total_epochs: 1}\n"
+    bare = (
+        "data: {train_files: a}\nactor_rollout_ref: {model: {path: my/model}}\n"
+        "algorithm: {adv_estimator: grpo}\ntrainer: {total_epochs: 1}\n"
+    )
     own = sizes(bare).stated
     assert [value(own[name]) for name in (Name.PROMPTS_PER_ROLLOUT, Name.PROMPTS_PER_STEP, Name.NUM_GENERATIONS)] == [1024, 256, 1]
     other = sizes(f"config-name: my_trainer\n{bare}").stated
@@ -118,6 +121,16 @@ def test_an_overlay_has_no_defaults() -> None:
     assert value(stated.get(Name.PROMPTS_PER_STEP)) is None
     assert findings(outcomes("GBS207", overlay)) == []
     assert findings(outcomes("GBS207", f"{overlay}trainer: {{total_epochs: 1}}\n")) != []
+
+
+# Trinity-RFT's recipes name a part of verl's configuration, and have the batch themselves: the mini batch is not above a batch of 1024.
+def test_a_part_without_data_does_not_get_the_default_of_another_part() -> None:
+    part = "actor_rollout_ref: {actor: {ppo_mini_batch_size: 2048}}\nalgorithm: {adv_estimator: grpo}\ntrainer: {total_epochs: 1}\n"
+    stated = sizes(part).stated
+    assert value(stated[Name.PROMPTS_PER_STEP]) == 2048
+    assert value(stated.get(Name.PROMPTS_PER_ROLLOUT)) is None
+    assert findings(outcomes("GBS207", part)) == []
+    assert findings(outcomes("GBS207", f"data: {{train_files: a}}\n{part}")) != []
 
 
 def test_micro_batches_filled_by_tokens_have_no_accumulation() -> None:
