@@ -84,7 +84,9 @@ def test_what_another_file_may_set_is_unknown_instead_of_a_default(tmp_path: Pat
     assert sizes(file(tmp_path, text), *BATCH[:2]) == [1, 1]
     assert sizes(file(tmp_path, "from .base import *\n" + text), *BATCH[:2]) == [1, None]
     base = "optim_wrapper = dict(accumulative_counts=8)\n"
-    assert sizes(file(tmp_path, "_base_ = './base.py'\n" + text, base=base), *BATCH[:2]) == [1, None]
+    assert sizes(file(tmp_path, "_base_ = './base.py'\n" + text, base=base), *BATCH[:2]) == [1, 8]
+    missing = file(tmp_path, "_base_ = './missing.py'\n" + text)
+    assert sizes(missing, *BATCH[:2]) == [1, None]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from pytest_gbs.model.run import Run
 _STATED: Final = (Origin.FILE, Origin.COMMENT)
 # What a batch in a name may count; samples, where nothing else is trained on.
 _BATCHES: Final = (Name.GLOBAL_BATCH_SIZE, Name.PROMPTS_PER_STEP, Name.GENERATION_BATCH_SIZE, Name.PROMPTS_PER_ROLLOUT)
+# A framework's batch for which a learning rate is meant, whatever trains.
+_REFERENCE: Final = "reference_batch_size"
 _OWN: Final = (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, *PARALLEL)
 
 
@@ -65,6 +67,8 @@ def _batch(said: Named, recipe: Run, launched: list[Run]) -> Named:
         return said._replace(holds=True, run=run)
     if any(value in _of_one_device(run) for run in (recipe, *launched)):
         return said
+    if (gpus := dict(said.declaration.conditions).get(Name.WORLD_SIZE)) is not None:
+        return _on_its_hardware(said, recipe, gpus)
     own = _without_launch(said, recipe)
     if own.holds is False or not launched:
         return own
@@ -72,6 +76,19 @@ def _batch(said: Named, recipe: Run, launched: list[Run]) -> Named:
     if not all(isinstance(size, Quantity) for size in sizes) or any(_is_open(run) for run in launched):
         return own
     return _of_launch(said, launched[0], f"{launched[0].geometry.value(Name.GLOBAL_BATCH_SIZE):,}")
+
+
+def _on_its_hardware(said: Named, recipe: Run, gpus: int) -> Named:
+    """How a batch in a name fares that says on how many GPUs (`8xb32`): on these, with or without accumulation, or as a reference."""
+    micro, value = recipe.geometry.get(Name.MICRO_BATCH_SIZE), said.declaration.value
+    batches = [each * gpus for each in _of_one_device(recipe)]
+    if value in (*batches, *_values(recipe, (_REFERENCE,))):
+        return said._replace(holds=True, run=recipe)
+    shared = any(row.name in PARALLEL for row in recipe.framework.rows)
+    if shared or len(batches) < 2 or not isinstance(micro, Quantity) or micro.origin != Origin.FILE:
+        return said
+    batch = f"{batches[-1]:,}"
+    return said._replace(holds=False, has=f"the settings give {batch} on {count(gpus, Name.WORLD_SIZE)}", fits=batch, at=micro.at)
 
 
 def _values(run: Run, names: Iterable[str]) -> list[int]:

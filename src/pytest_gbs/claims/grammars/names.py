@@ -26,6 +26,7 @@ def _tokens() -> re.Pattern[str]:
         r"(\d{1,5})n(\d{1,2})g"
         r"|(\d{1,5})x(\d{1,2})(?:gpus?|x?(?:[abh]\d00|gb[23]00))"
         r"|b(\d{1,5})x(\d{1,5})"
+        r"|(\d{1,5})xb(\d{1,5})"
         r"|(\d{1,5})gpus?"
         r"|(\d{1,5})nodes?"
         r"|(?:gbs|bsz|bs|batch[-_]?size|batch())[-_=]?(\d{1,7})"
@@ -48,7 +49,7 @@ def read_name(text: str, source: str, start: int, key: KeyPath | None) -> tuple[
             at = Location(source, start + match.start(group), start + match.end(group), key)
             ambiguous = name == Name.WORLD_SIZE and value in GPUS_PER_NODE
             found.append(Declaration(name, value, (Interval(value, value),), at, match.group(), "name", ambiguous=ambiguous, weak=True))
-        if match[5]:
+        if match[5] or match[8]:
             found.append(_batch_of(match, source, start, key))
     return tuple(declaration for declaration in found if declaration.value > 0)
 
@@ -59,13 +60,13 @@ def _sizes(match: re.Match[str]) -> Iterator[tuple[str, int]]:
         if match[nodes] and int(match[per_node]) in GPUS_PER_NODE:
             yield Name.NUM_NODES, nodes
             yield Name.GPUS_PER_NODE, per_node
-    if match[7] and int(match[7]) <= MOST_GPUS:
-        yield Name.WORLD_SIZE, 7
-    if match[8]:
-        yield Name.NUM_NODES, 8
-    least = _LEAST_BATCH if match[9] is not None else 1
-    if match[10] and int(match[10]) >= least and not is_rule_code(match[0][: -len(match[10])], match[10]) and not _of_something_else(match):
-        yield Name.GLOBAL_BATCH_SIZE, 10
+    if match[9] and int(match[9]) <= MOST_GPUS:
+        yield Name.WORLD_SIZE, 9
+    if match[10]:
+        yield Name.NUM_NODES, 10
+    least = _LEAST_BATCH if match[11] is not None else 1
+    if match[12] and int(match[12]) >= least and not is_rule_code(match[0][: -len(match[12])], match[12]) and not _of_something_else(match):
+        yield Name.GLOBAL_BATCH_SIZE, 12
 
 
 def _of_something_else(match: re.Match[str]) -> bool:
@@ -74,9 +75,10 @@ def _of_something_else(match: re.Match[str]) -> bool:
 
 
 def _batch_of(match: re.Match[str], source: str, start: int, key: KeyPath | None) -> Declaration:
-    """The batch that `b32x8` stands for: 32 on each of 8 GPUs."""
-    micro, gpus = int(match[5]), int(match[6])
-    places = tuple(Location(source, start + match.start(group), start + match.end(group), key) for group in (5, 6))
+    """The batch that `b32x8` and `8xb32` stand for: 32 on each of 8 GPUs."""
+    groups = (5, 6) if match[5] else (8, 7)
+    micro, gpus = (int(match[group]) for group in groups)
+    places = tuple(Location(source, start + match.start(group), start + match.end(group), key) for group in groups)
     whole = Location(source, start + match.start(), start + match.end(), key)
     value = micro * gpus
     conditions = ((Name.MICRO_BATCH_SIZE, micro), (Name.WORLD_SIZE, gpus))

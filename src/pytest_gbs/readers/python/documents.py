@@ -23,6 +23,7 @@ from pytest_gbs.readers.python.functions import configurations
 from pytest_gbs.readers.python.lightning import trained_by_lightning
 from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
+from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.values import Entry, Evaluator, Items, Known, Lost, Made, Table, Value
@@ -103,6 +104,7 @@ def document_of_comments(program: Program, node: ast.AST) -> Document:
 _DIVIDES = ("mpu", "mesh_param")  # arguments of deepspeed.initialize that say how the processes share the model
 
 _batch = lazy_pattern(r"batch|accum", re.IGNORECASE)
+_loader = lazy_pattern(r"batch|samples_per_gpu")
 
 
 @cache
@@ -235,14 +237,23 @@ def _initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
 def _module(program: Program, scopes: Scopes, evaluator: Evaluator, modules: Modules) -> list[_Found]:
     """The names that the module itself binds, as a configuration that is a Python file has them."""
     names = scopes.module.names
-    if not _batch().search(" ".join(names)):
+    has_parents = takes_in(scopes)
+    if not (has_parents or _batch().search(" ".join(names)) or _makes_loader(program.tree)):
         return []
-    found = ((name, evaluator.at_end(name)) for name in names)
-    entries = {name: entry for name, entry in found if entry is not None}
+    entries = bound(scopes, evaluator)
     if sys.stdlib_module_names.issuperset(name.partition(".")[0] for name in scopes.imported.values()):
         entries |= {name: entry for name, entry in overridden(program, modules) if name not in entries}
-    table = Table(entries, 0, len(program.source.text), _taken_in(program, scopes))
+    rest = _taken_in(program, scopes)
+    whole = inherited(program, scopes, entries, modules.reads) if has_parents and modules.reads is not None else None
+    table = Table(entries, 0, len(program.source.text), rest) if whole is None else Table(whole, 0, len(program.source.text))
     return [(MODULE, program.tree, table)] if table.entries else []
+
+
+def _makes_loader(tree: ast.Module) -> bool:
+    """Whether the module gives a name to a `dict(...)` with a batch size, as configurations of mmengine and mmcv do."""
+    values = (each.value for each in tree.body if isinstance(each, ast.Assign))
+    calls = (each for each in values if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "dict")
+    return any(_loader().search(each.arg or "") for call in calls for each in call.keywords)
 
 
 def _taken_in(program: Program, scopes: Scopes) -> Lost | None:
