@@ -43,6 +43,7 @@ def test_it_launches_nothing_here(command: str, tmp_path: Path) -> None:
         pytest.param("run.sh", f"cd recipes\n{RUN}--config a/sft.yaml", id="after cd"),
         pytest.param("run.sh", f'CONFIG=recipes/a\n{RUN}--config "$CONFIG/sft.yaml"', id="a variable"),
         pytest.param("recipes/run.sh", f'cd "$(dirname "$0")"\n{RUN}--config a/sft.yaml', id="the script's folder"),
+        pytest.param("recipes/scripts/run.sh", f"cd ../a\n{RUN}--config sft.yaml", id="up from the script's folder"),
         pytest.param("Makefile", f"train:\n\t{RUN}--config recipes/a/sft.yaml", id="a Makefile"),
         pytest.param("train.slurm", f"#SBATCH --nodes=1\n{RUN}--config recipes/a/sft.yaml", id="Slurm"),
         pytest.param("README.md", f"```bash\n{RUN}--config recipes/a/sft.yaml\n```", id="a document"),

@@ -157,8 +157,9 @@ def test_a_number_is_grepped_from_a_recipe() -> None:
     ("text", "folder"),
     [("foo", ("", False)), ("cd a/b\nfoo", ("a/b", False)), ("cd a\ncd ..\nfoo", ("", False)), ("cd $X\nfoo", (None, False)),
      ("(cd a)\nfoo", ("", False)), ('cd "$(dirname "$0")/.."\nfoo', ("", True)), ("cd $(git rev-parse --show-toplevel)\nfoo", ("", True)),
-     ('D=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)\ncd $D\nfoo', ("scripts", True))],
-    ids=["start", "below", "back", "unknown", "subshell", "own", "root", "absolute"],
+     ('D=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)\ncd $D\nfoo', ("scripts", True)),
+     ("cd ../a\nfoo", ("a", True)), ("cd ../..\nfoo", (None, False)), ("cd $X\ncd ..\nfoo", (None, False))],
+    ids=["start", "below", "back", "unknown", "subshell", "own", "root", "absolute", "above", "outside", "above the unknown"],
 )  # fmt: skip
 def test_a_command_knows_its_folder(text: str, folder: tuple[str | None, bool]) -> None:
     found = [command for command in script(text, "scripts/run.sh").commands if command.words[0].text == "foo"]

@@ -284,6 +284,10 @@ class Interpreter:
         if folder.path is None or len(folder.path) + len(target.path) > LONGEST_PATH:
             return Folder(None)
         moved = below(folder.path, target.path)
+        if moved is None and not folder.rooted and not folder.path.startswith("/"):
+            inside = below(own, folder.path)  # a script that leaves the folder it was started in was started in its own
+            moved = below(inside, target.path) if inside is not None else None
+            return Folder(moved, rooted=moved is not None)
         return Folder(f"/{moved}" if moved is not None and folder.path.startswith("/") else moved, folder.rooted)
 
     # Arithmetic
