@@ -62,6 +62,7 @@ SETTLING = {
     "count_the_devices",
     "leave_out_generation",
     "raise_to_whole_groups",
+    "size_from_the_depth",
     "reduce_micro_batch",
     "run_alone",
     "schedule_accumulation",

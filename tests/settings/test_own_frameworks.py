@@ -488,7 +488,7 @@ sizes = {buffer_size = "rows that wait"}
             ' "realise_whole_micro_batches", "accumulate_where_both_are_given", "accumulate_where_a_global_batch_is_given",'
             ' "fill_accumulation", "run_alone", "reduce_micro_batch", "schedule_accumulation",'
             ' "clamp_to_the_processes", "leave_out_generation", "count_the_devices", "raise_micro_batch_to_groups",'
-            ' "raise_step_to_groups" or "raise_to_whole_groups"',
+            ' "raise_step_to_groups", "raise_to_whole_groups" or "size_from_the_depth"',
             id="no hook",
         ),
         pytest.param(

@@ -10,6 +10,7 @@ from pytest_gbs.model.document import DOCUMENTS, MAKEFILES, SCRIPTS
 LAUNCHING: Final = (
     "accelerate",
     "axolotl",
+    "colossalai ",
     "composer ",
     "deepspeed",
     "deepy.py",

@@ -6,6 +6,7 @@ framework rounds or corrects; one under `settle` the sizes that it fills in, wit
 
 from __future__ import annotations
 
+import math
 import re
 from itertools import islice
 from typing import Final
@@ -42,6 +43,11 @@ _NEMO_MOST_DIGITS: Final = 11
 _NEMO_RL_APART: Final = Condition(("policy", "generation", "colocated", "enabled"), (False,))
 _NEMO_RL_REWARDS: Final = Condition(("env", "reward_model", "enabled"), (True,))
 _NEMO_RL_TEACHERS: Final = (("on_policy_distillation", "non_colocated_teachers"), ("non_colocated_teachers",))
+
+_NANOCHAT_SHAPE: Final = ("model_layers", "width_per_layer", "head_width")
+_NANOCHAT_REFERENCE: Final = 12  # layers
+_NANOCHAT_VOCABULARIES: Final = (2**8, 2**16)  # of its tokenizers; the ratio of parameters only rises or only falls between them
+_NANOCHAT_MOST: Final = 10_000
 
 _ROLL_TRAINS: Final = tuple((worker, "device_mapping") for worker in ("actor_train", "student_train", "sft_train", "student"))
 _ROLL_LONGEST: Final = 10_000  # characters; the list of a thousand GPUs is half as long
@@ -319,6 +325,32 @@ def raise_to_whole_groups(document: Document, sizes: dict[str, Size]) -> dict[st
     return last
 
 
+def size_from_the_depth(document: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """The tokens that nanochat makes of `total_batch_size` -1, if they are the same with every vocabulary that its tokenizers may have.
+
+    NC scripts/base_train.py:130-143, 264-284; gpt.py:390-417: 2^19 tokens times the ratio of the parameters to those of 12 layers to the
+    0.383, rounded to a power of two.
+    """
+    node = document.get("total_batch_size")
+    shape = [size.value for name in _NANOCHAT_SHAPE if isinstance(size := sizes.get(name), Quantity) and 0 < size.value <= _NANOCHAT_MOST]
+    if not isinstance(node, Scalar) or node.text != "-1" or len(shape) < len(_NANOCHAT_SHAPE):
+        return {}
+    layers, aspect, head = shape
+    ratios = (
+        _parameters(layers, aspect, head, words) / _parameters(_NANOCHAT_REFERENCE, aspect, head, words) for words in _NANOCHAT_VOCABULARIES
+    )
+    exponents = {round(math.log2(2**19 * ratio**0.383)) for ratio in ratios}
+    name, words = Name.GLOBAL_BATCH_SIZE, f"total_batch_size -1: chosen for {layers} layers"
+    return {name: Quantity(name, 2 ** exponents.pop(), Origin.DERIVED, "tokens", key=words)} if len(exponents) == 1 else {}
+
+
+def _parameters(layers: int, aspect: int, head: int, vocabulary: int) -> int:
+    """The parameters in the matrices of a model of nanochat and in its head."""
+    heads = -(-layers * aspect // head)
+    width = heads * head
+    return layers * 12 * width**2 + (layers + 1) // 2 * 12 * heads + vocabulary * width
+
+
 HOOKS: Final = {
     each.__name__: each
     for each in (
@@ -338,5 +370,6 @@ HOOKS: Final = {
         raise_micro_batch_to_groups,
         raise_step_to_groups,
         raise_to_whole_groups,
+        size_from_the_depth,
     )
 }

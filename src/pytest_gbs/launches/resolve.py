@@ -36,7 +36,7 @@ from pytest_gbs.model.program import NO_PROGRAM, Program, only_scores
 from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
-from pytest_gbs.readers.python import read_started
+from pytest_gbs.readers.python import read_own_defaults, read_started
 from pytest_gbs.readers.scalar import COMPUTED, is_set
 
 _COMMON_UNITS: Final = ("samples", "pairs")
@@ -477,12 +477,14 @@ class LaunchResolver:
             return None
         path, programs = found.launch.at.source, tuple(self._programs(found))
         for style in _STYLES:
-            given = list(settings(found.start.program[1:], style))
-            composed = with_settings(None, path, given, style, Loader.PYYAML) if given else None
+            words = list(settings(found.start.program[1:], style))
+            composed = with_settings(None, path, words, style, Loader.PYYAML) if words else None
             if composed is None:
                 continue
             for program, file in programs:
-                framework = self._recognise(composed.document, program)
+                framework, given = self._recognise(composed.document, program), words
+                if file is None and style == Arguments.FLAGS:
+                    framework, given = self._with_own_defaults(found, words, program, framework)
                 if framework is None or not _takes(framework, style) or (file is None and _is_another(framework, programs)):
                     continue
                 by_keys, sized = _is_told_by_keys(framework, composed.document), _gives_sizes(framework, given)
@@ -493,10 +495,33 @@ class LaunchResolver:
                     return None
                 if next(_hydra_flags(found.start.program), None) is not None or self._is_packaged(found):
                     framework = of_a_part(framework)  # the rest is in a configuration elsewhere
-                if framework.loader != Loader.PYYAML:
+                if framework.loader != Loader.PYYAML or given is not words:
                     composed = with_settings(None, path, given, style, framework.loader)
                 return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
         return None
+
+    def _with_own_defaults(
+        self, found: FoundLaunch, words: list[CommandSetting], program: Program, framework: Framework | None
+    ) -> tuple[Framework | None, list[CommandSetting]]:
+        """The table of a program that is called like a framework's, with what its own parser says of keys that `words` do not give."""
+        source = self._tree.read(found.program) if found.program is not None else None
+        if not isinstance(source, Source) or "batch" not in source.text:
+            return framework, words
+        given = {setting.name for setting in words}
+        own = [
+            CommandSetting((name,), text, at, Word(text, text or "", at, ()))
+            for name, (text, at) in read_own_defaults(source).items()
+            if name not in given
+        ]
+        by_own = framework is None and any(setting.text is not None for setting in own)
+        if by_own:
+            whole = with_settings(None, found.launch.at.source, [*own, *words], Arguments.FLAGS, Loader.PYYAML)
+            framework = self._recognise(whole.document, program) if whole is not None else None
+        rows = {row.key for row in framework.rows} if framework is not None else set()
+        own = [setting for setting in own if setting.path in rows]
+        if by_own and all(setting.text is None for setting in own):
+            return None, words
+        return framework, [*own, *words] if own else words
 
     def _programs(self, found: FoundLaunch) -> Iterator[tuple[Program, PythonFile | None]]:
         """Yield the program of a launch by name, then with what its file imports, and with what a file imports that only starts others."""

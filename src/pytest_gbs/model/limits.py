@@ -34,6 +34,7 @@ LONGEST_COMMENT: Final = 20_000  # characters of one comment; a claim behind the
 MOST_WORDS: Final = 400  # words, numbers and signs of a sentence; a claim behind them is not read
 MOST_DIGITS: Final = 15  # digits of a number; a longer one is not a size
 LARGEST_PRODUCT: Final = 10**18  # a product, and each step on the way to it; arithmetic beyond that is not checked
+MOST_POWER: Final = 64  # the exponent of a power in a program; what one with a larger one gives is unknown
 DEEPEST_BRACKETS: Final = 4  # brackets within each other in arithmetic; deeper arithmetic is not checked
 LONGEST_PROSE: Final = 200_000  # characters of a document; what a longer one states is not read
 MOST_SECTIONS: Final = 500  # sections of a document; what one with more of them states is not read

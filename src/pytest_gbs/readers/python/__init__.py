@@ -9,7 +9,8 @@ from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
 from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
-from pytest_gbs.readers.python.documents import document_of_comments, read_calls, read_documents, read_launched
+from pytest_gbs.readers.python.defaults import own_defaults
+from pytest_gbs.readers.python.documents import as_text, document_of_comments, read_calls, read_documents, read_launched
 from pytest_gbs.readers.python.modules import Modules, Reads
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.schedules import schedules
@@ -46,6 +47,13 @@ def read_calls_of(source: Source, package: str) -> tuple[Document, ...]:
     """The calls of classes of `package` in a Python file or a notebook, each with its keywords; none if Python's parser refuses it."""
     program = _program(source)
     return () if program is None else tuple(read_calls(program, package))
+
+
+def read_own_defaults(source: Source) -> dict[str, tuple[str | None, Location]]:
+    """The options of a program's own parser: the text of each default, with its place; None if it is not known, or if there is none."""
+    program = _program(source)
+    found = own_defaults(program, read_scopes(program.tree)) if program is not None else ()
+    return {name: (as_text(value), Location(source.path, value.start, value.stop)) for name, value in found}
 
 
 def read_tree(source: Source) -> ast.Module | None:

@@ -22,7 +22,7 @@ def overridden(program: Program, modules: Modules) -> Iterator[tuple[str, Entry]
     if found is None or "configurator.py" not in found[0].text:
         return
     trains, scopes = found
-    line = next((call.lineno for call, scope in scopes.calls if scope is scopes.module and _executes(call)), 0)
+    line = first_override(scopes)
     evaluator = Evaluator(trains, scopes)
     for name, bindings in scopes.module.names.items() if line else ():
         before = [each for each in bindings if isinstance(each.node, ast.Assign) and each.node.lineno < line]
@@ -31,6 +31,11 @@ def overridden(program: Program, modules: Modules) -> Iterator[tuple[str, Entry]
             yield name, ((0, 0), Known(value.value, 0, 0) if isinstance(value, Known) else Lost(0, 0))
     if line:
         yield "configurator", ((0, 0), Table({"shares": ((0, 0), Known(_shares(scopes), 0, 0))}, 0, 0))
+
+
+def first_override(scopes: Scopes) -> int:
+    """The line at which a program executes `configurator.py`, which overrides the names that it has set by then; 0 if it never does."""
+    return next((call.lineno for call, scope in scopes.calls if scope is scopes.module and _executes(call)), 0)
 
 
 def _executes(call: ast.Call) -> bool:

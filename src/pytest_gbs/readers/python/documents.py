@@ -18,6 +18,7 @@ from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
+from pytest_gbs.readers.python.boosted import boosted
 from pytest_gbs.readers.python.configurator import overridden
 from pytest_gbs.readers.python.functions import configurations
 from pytest_gbs.readers.python.lightning import trained_by_lightning
@@ -205,9 +206,10 @@ def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
 
 
 def _loops(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
-    """Yield what a training loop goes by: the loader of its batches, the Trainer of Lightning, or the configuration of DeepSpeed."""
+    """Yield what a training loop goes by: the loader of its batches, Lightning's Trainer, ColossalAI's booster, DeepSpeed's dictionary."""
     yield from ((LOOP, node, table) for node, table in training_loop(scopes, evaluator))
     yield from ((LOOP, node, table) for node, table in trained_by_lightning(scopes, evaluator))
+    yield from ((LOOP, node, table) for node, table in boosted(scopes, evaluator))
     yield from islice(_initialized(scopes, evaluator), MOST_DOCUMENTS)
 
 
@@ -287,6 +289,12 @@ def _node(value: Value, depth: int, left: list[int]) -> Node:
     if not isinstance(value, Known):
         return Scalar(value.start, value.stop, value.text, False, None if value.text else COMPUTED)
     return _scalar(value)
+
+
+def as_text(value: Value) -> str | None:
+    """`value` as a word of a command line gives it, None if it is not known or no number, text or switch."""
+    known = isinstance(value, Known) and value.value is not None
+    return _scalar(value).text if known and isinstance(value, Known) else None
 
 
 def _scalar(known: Known) -> Scalar:

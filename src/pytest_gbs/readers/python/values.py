@@ -6,13 +6,13 @@ import ast
 import operator
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import NOTEBOOK
-from pytest_gbs.model.limits import DEEPEST_EXPRESSION, LARGEST_PRODUCT, MOST_BINDINGS, MOST_EVALUATED
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION, LARGEST_PRODUCT, MOST_BINDINGS, MOST_EVALUATED, MOST_POWER
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandLine, CommandSetting
@@ -82,6 +82,7 @@ _RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.
 _FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
+_ASKS_TEXT: Final[dict[str, Callable[[str, str], bool]]] = {"startswith": str.startswith, "endswith": str.endswith}
 _OF_TEXT: Final[dict[str, Callable[[str], str]]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
 _CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
 _ARITHMETIC: Final[dict[type[ast.operator], Callable[[int | float, int | float], int | float]]] = {
@@ -190,7 +191,7 @@ class Evaluator:
 
     def _binop(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
-        computes = _ARITHMETIC.get(type(node.op))
+        computes = _power if isinstance(node.op, ast.Pow) else _ARITHMETIC.get(type(node.op))
         if computes is None or not isinstance(left, Known) or not isinstance(right, Known):
             return self.lost(node)
         if not isinstance(left.value, (int, float)) or not isinstance(right.value, (int, float)):
@@ -523,8 +524,8 @@ class Evaluator:
             return found[1]
         return self.value(node.args[0], scope) if node.args else self.lost(node)
 
-    def _option(self, node: ast.Attribute) -> Value:
-        """What an option of argparse gives: its default, or what the command line has."""
+    def _options(self) -> dict[str, list[ast.Call]]:
+        """The calls that give each option of argparse, by the name under which its value is kept."""
         if self.options is None:
             self.options = {}
             called = self.scopes.called
@@ -533,7 +534,19 @@ class Evaluator:
                     set_later = [each.arg for each in call.keywords if each.arg] if call.func.attr == "set_defaults" else []
                     for name in set_later or _destinations(call):
                         self.options.setdefault(name, []).append(call)
-        options = self.options.get(node.attr, [])
+        return self.options
+
+    def own_options(self) -> Iterator[tuple[str, Value]]:
+        """Yield the options of argparse, each with its default, None if it has none; lost if several calls or statements give it."""
+        for name, calls in self._options().items():
+            given = next((each.value for each in calls[0].keywords if each.arg == "default"), None)
+            plain = len(calls) == 1 and not self._is_set(name) and all(each.arg is not None for each in calls[0].keywords)
+            value = self.value(given, self.scopes.module) if given is not None else Known(None, *self.program.span(calls[0]))
+            yield name, value if plain else self.lost(calls[0])
+
+    def _option(self, node: ast.Attribute) -> Value:
+        """What an option of argparse gives: its default, or what the command line has."""
+        options = self._options().get(node.attr, [])
         if not options or len(options) > MOST_BINDINGS or self._is_set(node.attr):
             return self.lost(node)
         return self._agreed_value([self._of_option(each, node) for each in options], node)
@@ -611,6 +624,11 @@ class Evaluator:
             text = self.value(node.func.value, scope)
             is_text = isinstance(text, Known) and isinstance(text.value, str)
             return text._replace(value=_OF_TEXT[last](text.value)) if is_text else self.lost(node)  # type: ignore[arg-type,union-attr,call-arg]
+        if isinstance(node.func, ast.Attribute) and last in _ASKS_TEXT and len(node.args) == 1:
+            text, part = self.value(node.func.value, scope), self.value(node.args[0], scope)
+            if isinstance(text, Known) and isinstance(text.value, str) and isinstance(part, Known) and isinstance(part.value, str):
+                return Known(_ASKS_TEXT[last](text.value, part.value), *self.program.span(node))
+            return self.lost(node)
         if isinstance(node.func, ast.Attribute) and last == "get" and node.args:
             base, key = self.value(node.func.value, scope), self.value(node.args[0], scope)
             known = isinstance(base, Table) and isinstance(key, Known) and isinstance(key.value, str)
@@ -726,6 +744,16 @@ class Evaluator:
         found = scope.find(node.id) if isinstance(node, ast.Name) else None
         value = found[1][0].value if found is not None and len(found[1]) == 1 else None
         return value if isinstance(value, ast.Call) else None
+
+
+def _power(base: int | float, power: int | float) -> int | float:
+    """`base` to the `power`; a ValueError if it is no size that people write."""
+    if abs(power) > MOST_POWER or abs(base) > LARGEST_PRODUCT:
+        raise ValueError
+    found: int | float | complex = base**power
+    if isinstance(found, complex):
+        raise ValueError
+    return found
 
 
 def _is_hparams(node: ast.expr) -> bool:
