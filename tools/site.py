@@ -29,7 +29,7 @@ _LINK: Final = re.compile(r"(?<=\]\()(?!https?:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 _RULE: Final = re.compile(r"(?m)^\| (GBS\d+) ")
 _CONTENTS: Final = {
     "Guides": "alignment-handbook trl axolotl halos deepspeed-accelerate-slurm verl megatron-nemo own-trainer monorepo",
-    "Use it": "batch-tables lock ci pre-commit pytest python-api running-job fixing scale plan diff report",
+    "Use it": "batch-tables lock ci pre-commit pytest python-api running-job fixing scale plan diff report editors",
     "Understand it": "decides launches python faq glossary",
     "Reference": "rules/index frameworks settings cli formats own-framework untrusted limits speed",
     "Project": "versioning changelog contributing security architecture releasing",

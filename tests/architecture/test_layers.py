@@ -26,7 +26,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("fixes", "report"),
     ("api", "recipe"),
     ("loading",),
-    ("cli", "lsp", "pytest_plugin", "runtime"),
+    ("lsp",),
+    ("cli", "pytest_plugin", "runtime"),
     ("__main__",),
 )
 LAYER_OF = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
@@ -40,6 +41,7 @@ PLUGINS = "files/plugins.py"
 OUTSIDE = {
     "argparse": {"cli"},
     "jsonschema": {"settings", "cli"},
+    **dict.fromkeys(("lsprotocol", "pygls"), frozenset({"lsp"})),
     "pickle": {"checking"},
     "pytest": {"pytest_plugin"},
     "ruamel": {"fixes"},

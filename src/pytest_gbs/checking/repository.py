@@ -198,6 +198,10 @@ class Repository:
             self._ahead[target] = source
         return isinstance(source, Source)
 
+    def looks_at(self, path: str) -> bool:
+        """Whether the file at `path` is one that is looked at where the whole tree is."""
+        return path.endswith(RECIPES) and not self._left_out(path, "")
+
     def _left_out(self, path: str, below: str) -> bool:
         """Whether the settings exclude the file, or it is test data that was not named."""
         if matches_any(path, self.settings.exclude):

@@ -56,11 +56,13 @@ def check(
     keep_runs: bool = False,
     base: Base | None = None,
     jobs: int = 1,
+    found: bool = False,
 ) -> Report:
     """What is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
 
     With `keep_runs` the report holds the geometry of every recipe too. `base` is an earlier state that recipes are compared with.
-    Up to `jobs` processes share the work where there is enough of it; the report is the same.
+    Up to `jobs` processes share the work where there is enough of it; the report is the same. With `found` targets count as if their
+    folders had been named: what is not a recipe is passed over, and no other recipe is reported because it rests on one of them.
 
     Raises:
         SettingsError: the lock file is broken.
@@ -68,7 +70,7 @@ def check(
     """
     repository = Repository(tree, settings)
     with _rare_collections():
-        return _Check(repository, settings, given, keep_runs, base).report(targets, jobs)
+        return _Check(repository, settings, given, keep_runs, base).report(targets, jobs, found)
 
 
 @contextmanager
@@ -144,9 +146,11 @@ class _Check:
         self.parents: set[str] = set()
         self.doubted: set[str] = set()  # scripts that leave open what they launch
 
-    def report(self, targets: Sequence[str], jobs: int) -> Report:
-        """The report on `targets`, with `jobs` processes."""
+    def report(self, targets: Sequence[str], jobs: int, found: bool) -> Report:
+        """The report on `targets`, with `jobs` processes; none of them counts as named if they were only `found`."""
         chosen = self.repository.targets(targets)
+        if found:
+            chosen = {path: False for path in chosen if self.repository.looks_at(path)}
         self.reporting.set_aside.targets = targets
         scripts = self.repository.script_targets(targets)
         self._know(self._index(jobs))

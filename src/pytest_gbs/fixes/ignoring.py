@@ -29,13 +29,15 @@ def ignore_all(report: Report, read: Read, recheck: Recheck, reason: str = "") -
     if not words.isprintable():
         raise UsageError("the reason for --add-ignore contains a character that can't be written into a file")
 
-    def offer(finding: Finding, now: Read) -> Iterator[Fix]:
-        source = now(finding.at.source)
-        rule = report.rules[finding.code]
-        if rule.scope not in _NEVER and isinstance(source, Source) and not source.path.lower().endswith(".json"):
-            yield from _fixes(finding, source, words)
+    return run(report, read, recheck, lambda finding, now: offers(finding, report, now, words))
 
-    return run(report, read, recheck, offer)
+
+def offers(finding: Finding, report: Report, now: Read, reason: str = "") -> Iterator[Fix]:
+    """Yield the comments with `reason` that may silence a finding of `report`; none where a comment can't."""
+    source = now(finding.at.source)
+    rule = report.rules[finding.code]
+    if rule.scope not in _NEVER and isinstance(source, Source) and not source.path.lower().endswith(".json"):
+        yield from _fixes(finding, source, reason)
 
 
 def _fixes(finding: Finding, source: Source, reason: str) -> Iterator[Fix]:

@@ -1,0 +1,35 @@
+"""`gbs lsp`: a language server for editors, over standard input and output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_gbs.cli._command import Command
+from pytest_gbs.model.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `gbs lsp` takes: nothing but what editors add by themselves."""
+    parser.add_argument("--stdio", action="store_true", help="talk over standard input and output, as it does anyway")
+
+
+def run(_: argparse.Namespace) -> int:
+    """Serve until the editor ends it.
+
+    Raises:
+        UsageError: pygls is not installed.
+    """
+    try:
+        from pytest_gbs.lsp.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs", "attr"):
+            raise
+        raise UsageError('gbs lsp needs pygls: pip install "pytest-gbs[lsp]"') from error
+    serve()
+    return 0
+
+
+COMMAND = Command("language server for editors: findings, hovers, hints and fixes while you type", add_arguments, run)

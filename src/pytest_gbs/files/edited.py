@@ -1,0 +1,96 @@
+"""A folder on disk under the unsaved texts of an editor: listed and read once, until it is told that something changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pytest_gbs.files.decode import decode
+from pytest_gbs.files.regular import MISSING, too_large
+from pytest_gbs.files.stamps import Stamps, stamps
+from pytest_gbs.files.worktree import Listing, WorkTree
+from pytest_gbs.model.location import Source, Unreadable
+
+_MOST: Final = 100_000_000  # characters that are kept; beyond that, files are read again
+
+
+class EditedTree:
+    """The files below the root of `base`, or none, with unsaved texts laid over them.
+
+    What was read is kept, and the same `Source` is given until its text changes, so that it tells whether something rests on it.
+    """
+
+    def __init__(self, base: WorkTree | None) -> None:
+        self.base = base
+        self._unsaved: dict[str, Source | Unreadable] = {}
+        self._kept: dict[str, Source | Unreadable] = {}
+        self._room = _MOST
+        self._disk: Listing | None = None
+        self._listing: Listing | None = None
+        self._stamps: Stamps = {}
+
+    def paths(self) -> tuple[str, ...]:
+        """The paths of all files, unsaved ones too, sorted."""
+        return self.listing().paths
+
+    def listing(self) -> Listing:
+        """The paths of all files, and the folders that can't be listed; the disk is looked at once."""
+        if self._listing is None:
+            if self._disk is None:
+                self._disk = self.base.listing() if self.base is not None else Listing(())
+            paths, unlisted = self._disk
+            self._listing = Listing(tuple(sorted({*paths, *self._unsaved})), unlisted)
+        return self._listing
+
+    def read(self, path: str) -> Source | Unreadable:
+        """The unsaved text of the file at `path`, or what the disk has."""
+        found = self._unsaved.get(path) or self._kept.get(path)
+        if found is None:
+            found = self.base.read(path) if self.base is not None else Unreadable(path, MISSING)
+            self._keep(path, found)
+        return found
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder at `path`."""
+        return path in self._unsaved or (self.base is not None and self.base.exists(path))
+
+    def put(self, path: str, text: str) -> None:
+        """Lay an unsaved text over the file at `path`, as the disk would have it."""
+        data = text.encode("utf-8", "surrogatepass")
+        most = self.base.max_file_size if self.base is not None else WorkTree("").max_file_size
+        new = decode(path, data) if len(data) <= most else Unreadable(path, too_large(most))
+        if path not in self._unsaved:
+            self._listing = None
+        if self._unsaved.get(path) != new:
+            self._unsaved[path] = new
+
+    def drop(self, path: str) -> None:
+        """Take the unsaved text away: the disk counts again."""
+        self._unsaved.pop(path, None)
+        self._kept.pop(path, None)
+        self._listing = None
+
+    @property
+    def unsaved(self) -> Mapping[str, Source | Unreadable]:
+        """The texts that are laid over the disk."""
+        return self._unsaved
+
+    def look_again(self) -> None:
+        """Forget what has changed on the disk since it was read."""
+        if self.base is None:
+            return
+        now = stamps(self.base)
+        root = f"{str(self.base.root).rstrip('/')}/"
+        for path in [path for path in self._kept if now.get(root + path) != self._stamps.get(root + path)]:
+            del self._kept[path]
+        # What is not listed has no stamp, nor has what is missing.
+        for path in [path for path, each in self._kept.items() if root + path not in now or isinstance(each, Unreadable)]:
+            del self._kept[path]
+        self._stamps, self._listing = now, None
+        self._disk = None
+
+    def _keep(self, path: str, found: Source | Unreadable) -> None:
+        size = len(found.text) if isinstance(found, Source) else 0
+        if self._room > size:
+            self._room -= size
+            self._kept[path] = found
