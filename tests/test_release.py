@@ -38,7 +38,7 @@ def _checkout(root: Path) -> None:
 def test_where_the_project_lives_is_named_in_few_files() -> None:
     named = {name for name in addresses.named_in() if not name.startswith(("schemas/", "tests/"))}
     prose = {"CITATION.cff", "SECURITY.md", "docs/ci.md", "docs/pre-commit.md"}
-    assert named == {*prose, "pyproject.toml", "src/pytest_gbs/model/documentation.py"}
+    assert named == {*prose, "editors/vscode/package.json", "pyproject.toml", "src/pytest_gbs/model/documentation.py"}
     for name in prose:
         assert "OWNER" not in (ROOT / name).read_text(encoding="utf-8")
 
