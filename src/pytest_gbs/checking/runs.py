@@ -16,7 +16,18 @@ from pytest_gbs.checking.finalise import Launched, Outcomes, merged
 from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.claims.grammars import StatedByComments, read_stated
 from pytest_gbs.claims.grammars.names import read_name
-from pytest_gbs.claims.worlds import HardwareEvidence, HardwareWorld, Nearby, Sizes, geometry, readings, said_in_comments, shown, world
+from pytest_gbs.claims.worlds import (
+    HardwareEvidence,
+    HardwareWorld,
+    Nearby,
+    Sizes,
+    geometry,
+    multiplied,
+    readings,
+    said_in_comments,
+    shown,
+    world,
+)
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.frameworks.conditions import applying, holds
 from pytest_gbs.model.assumption import Assuming, Assumption
@@ -33,7 +44,7 @@ from pytest_gbs.model.quantity import HARDWARE, PARALLEL, Name, Note, Noted, Ori
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Bug
 from pytest_gbs.model.rule import About, Rule, Scope
-from pytest_gbs.model.run import Claim, NodeClaim, Policy, Run, World
+from pytest_gbs.model.run import Claim, Geometry, NodeClaim, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
 
 if TYPE_CHECKING:
@@ -70,8 +81,12 @@ def build_runs(
 
     def in_their_worlds(stated: Iterable[Declaration]) -> Iterator[tuple[Declaration, tuple[World, ...]]]:
         for d in stated:
-            if d.force in _COUNTS and not d.weak and d.name in CLAIMED:
-                yield d, tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes))
+            if d.force not in _COUNTS or d.weak:
+                continue
+            worlds = tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes))
+            claimed = multiplied(d, worlds[0].geometry) if d.name == Name.RANK_BATCH_SIZE else d
+            if claimed is not None and claimed.name in CLAIMED:
+                yield claimed, worlds
 
     claimed = tuple(in_their_worlds(declarations))
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
@@ -178,7 +193,13 @@ def _launched(run: Run, sizes: dict[str, Size], context: Context) -> Iterator[Ru
         seen = geometry(sizes, hardware, run.framework, run.document)
         start = Launch(Location(context.settings.source, 0, 0), Kind.SCRIPT, launch.name, tuple(hardware.values()))
         bare = run._replace(launch=start, geometry=seen, claims=(), assumptions=())
-        yield _with_claims(bare, ((claim.declaration, (World(seen),)) for claim in run.claims))
+        yield _with_claims(bare, ((each, (World(seen),)) for each in _claimed_in(run, seen)))
+
+
+def _claimed_in(run: Run, seen: Geometry) -> Iterator[Declaration]:
+    """Yield what is claimed of `run` as it reads in another world."""
+    each = (multiplied(claim.declaration, seen) for claim in run.claims)
+    yield from (claim for claim in each if claim is not None)
 
 
 def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None, declared: tuple[Declaration, ...]) -> Run:
@@ -193,7 +214,7 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     hardware = _started(resolved, sizes)
     seen = geometry(sizes, hardware, table, resolved.document)
     judges = launch.kind not in JUDGES_NOTHING
-    claimed = [claim.declaration for claim in own.claims] if own is not None and judges else []
+    claimed = list(_claimed_in(own, seen)) if own is not None and judges else []
     stated = [d for d in declared if d.name in CLAIMED and d.force in _COUNTS] if judges else []
     held = own.policies if own is not None and launch.kind == Kind.SCRIPT else ()
     policies = tuple(policy for policy in held if not policy.ran)

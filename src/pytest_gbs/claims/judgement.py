@@ -177,6 +177,8 @@ def _in_the_comment(run: Run, declaration: Declaration, size: Quantity | None) -
     """The fix that makes the comment say what the settings give, its factors included; nothing if that takes a person."""
     from pytest_gbs.frameworks.repairs import in_comment
 
+    if declaration.per_rank:
+        return ()  # the comment says it of any number of GPUs
     changes = {factor.at: setting.value for factor, setting in _pairs(run, declaration) if factor.value != setting.value}
     stated = declaration.sum
     if stated is not None and stated.value is not None:
@@ -380,7 +382,10 @@ def _unit(size: Quantity) -> str:
 
 
 def number(declaration: Declaration) -> str:
-    """The number that is claimed, for people: `128`, `1,048,576 tokens`."""
+    """The number that is claimed, for people: `128`, `1,048,576 tokens`, `8 x 16 GPUs = 128`."""
+    if declaration.per_rank:
+        gpus = count(declaration.value // declaration.per_rank, Name.WORLD_SIZE)
+        return f"{declaration.per_rank:,} x {gpus} = {declaration.value:,}"
     return f"{declaration.value:,}{' tokens' if declaration.unit == 'tokens' else ''}"
 
 
@@ -399,7 +404,8 @@ def _ways_out(run: Run, declaration: Declaration, size: Quantity) -> tuple[str, 
 
     repairs = reaching(run, size, declaration.value)
     fixes = [repair.fix for repair in repairs if repair.fix is not None]
-    ways = [*(f"set {repair.words}" for repair in repairs), f"change the comment to {size.value:,}"]
+    in_comment = [] if declaration.per_rank else [f"change the comment to {size.value:,}"]
+    ways = [*(f"set {repair.words}" for repair in repairs), *in_comment]
     return ", or ".join(ways), (*fixes, *_in_the_comment(run, declaration, size))
 
 

@@ -65,7 +65,7 @@ def _batch(said: Named, recipe: Run, launched: list[Run]) -> Named:
     value = said.declaration.value
     if (run := next((run for run in (recipe, *launched) if value in _values(run, _BATCHES)), None)) is not None:
         return said._replace(holds=True, run=run)
-    if any(value in _of_one_device(run) for run in (recipe, *launched)):
+    if any(value in _in_part(run) for run in (recipe, *launched)):
         return said
     if (gpus := dict(said.declaration.conditions).get(Name.WORLD_SIZE)) is not None:
         return _on_its_hardware(said, recipe, gpus)
@@ -95,10 +95,10 @@ def _values(run: Run, names: Iterable[str]) -> list[int]:
     return [value for name in names if (value := run.geometry.value(name)) is not None]
 
 
-def _of_one_device(run: Run) -> tuple[int, ...]:
-    """The batches of one device, which names state as well: the micro batch, and what it takes per optimizer step."""
-    micro, accumulation = (run.geometry.value(name) for name in _OWN[:2])
-    return () if micro is None else (micro,) if accumulation is None else (micro, micro * accumulation)
+def _in_part(run: Run) -> tuple[int, ...]:
+    """The batches that names state as well: that of one device, what it takes per optimizer step, and that of one pass over all."""
+    micro, accumulation, ranks = (run.geometry.value(name) for name in (*_OWN[:2], Name.DATA_PARALLEL_SIZE))
+    return () if micro is None else (micro, micro * (accumulation or 1), micro * (ranks or 1))
 
 
 def _is_open(run: Run) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 from pytest_gbs.arithmetic.solver import solve
 from pytest_gbs.frameworks.conditions import applying
 from pytest_gbs.model.assumption import Assumption
-from pytest_gbs.model.declaration import Declaration, Force, without_partners
+from pytest_gbs.model.declaration import Declaration, Force, Interval, without_partners
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.quantity import HARDWARE, NO_NOTE, PARALLEL, Name, Note, Noted, Origin, Quantity, Size
@@ -234,3 +234,15 @@ def world(geometry: Geometry, hardware: HardwareWorld) -> World:
     factors = (geometry.get(name) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
     weak = any(isinstance(size, Quantity) and size.origin == Origin.DEFAULT for size in factors)
     return World(geometry, hardware.assumptions, weak, hardware.doubt)
+
+
+def multiplied(declaration: Declaration, geometry: Geometry) -> Declaration | None:
+    """The claim of the global batch that `8 * num_gpus` makes in one world, any other as it is; None if its GPUs are unknown."""
+    each = declaration.value if declaration.name == Name.RANK_BATCH_SIZE else declaration.per_rank
+    if not each:
+        return declaration
+    world = geometry.get(Name.WORLD_SIZE)
+    if not isinstance(world, Quantity):
+        return None
+    value = each * world.value
+    return declaration._replace(name=Name.GLOBAL_BATCH_SIZE, value=value, holds=(Interval(value, value),), per_rank=each)

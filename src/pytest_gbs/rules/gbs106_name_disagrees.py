@@ -5,7 +5,7 @@ witness than a comment, so this is a warning, one for each recipe. A batch size 
 GPU, or the global one: the rule fires only if it is none of them for any number of GPUs, or for none of the launches. Nodes and GPUs
 in a name are compared with what a comment or the recipe's own keys state, or else with what all scripts that launch it start.
 
-`bs=128` alone behind a batch key is as weak, and judged like a name.
+`bs=128` alone behind a batch key, or with hardware (`bs=128 on 8 gpus`), is as weak, and judged like a name.
 
 A batch size in a name that the recipe or a launch gives verifies the recipe.
 

@@ -19,6 +19,11 @@ from tests.claims.grammars.support import declared
         ("gradient_accumulation_steps", "bs"),
         ("gradient_accumulation_steps", "bs=0"),
         ("gradient_accumulation_steps", "128"),
+        ("gradient_accumulation_steps", "128 (total"),
+        ("gradient_accumulation_steps", "effective 16x"),
+        ("max_steps", "512 total"),
+        ("num_nodes", "4 in total"),
+        ("global_batch_size", "512 effective"),
     ],
 )
 def test_it_states_nothing(key: str, text: str) -> None:
@@ -29,3 +34,18 @@ def test_it_states_nothing(key: str, text: str) -> None:
 @pytest.mark.parametrize("key", ["per_device_train_batch_size", "gradient_accumulation_steps"])
 def test_it_states_a_batch_weakly(key: str, text: str) -> None:
     assert [(d.name, d.value, d.weak) for d in declared(text, (key,))] == [("global_batch_size", 128, True)]
+
+
+@pytest.mark.parametrize("text", ["bs=128 on 8 gpus", "bsz 128 w/ 8 GPUs", "batch size 128 (8 GPUs)", "128 bs on 8 gpus"])
+@pytest.mark.parametrize("key", ["per_device_train_batch_size", "gradient_accumulation_steps", None])
+def test_it_states_a_batch_weakly_on_hardware(key: str | None, text: str) -> None:
+    found = declared(text, (key,) if key else None)
+    assert [(d.value, d.weak) for d in found if d.name == "global_batch_size"] == [(128, True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "weak"),
+    [("effective 512", False), ("-> 512 global", False), ("= 512 effective", False), ("512 total", True), ("total: 512", True)],
+)
+def test_an_effective_batch_alone_is_firm(text: str, weak: bool) -> None:
+    assert [(d.value, d.weak) for d in declared(text, ("gradient_accumulation_steps",))] == [(512, weak)]

@@ -60,6 +60,10 @@ GLOBAL = "global_batch_size"
         ("GBS: 128 / micro: 2 / accumulation: 8", 128),
         ("global batch size 128, 8 nodes", 128),
         ("GBS 64 / (LBS 4 x 8 GPUs) = 2 grad-accum microbatches.", 64),
+        ("RLVR teacher (GBS=512, 192k context)", 512),
+        ("same training as that recipe (GBS=2048,\n49k context, 32+28 cluster)", 2048),
+        ("Same lbs16/GBS512/ep8/2N/attn:te op point.", 512),
+        ("Default config uses seq=4096, micro_batch=2, batch=16 which gives:", 16),
         ("有效批次大小，全局 GBS：128", 128),
     ],
 )

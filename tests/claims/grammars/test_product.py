@@ -208,6 +208,29 @@ def test_prompts_times_generations_are_a_batch() -> None:
     assert batches(text) == [("global_batch_size", 512)]
 
 
+@pytest.mark.parametrize("key", ["max_steps", "lr_warmup_steps"])
+def test_prompts_times_rollouts_behind_another_key_are_no_batch(key: str) -> None:
+    assert batches("256 prompts per step * 16 rollouts per prompt", (key,)) == []
+
+
+def test_prompts_times_rollouts_beside_the_global_batch_are_it() -> None:
+    found = batch("This is one minibatch, which is 256 prompts per step * 16 rollouts per prompt.", ("train_global_batch_size",))
+    assert (found.value, found.sum is not None) == (4096, True)
+
+
+@pytest.mark.parametrize(("text", "result", "given"), [("bsz 128 (4 x 4 x 16)", 128, 256), ("bs=128 (4*4*8)", 128, 128)])
+def test_three_factors_beside_a_batch_are_the_whole_arithmetic(text: str, result: int, given: int) -> None:
+    found = batch(text, (ACCUMULATION,))
+    assert found.sum is not None
+    assert (found.sum.result, found.sum.value) == (result, given)
+
+
+@pytest.mark.parametrize(("text", "value"), [("128 / (2 * 8) = 8", 128), ("512 / 8 / 4 = 16", 512)])
+def test_quotients_behind_the_accumulation_state_the_batch(text: str, value: int) -> None:
+    assert batches(text, (ACCUMULATION,)) == [("global_batch_size", value)]
+    assert batches(text, ("warmup_steps",)) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -251,6 +274,6 @@ def test_other_quotients_behind_names_are_no_batch(text: str) -> None:
 
 def test_an_accumulation_worked_out_behind_names_states_the_batch() -> None:
     found = batch("GA = GBS / (world*lbs) = 8192 / (32*4) = 64")
-    assert (found.value, found.conditions) == (8192, (("gradient_accumulation_steps", 64),))
+    assert (found.value, found.conditions) == (8192, ((WORLD, 32), (ACCUMULATION, 64)))
     assert found.sum is not None
-    assert found.sum.value == 8192
+    assert (found.sum.value, [factor.name for factor in found.sum.factors]) == (8192, [WORLD, MICRO, ""])

@@ -154,7 +154,9 @@ def _past_remark(tokens: Sequence[WordToken], i: int) -> int:
 def _behind(tokens: Sequence[WordToken], i: int) -> tuple[str, int, str]:
     """The name behind a number (`8 GPUs`, `16 dp`, `4 (per device)`), where it ends, and the word that is not a name of ours."""
     bracket = text_at(tokens, i) == "(" and i + 1 < len(tokens) and tokens[i + 1].kind == WORD
-    name, stop = ("", i) if text_at(tokens, i) in UNITS else _name(tokens, i + bracket)
+    name, stop = _name(tokens, i + bracket)
+    if text_at(tokens, i) in UNITS and name != Name.PROMPTS_PER_ROLLOUT:
+        name, stop = "", i
     if name == Name.WORLD_SIZE and text_at(tokens, stop) == "/" and text_at(tokens, stop + 1) in NODES:
         return Name.GPUS_PER_NODE, stop + 2, ""
     if name and (not bracket or text_at(tokens, stop) == ")"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from pytest_gbs.claims.grammars._hardware_words import devices_at
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WORD, WordToken, text_at
 from pytest_gbs.claims.grammars.words import DEVICE_UNITS, OTHER_BATCH, PART_OF_BATCH, STEPS, UNITS, is_chip, words
@@ -92,6 +93,8 @@ def _of_something_else(tokens: Sequence[WordToken], label: Label) -> bool:
 def per_device(tokens: Sequence[WordToken], i: int) -> bool:
     """Whether "per GPU", "/device", "for evaluation" or the like stands at token `i`."""
     text, behind = text_at(tokens, i), text_at(tokens, i + 1)
+    if text == "per" and devices_at(tokens, i + 1) is not None:
+        return True  # "per A100", "per 40gb A100"
     each = behind in ("each", "every")
     if text in ("per", "/", "a", "on") and text_at(tokens, i + 1 + each) in DEVICE_UNITS:
         return text in ("per", "/") or each
@@ -130,4 +133,6 @@ def is_list(tokens: Sequence[WordToken], i: int) -> bool:
     return not (counts_something or grid)
 
 
-_COUNTED: Final = DEVICE_UNITS | words("per accumulation gradient grad accum micro tokens tok")
+_COUNTED: Final = DEVICE_UNITS | words(
+    "per accumulation gradient grad accum micro tokens tok context ctx seq seqlen sequence length epoch epochs step steps layers experts lr"
+)

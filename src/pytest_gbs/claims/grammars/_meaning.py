@@ -33,6 +33,8 @@ def is_batch_formula(passage: Passage, formula: StatedFormula) -> bool:
     if not all(operand.name in _DIVIDING for operand in product.divisors):
         return False
     if not results:
+        if {Name.PROMPTS_PER_ROLLOUT, Name.NUM_GENERATIONS} <= formula.names and is_global_batch(passage.block.owner):
+            return True
         beside = passage.block.placement == "trailing" and is_global_batch(passage.block.owner)
         return beside and not formula.names.isdisjoint((*RANKS, *_SETTINGS))
     return _by_factors(passage, formula) or _follows_hardware(passage, product)

@@ -85,7 +85,7 @@ def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
     named = name_at(tokens, stop)
     if text_at(tokens, past_bracket(tokens, named.stop if named is not None else stop)) in ("x", "*"):
         return False  # `32 (prompts) * 8`, `1 per device * 8`
-    if at == label.stop and text_at(tokens, label.first - 1) in _OPERATORS:
+    if at == label.stop and text_at(tokens, label.first - 1) in _OPERATORS and not _is_listed(tokens, label.first - 1):
         return False
     if behind == "+":
         return stop + 1 >= len(tokens) or tokens[stop + 1].kind != NUMBER
@@ -97,6 +97,13 @@ def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
     if unit == "tokens":
         return not (behind == "per" and text_at(tokens, stop + 1) not in STEPS | {"optimizer", "training", "global", "gradient"})
     return behind == "->" or is_bare(tokens, stop)
+
+
+def _is_listed(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether the slash at token `i` parts two settings that are written without a space: `lbs16/gbs512`."""
+    if i < 2 or tokens[i].text != "/" or tokens[i - 1].kind != NUMBER or tokens[i - 2].kind != WORD:
+        return False
+    return all(tokens[j].stop == tokens[j + 1].start for j in range(i - 2, i + 2))
 
 
 def _in_front(tokens: Sequence[WordToken], label: Label) -> int | None:

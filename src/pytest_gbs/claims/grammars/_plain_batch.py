@@ -8,24 +8,32 @@ from typing import Final
 
 from pytest_gbs.claims.grammars._batch import Label, per_device
 from pytest_gbs.claims.grammars._hardware import hardware
-from pytest_gbs.claims.grammars._sizes import count_at, name_at
+from pytest_gbs.claims.grammars._sizes import count_at, name_at, settings
 from pytest_gbs.claims.grammars._tokens import NUMBER, SIGN, WordToken, text_at
 from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.quantity import RANKS, Name
 
 _PLAIN: Final = words("batch bs bsz batchsize")
 _FAR: Final = 24
+_NEAR: Final = 16  # so many times another number arithmetic may give, and be meant to give it
 TOLD: Final = words("global total effective overall")
 _SO: Final = words("so -> thus hence therefore gives giving")
 # Words in front that leave a batch size plain; others may make it the batch of something else.
 _LEADING: Final = words("a the training train with uses and an of")
 
 
-def plain_labels(tokens: Sequence[WordToken]) -> Iterator[Label]:
-    """Yield each "batch size" that follows from the hardware, or is told to be the global one behind its number."""
+def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> Iterator[Label]:
+    """Yield each "batch size" that follows from the hardware, or is told to be the global one behind its number.
+
+    `beside_batch` tells that the statement belongs to a batch key.
+    """
+    micro = any(setting.name == Name.MICRO_BATCH_SIZE for setting in settings(tokens))
     for i in range(len(tokens) - 2):
         stop = i + 1 + (tokens[i + 1].text == "size")
-        if tokens[i].text in _PLAIN and _is_free(tokens, i) and (_is_worked_out(tokens, stop) or _is_multiplied(tokens, stop)):
+        if tokens[i].text not in _PLAIN:
+            continue
+        worked_out = _is_worked_out(tokens, stop, beside_batch) or _is_multiplied(tokens, stop) or (micro and _is_equated(tokens, i, stop))
+        if _is_free(tokens, i) and worked_out:
             yield Label(i, stop)
             continue
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
@@ -34,8 +42,16 @@ def plain_labels(tokens: Sequence[WordToken]) -> Iterator[Label]:
             yield Label(i, i + 2)
 
 
-def _is_worked_out(tokens: Sequence[WordToken], i: int) -> bool:
-    """Whether a number with its three factors in brackets stands at token `i`: `128 (4 x 4 x 8)`; not `3 (3 x 224 x 224)`."""
+def _is_equated(tokens: Sequence[WordToken], i: int, stop: int) -> bool:
+    """Whether `batch=16` stands at token `i`, a batch by itself."""
+    return tokens[i].text == "batch" and text_at(tokens, stop) == "=" and count_at(tokens, stop + 1) is not None
+
+
+def _is_worked_out(tokens: Sequence[WordToken], i: int, beside_batch: bool) -> bool:
+    """Whether a number with its three factors in brackets stands at token `i`: `128 (4 x 4 x 8)`; not `3 (3 x 224 x 224)`.
+
+    Beside a batch key the factors may give another number that is as large, by mistake: `128 (4 x 4 x 16)`.
+    """
     at = i + (text_at(tokens, i) in ("=", ":", "of"))
     whole = count_at(tokens, at)
     if whole is None or text_at(tokens, at + 1) != "(":
@@ -43,7 +59,9 @@ def _is_worked_out(tokens: Sequence[WordToken], i: int) -> bool:
     stop = next((j for j in range(at + 2, min(at + _FAR, len(tokens))) if tokens[j].text == ")"), 0)
     signs = [token.text for token in tokens[at + 2 : stop] if token.text in ("x", "*", "/", "//")]
     factors = [found.value for j in range(at + 2, stop) if (found := count_at(tokens, j)) is not None]
-    return len(signs) > 1 and "/" not in "".join(signs) and prod(factors) == whole.value
+    given = prod(factors)
+    near = beside_batch and len(factors) == len(signs) + 1 and max(given, whole.value) <= _NEAR * min(given, whole.value)
+    return len(signs) > 1 and "/" not in "".join(signs) and (given == whole.value or near)
 
 
 def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:

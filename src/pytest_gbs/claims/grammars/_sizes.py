@@ -52,7 +52,7 @@ _CALLED: Final = {
         "sequence length,seq length,seq len,seqlen,seq,max length,max seq length,max seq len,context length,max sequence length,context"
         ",block size,tokens per sequence,tokens per sample"
     ),
-    Name.PROMPTS_PER_ROLLOUT: "num prompts per step",
+    Name.PROMPTS_PER_ROLLOUT: "num prompts per step,prompts per step,unique prompts per step",
     Name.NUM_GENERATIONS: (
         "num generations,num generations per prompt"
         ",generations,samples per prompt,rollouts per prompt,completions per prompt,group size,generations per prompt"

@@ -12,6 +12,7 @@ from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._formula import Result, StatedFormula, formulas
 from pytest_gbs.claims.grammars._hardware import hardware
 from pytest_gbs.claims.grammars._meaning import is_batch_formula
+from pytest_gbs.claims.grammars._owner import is_accumulation, is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
 from pytest_gbs.claims.grammars._sizes import EXPERTS, count_at, name_at
 from pytest_gbs.claims.grammars._statements import Passage
@@ -30,10 +31,10 @@ _SETTINGS: Final = frozenset((Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_
 def worked_out(passage: Passage) -> Iterator[Declaration]:
     """Yield the batches that a statement works out."""
     tokens = passage.tokens
-    called = tuple(sorted((*labels(passage.statement.text, tokens), *plain_labels(tokens))))
+    called = tuple(sorted((*labels(passage.statement.text, tokens), *plain_labels(tokens, beside_batch=is_batch(passage.block.owner)))))
     taken = {i for label in called for i in range(label.first, label.stop)}
     written = tuple(product for product in products(tokens, taken) if not _lists_settings(tokens, product))
-    yield from filter(None, (_divided(passage, product) for product in written))
+    yield from filter(None, (_divided(passage, product, written) for product in written))
     for found in formulas(tokens, written, called):
         formula = found._replace(product=_on_nodes(passage, found.product))
         # What is divided by the micro batch or the accumulation is the other of them.
@@ -61,13 +62,15 @@ def _is_tight(tokens: Sequence[WordToken], i: int) -> bool:
     return inside and tokens[i - 1].stop == tokens[i].start and tokens[i].stop == tokens[i + 1].start
 
 
-def _divided(passage: Passage, product: Product) -> Declaration | None:
+def _divided(passage: Passage, product: Product, written: Sequence[Product]) -> Declaration | None:
     """The batch of which an accumulation is worked out: `GA = 8192 / (32*4) = 64`; None unless all operands have numbers."""
     batch, at = product.factors[0], product.stop + 1
     result = count_at(passage.tokens, at) if text_at(passage.tokens, product.stop) == "=" else None
     named = batch.name == Name.GRADIENT_ACCUMULATION_STEPS and batch.at != product.first
-    if len(product.factors) > 1 or len(product.divisors) < 2 or not (named or _is_accumulation(passage, product)):
+    beside = passage.block.placement == "trailing" and is_accumulation(passage.block.owner)
+    if len(product.factors) > 1 or len(product.divisors) < 2 or not (named or beside or _is_accumulation(passage, product)):
         return None
+    product = _called_in_front(product, written)
     number = count_at(passage.tokens, batch.at)
     if result is None or number is None or any(divisor.value is None for divisor in product.divisors):
         return None
@@ -76,12 +79,23 @@ def _divided(passage: Passage, product: Product) -> Declaration | None:
     value = prod(operand.value or 0 for operand in operands)
     if value > LARGEST_PRODUCT:
         return None
+    named_ranks = [operand for operand in product.divisors if operand.name in _CONDITIONS]
     known = {operand.name for operand in (*operands, accumulation) if operand.name}
     found = claim(passage, batch.at, Name.GLOBAL_BATCH_SIZE, number, grammar=_GRAMMAR, known=known)
-    found = _with_conditions(passage, found, [accumulation])
+    found = _with_conditions(passage, found, [*named_ranks, accumulation])
     factors = tuple(_factor(passage, operand) for operand in operands)
     where = passage.span(product.first, at + 1)
     return found._replace(sum=StatedArithmetic(factors, (), number.value, number.holds, value, where))
+
+
+def _called_in_front(product: Product, written: Sequence[Product]) -> Product:
+    """`product` with its divisors called as in the names in front of it: `GBS / (world*lbs) = 8192 / (32*4)`."""
+    names = next((each for each in written if each.stop == product.first - 1), None)
+    called = (names.divisors or names.factors) if names is not None else ()
+    if len(called) != len(product.divisors) or any(operand.value is not None for operand in called):
+        return product
+    divisors = zip(called, product.divisors, strict=True)
+    return product._replace(divisors=tuple(divisor._replace(name=divisor.name or name.name) for name, divisor in divisors))
 
 
 def _is_accumulation(passage: Passage, product: Product) -> bool:
@@ -114,7 +128,8 @@ def _claimed(passage: Passage, formula: StatedFormula, result: Result | None) ->
         return
     at = result.at if result else next(o.at for o in counted if o.value is not None)
     # A remark such as `GBS 128 (2 nodes x 8 GPUs)` need not be the whole arithmetic; with an equals sign it is.
-    whole = formula.equated or value is None or any(value in interval for interval in number.holds)
+    numbers = len(product.factors) > 2 and not product.divisors and not formula.names
+    whole = formula.equated or numbers or value is None or any(value in interval for interval in number.holds)
     known = {operand.name for operand in counted if operand.name}
     found = claim(passage, at, name, number, grammar=_GRAMMAR, unit=result.unit if result else "", known=known)
     found = _with_conditions(passage, found, [o for o in counted if o.name in (_CONDITIONS if whole else _CONDITIONS | _SETTINGS)])

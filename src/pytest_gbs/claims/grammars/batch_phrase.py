@@ -9,6 +9,7 @@ from pytest_gbs.claims.grammars._batch import Label, labels, unit_at
 from pytest_gbs.claims.grammars._candidate import multiplies
 from pytest_gbs.claims.grammars._claim import claim
 from pytest_gbs.claims.grammars._numbers import number_of
+from pytest_gbs.claims.grammars._owner import is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._statements import Passage, passages
@@ -35,12 +36,14 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
 def _is_candidate(text: str) -> bool:
     if "gbs" in text or any(per in text for per in _PER_STEP):
         return True
+    if "batch=" in text and ("micro" in text or "mbs" in text):
+        return True
     return ("batch" in text or "bs" in text) and (any(word in text for word in _NAMING) or ("(" in text and multiplies(text)))
 
 
 def _read(passage: Passage) -> Iterator[Declaration]:
     tokens = passage.tokens
-    for label in (*labels(passage.statement.text, tokens), *plain_labels(tokens)):
+    for label in (*labels(passage.statement.text, tokens), *plain_labels(tokens, beside_batch=is_batch(passage.block.owner))):
         allowed = _allowed(tokens, label)
         if allowed:
             yield _choice(passage, label, allowed)

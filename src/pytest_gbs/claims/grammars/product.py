@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.claims.grammars._candidate import multiplies
+from pytest_gbs.claims.grammars._candidate import counts, multiplies
 from pytest_gbs.claims.grammars._owner import is_batch
 from pytest_gbs.claims.grammars._statements import Passage, passages
 from pytest_gbs.model.declaration import Declaration, Grammar
@@ -13,24 +13,42 @@ from pytest_gbs.model.document import CommentBlock
 
 # Arithmetic that gives a batch says so: by a sign that gives and by what it multiplies, or by the key it stands behind.
 _GIVES: Final = ("=", "->", "→", "⇒", "＝", "batch", "gbs")
-_MULTIPLIED: Final = ("batch", "gbs", "gpu", "node", "accum", "global", "tok", "dp", "ga =", "ga=", "gas =")
+_ARROWS: Final = ("->", "=>", "→", "⇒")
+_COUNTED: Final = ("gpu", "card", "device", "accelerator", "accum", "dp", "node")
+_MULTIPLIED: Final = ("batch", "gbs", "gpu", "node", "accum", "global", "tok", "prompts", "dp", "ga =", "ga=", "gas =")
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """The batches that `block` works out."""
-    is_candidate = multiplies if is_batch(block.owner) else _is_candidate
+    is_candidate = _may_be_worked_out if is_batch(block.owner) else _is_candidate
     return tuple(declaration for passage in passages(block, source, is_candidate) for declaration in _read(passage))
 
 
 def _is_candidate(text: str) -> bool:
-    return any(map(text.__contains__, _MULTIPLIED)) and any(map(text.__contains__, _GIVES)) and multiplies(text)
+    return any(map(text.__contains__, _MULTIPLIED)) and any(map(text.__contains__, _GIVES)) and _may_be_worked_out(text)
+
+
+def _may_be_worked_out(text: str) -> bool:
+    return multiplies(text) or ((" per " in text or any(map(text.__contains__, _ARROWS))) and counts(text, _COUNTED))
 
 
 def _read(passage: Passage) -> Iterator[Declaration]:
-    # Few files work anything out: the parser of arithmetic is loaded for those that do.
-    from pytest_gbs.claims.grammars._worked_out import worked_out
+    # Few files work anything out: the parsers of arithmetic and of lists are loaded for those that do.
+    text = passage.statement.lower
+    if multiplies(text):
+        from pytest_gbs.claims.grammars._multiple import multiples
+        from pytest_gbs.claims.grammars._worked_out import worked_out
 
-    return worked_out(passage)
+        yield from worked_out(passage)
+        yield from multiples(passage)
+    if " per " in text or "/" in text:
+        from pytest_gbs.claims.grammars._per_device import of_each_device
+
+        yield from of_each_device(passage)
+    if any(map(text.__contains__, _ARROWS)):
+        from pytest_gbs.claims.grammars._listed import listed
+
+        yield from listed(passage)
 
 
 GRAMMAR = Grammar(
@@ -43,8 +61,11 @@ GRAMMAR = Grammar(
         "8 GPUs * micro_batch=1 * grad_accum=4 -> effective batch 32",
         "batch_accumulation_per_replica * micro_batch_size * dp = 4 * 8 * 16 = 512",
         "GA = 8192 / (32*4) = 64",
+        "global batch size = 8 * num_gpus",
+        "Training total batch size (4 per 40gb A100, 8 cards)",
+        "per device batch 4, 8 GPUs, grad accum 2 => 64",
         "GBS = 8*2*32*sequence_length = 512*sequence_length = 1M tokens",
     ),
-    hint=(*_MULTIPLIED, "*", "×", " x "),
+    hint=(*_MULTIPLIED, "*", "×", " x ", " / ", " per ", "/gpu"),
     read=read,
 )

@@ -1,0 +1,50 @@
+"""A batch behind a list of what it is the product of: `per device batch 4, 8 GPUs, grad accum 2 => 64`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Final
+
+from pytest_gbs.claims.grammars._claim import claim
+from pytest_gbs.claims.grammars._hardware import hardware
+from pytest_gbs.claims.grammars._sizes import count_at, settings
+from pytest_gbs.claims.grammars._statements import Passage
+from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
+from pytest_gbs.claims.grammars.words import words
+from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.quantity import RANKS, Name
+
+_GRAMMAR: Final = "product"
+_OPERATORS: Final = ("x", "*", "/", "//", "+")
+_LEADING: Final = words("global effective total batch size of is = : gbs")
+_ENDS: Final = ("", ".", ",", ")", ";")
+
+
+def listed(passage: Passage) -> Iterator[Declaration]:
+    """Yield the batch that follows from a list of settings and hardware in a statement."""
+    tokens = passage.tokens
+    arrow = next((i for i, token in enumerate(tokens) if token.text == "->"), 0)
+    at = arrow + 1
+    while text_at(tokens, at) in _LEADING:
+        at += 1
+    number = count_at(tokens, at)
+    if not arrow or number is None or text_at(tokens, at + 1) not in _ENDS or not _is_list(tokens[:arrow]):
+        return
+    if tokens[arrow - 1].kind == NUMBER and _product(tokens[:arrow]) != number.value:
+        return  # `mbs=2, dp=8, ga=4 -> 8` changes the accumulation
+    yield claim(passage, at, Name.GLOBAL_BATCH_SIZE, number, grammar=_GRAMMAR)
+
+
+def _is_list(tokens: Sequence[WordToken]) -> bool:
+    """Whether the tokens list a micro batch with the ranks or the accumulation, and work nothing out."""
+    if any(token.text in _OPERATORS for token in tokens):
+        return False
+    listed = {size.name for size in settings(tokens)}
+    ranks = any(stated.name in RANKS for stated in hardware(tokens)) or Name.DATA_PARALLEL_SIZE in listed
+    return Name.MICRO_BATCH_SIZE in listed and (ranks or Name.GRADIENT_ACCUMULATION_STEPS in listed)
+
+
+def _product(tokens: Sequence[WordToken]) -> int:
+    """What the listed numbers give."""
+    return prod(size.value for size in settings(tokens)) * prod(size.value for size in hardware(tokens))

@@ -1,0 +1,40 @@
+"""A batch told by what each device takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.claims.grammars.support import batch, batches
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Training total batch size (2 per 40gb A100)", "global_train_batch_size"),
+        ("4 per GPU, 8 GPUs per node", "global_batch_size"),
+        ("4 per GPU, 8 GPUs", "max_steps"),
+        ("4 per GPU, 8 GPUs", "per_device_train_batch_size"),
+        ("2 workers, 4 per GPU, 8 GPUs", "global_batch_size"),
+        ("GBS 64: 4 per GPU", "global_batch_size"),
+        ("steps: 4 per GPU, 8 GPUs", "global_batch_size"),
+    ],
+)
+def test_states_no_product(text: str, key: str) -> None:
+    assert [value for _, value in batches(text, (key,)) if value != 64] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Training total batch size (4 per 40gb A100, 8 cards)", 32),
+        ("example, Training total batch size (2 per 40gb A100, 8 cards)", 16),
+        ("4 per GPU, 8 GPUs", 32),
+        ("4/GPU on 8 GPUs", 32),
+        ("global batch size: 4 per device with 16 devices", 64),
+    ],
+)
+def test_states_what_all_devices_take(text: str, value: int) -> None:
+    found = batch(text, ("global_train_batch_size",))
+    assert (found.value, found.grammar) == (value, "product")
+    assert found.sum is not None
+    assert found.sum.value == value
