@@ -67,7 +67,8 @@ def _batch(said: Named, recipe: Run, launched: list[Run]) -> Named:
         return said._replace(holds=True, run=run)
     if any(value in _in_part(run) for run in (recipe, *launched)):
         return said
-    if (gpus := dict(said.declaration.conditions).get(Name.WORLD_SIZE)) is not None:
+    gpus = dict(said.declaration.conditions).get(Name.WORLD_SIZE)
+    if gpus is not None and said.declaration.grammar != "bare":  # what a comment says of the hardware is known of the recipe
         return _on_its_hardware(said, recipe, gpus)
     own = _without_launch(said, recipe)
     if own.holds is False or not launched:
@@ -96,9 +97,15 @@ def _values(run: Run, names: Iterable[str]) -> list[int]:
 
 
 def _in_part(run: Run) -> tuple[int, ...]:
-    """The batches that names state as well: that of one device, what it takes per optimizer step, and that of one pass over all."""
-    micro, accumulation, ranks = (run.geometry.value(name) for name in (*_OWN[:2], Name.DATA_PARALLEL_SIZE))
-    return () if micro is None else (micro, micro * (accumulation or 1), micro * (ranks or 1))
+    """The batches that names state as well: those of one device, and that of one pass over all."""
+    ranks = run.geometry.value(Name.DATA_PARALLEL_SIZE)
+    return tuple(batch for each in _of_one_device(run)[:1] for batch in (each, each * (ranks or 1))) + _of_one_device(run)[1:]
+
+
+def _of_one_device(run: Run) -> tuple[int, ...]:
+    """The batches of one device: the micro batch, and what it takes per optimizer step."""
+    micro, accumulation = (run.geometry.value(name) for name in _OWN[:2])
+    return () if micro is None else (micro,) if accumulation is None else (micro, micro * accumulation)
 
 
 def _is_open(run: Run) -> bool:
