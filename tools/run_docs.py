@@ -22,7 +22,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 _BLOCK: Final = re.compile(r"(?ms)^```console\n(.*?)^```$")
 _FOLDER: Final = re.compile(r"<!-- runs in (\S+) -->")
 _FILE: Final = re.compile(r"(?ms)^<!-- is (\S+) -->\n+```\w+\n(.*?)^```$")
-_SECONDS: Final = re.compile(r"(?m) in \d+\.\d\ds\b")  # what pytest says at the end
+_LAST_LINE: Final = re.compile(r"(?m)^=+ (.+ in) \d+\.\d\ds(?: \([\d:]+\))? =+$")  # of pytest, which fills it up to 80 columns
 _NAMES: Final = ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL")
 _PLAIN: Final = "-p no:randomly -p no:xdist -p no:cacheprovider --no-header"
 _KEPT: Final = ("PATH", "HOME", "LANG", "LC_ALL")
@@ -77,7 +77,7 @@ class _Shell:
         done = subprocess.run(
             command, cwd=self._folder, env=self._environment, stdout=subprocess.PIPE, stderr=both, check=False, timeout=120
         )
-        return _SECONDS.sub(" in 0.10s", done.stdout.decode("utf-8"))
+        return _LAST_LINE.sub(lambda line: f" {line[1]} 0.10s ".center(80, "="), done.stdout.decode("utf-8"))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from pytest_gbs.launches import programs as launchers
 from pytest_gbs.model.rule import Rule
 from tools.build_indexes import write
 
+CHECKOUT = Path(__file__).parents[2]
+
 
 def _seen_from_the_package(folder: Path) -> str:
     return os.path.relpath(folder, pytest_gbs.__path__[0])
@@ -63,6 +65,7 @@ def test_the_index_of_a_wheel_looks_at_no_file(folder: Path) -> None:
 def test_the_one_file_of_tables_of_a_wheel_holds_what_the_files_of_a_checkout_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     apart = dict(_files._texts())
     assert len(apart) > 90
+    monkeypatch.setattr(_files, "__file__", str(CHECKOUT / "src/pytest_gbs/frameworks/_files.py"))  # the tests may run on a wheel
     monkeypatch.setattr(_files, "PREBUILT", _seen_from_the_package(tmp_path))
     write(tmp_path)
     assert not (tmp_path / _files.PACKED).exists(), "a checkout reads its files"
