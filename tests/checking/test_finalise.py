@@ -230,6 +230,41 @@ def test_settings_switch_off_and_rate_before_comments_silence() -> None:
     assert asked == [told(found("T5", severity=Severity.INFO), opened("T5"))]
 
 
+def stated(at: Location, written: str, change: Fix) -> Finding:
+    """The finding of a claim at `at`, which `change` of a setting or another comment would mend."""
+    comment = Fix(f"change {written} in the comment to 64", Applicability.DECLARATIONS, (Edit(at, written, "64"),))
+    return found("T2", at=at)._replace(label="declared", fixes=(change, comment))
+
+
+DOUBLED = Fix("set accumulation to 8", Applicability.SETTINGS, (Edit(AT, "4", "8"),))
+
+
+def test_what_other_settings_mend_or_another_launch_has_stays_apart() -> None:
+    header, below = (
+        stated(Location("sft.yaml", 0, 3), "128", DOUBLED),
+        stated(Location("sft.yaml", 9, 12), "128", DOUBLED._replace(title="")),
+    )
+    assert finalise.once([header, below]) == (header, below)
+    launched = stated(below.at, "128", DOUBLED)._replace(launch=AT)
+    assert finalise.once([header, launched]) == (header, launched)
+    bare = [each._replace(fixes=()) for each in (header, below)]
+    assert list(finalise.once(bare)) == bare
+
+
+def test_a_number_that_is_stated_twice_is_one_finding_with_both_places() -> None:
+    header, below = stated(Location("sft.yaml", 0, 3), "128", DOUBLED), stated(Location("sft.yaml", 9, 13), "0128", DOUBLED)
+    (one,) = finalise.once([below, header])
+    assert (one.at, one.related) == (header.at, (Related(below.at, "declared"),))
+    assert one.fixes == (
+        DOUBLED,
+        Fix(
+            "change 128 in the comment to 64 and 0128 to 64",
+            Applicability.DECLARATIONS,
+            (Edit(header.at, "128", "64"), Edit(below.at, "0128", "64")),
+        ),
+    )
+
+
 def test_a_finding_that_several_launches_have_is_told_once_in_its_place() -> None:
     later, earlier = found("T1"), found("T2", at=Location("sft.yaml", 1, 2))
     assert finalise.once([later, earlier, later._replace(launch=AT)]) == (earlier, later._replace(launch=AT))

@@ -183,3 +183,11 @@ def test_rules_can_be_chosen(tmp_path: Path) -> None:
     text = recipe(1, 4, "Config for 8 nodes of 8 GPUs with GBS 128")
     assert checked(tmp_path, text, settings=Settings(ignore=("GBS101",))).codes == []
     assert checked(tmp_path, text, settings=Settings(severity=(("GBS101", "warning"),))).severities == ["warning"]
+
+
+# contextnet_rnnt.yaml of NVIDIA/NeMo says its batch in two places of its header: 2 x 4 x 8 = 64.
+def test_a_batch_that_a_header_says_twice_is_one_finding(tmp_path: Path) -> None:
+    text = recipe(2, 4, "set for an effective batch size of 128 on 8 GPUs", trailing="effective batch size 128")
+    found = checked(tmp_path, text)
+    assert (found.verdict, found.codes) == ("violated", ["GBS101"])
+    assert [related.label for related in found.findings[0].related].count("declared") == 1

@@ -55,7 +55,7 @@ def test_broken_groups_are_an_error(tmp_path: Path, text: str, world: int | None
 def test_it_says_which_numbers_of_gpus_would_work(tmp_path: Path) -> None:
     (finding,) = checked(tmp_path, grpo(16, 4, 14), given=Given(world_size=8)).findings
     assert finding.message == "generation batch size 512 is not divisible by num_generations 14; TRL stops at start"
-    assert finding.holds == "use a multiple of 7 GPUs"
+    assert finding.holds == "use a multiple of 7 GPUs, or set gradient_accumulation_steps to 7"
 
 
 def test_what_only_some_versions_of_a_range_refuse_is_a_warning_that_says_so(tmp_path: Path) -> None:

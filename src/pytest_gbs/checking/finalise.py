@@ -20,7 +20,7 @@ from pytest_gbs.checking.rulebook import OF_TABLE, Rulebook
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.launch import JUDGES_NOTHING, Kind
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.outcome import Finding, Outcome, Severity, Undetermined, Verified
+from pytest_gbs.model.outcome import Applicability, Finding, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Role, Verdict
 from pytest_gbs.model.rule import AGREED, About, Needs
@@ -284,9 +284,31 @@ def merged(*several: Outcomes) -> dict[str, list[Outcome]]:
 
 
 def once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Each finding once, by place and code, whichever of several launches it is about."""
+    """Each finding once, by place and code, whichever of several launches it is about; a number that is stated twice is one finding."""
     found = {(finding.at, finding.code, finding.message): finding for finding in findings}
-    return tuple(sorted(found.values(), key=lambda finding: (finding.at.start, finding.code, finding.message)))
+    return tuple(_stated_once(sorted(found.values(), key=lambda finding: (finding.at.start, finding.code, finding.message))))
+
+
+def _stated_once(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """The `findings`, those of one number that a file states in several places, and that the same settings would mend, as the first."""
+    firsts: dict[object, Finding] = {}
+    for finding in findings:
+        mends = frozenset(fix for fix in finding.fixes if fix.applicability == Applicability.SETTINGS)
+        about = (finding.code, finding.message, finding.launch, mends) if mends else finding.at, finding.code
+        first = firsts.get(about)
+        firsts[about] = finding if first is None else _with_another_place(first, finding)
+    return firsts.values()
+
+
+def _with_another_place(first: Finding, again: Finding) -> Finding:
+    """The `first` finding with the place of a second one, which the change of what is stated mends too."""
+    edits = [edit for fix in again.fixes if fix.applicability == Applicability.DECLARATIONS for edit in fix.edits]
+    more = "".join(f" and {edit.expected} to {edit.replacement}" for edit in edits)
+    fixes = (
+        fix._replace(title=fix.title + more, edits=(*fix.edits, *edits)) if fix.applicability == Applicability.DECLARATIONS else fix
+        for fix in first.fixes
+    )
+    return first._replace(related=(*first.related, Related(again.at, again.label)), fixes=tuple(fixes))
 
 
 def worst(outcomes: Outcomes) -> tuple[tuple[str, str], ...]:

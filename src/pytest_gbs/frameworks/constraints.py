@@ -182,7 +182,7 @@ def _violated(run: Run, constraint: Constraint, at: Location) -> Finding:
     assumptions = run.assumptions if _rests_on_hardware(run, names) else ()
     label = _label(run, names)
     nearest, fixes = _ways_out(run, constraint)
-    mends = _mends(run, constraint) or nearest
+    mends = ", or ".join(filter(None, (_mends(run, constraint), nearest)))
     return Finding(ITS_RULE, message, _severity(constraint), at, label, related, details, mends, assumptions, fixes)
 
 
