@@ -92,6 +92,20 @@ def test_srun_with_other_nodes_changes_what_its_shell_sees() -> None:
     assert [argv(command)[1] for command in commands(text)] == [None, "4"]
 
 
+@pytest.mark.parametrize(
+    ("nodes", "wanted"),
+    [
+        pytest.param("2", [None, None], id="fewer"),
+        pytest.param("$N", [None, None], id="unknown"),
+        pytest.param("$SLURM_JOB_NUM_NODES", ["4", "32"], id="those of the job"),
+        pytest.param("4", ["4", "32"], id="as many"),
+    ],
+)
+def test_a_step_on_as_many_nodes_as_its_job_knows_what_the_job_knows(nodes: str, wanted: list[str | None]) -> None:
+    text = f"#!/bin/bash\n#SBATCH --nodes=4 --ntasks=32\nsrun -N{nodes} bash -c 'foo $SLURM_JOB_NUM_NODES $SLURM_NTASKS'"
+    assert [argv(command)[1:] for command in commands(text)] == [wanted]
+
+
 def test_a_script_is_read_as_it_is_submitted() -> None:
     (command,) = commands("sbatch --nodes=2 -J x train.slurm --model m 8", "sbatch")
     started = started_script(command)

@@ -173,6 +173,13 @@ def _set_tasks(state: ShellState, stated: dict[str, Directive]) -> None:
             _set(state, name, str(int(one) * int(other)), each)
 
 
+def _as_many_nodes(state: ShellState, option: Directive) -> bool:
+    """Whether a step is on as many nodes as its job (`srun -N$SLURM_JOB_NUM_NODES`), so that each number of the job is the step's."""
+    value = _number(option)
+    known = (state.variables.get(name) for name in _VARIABLES["--nodes"])
+    return option.name == "--nodes" and value is not None and all(each is not None and each.text == value for each in known)
+
+
 # What Slurm sets in each task of a step, a number that is not the same in all of them (srun(1), output environment variables).
 _OF_A_TASK: Final = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID")
 # The same under the names of torch, as the container script "slurm2pytorch" hands them on.
@@ -189,7 +196,7 @@ def set_step_variables(state: ShellState, at: Location, wrappers: tuple[Wrapper,
         return
     stated = {each.name: each for step in steps for each in read_options(step.words)[0] if each.name in _OF_A_STEP}
     for option in ("--nodes", "--ntasks"):
-        if option in stated:
+        if option in stated and not _as_many_nodes(state, stated[option]):
             for name in (*_VARIABLES[option], "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"):
                 if name in state.variables:
                     state.forget(name, at)
