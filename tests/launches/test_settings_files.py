@@ -50,6 +50,7 @@ def files(name: str = "config_DGXH100_2x8x2xtp4pp1cp2.sh", nodes: int = 2, cp: i
         pytest.param(files(run__sub=RUN.replace("DGXSYSTEM", "SYSTEM")), id="a job that asks for no settings"),
         pytest.param({k: v for k, v in files().items() if k != "run.sub"}, id="no job beside it"),
         pytest.param(files() | {"config_DGXH100_2x8x2xtp4pp1cp2.sh": "export MINIBS=2\n"}, id="a part of settings"),
+        pytest.param(files("old/gpu_2x8/config_DGXH100_2x8x2xtp4pp1cp2.sh"), id="two folders down"),
         pytest.param(files() | {"config_DGXH100_2x8x2xtp4pp1cp2.sh": "export DGXNNODES=$1\nexport DGXNGPU=8\n"}, id="unknown nodes"),
     ],
 )
@@ -66,8 +67,9 @@ def test_each_file_of_settings_is_a_launch_of_the_job_beside_it(tmp_path: Path) 
     assert runs["config_DGXH100_4x8x2xtp4pp1cp2.sh"].geometry.global_batch_size == 2 * 4 * 32
 
 
-def test_settings_in_a_folder_of_their_own(tmp_path: Path) -> None:
-    found = checked(tmp_path, files("configs/config_DGXH100_2x8x2xtp4pp1cp2.sh"))
+@pytest.mark.parametrize("folder", ["configs", "configs/gpu_2x8"])
+def test_settings_in_a_folder_of_their_own(tmp_path: Path, folder: str) -> None:
+    found = checked(tmp_path, files(f"{folder}/config_DGXH100_2x8x2xtp4pp1cp2.sh"))
     assert [run.geometry.global_batch_size for run in launched(found) if run.launch and "configs/" in run.launch.at.source] == [128]
 
 

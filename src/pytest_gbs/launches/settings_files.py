@@ -19,6 +19,7 @@ from pytest_gbs.shell.script import read_environment
 _RUNNERS: Final = ("run.sub", "run_with_docker.sh")
 _NODES: Final = "DGXNNODES"
 _DEMAND: Final = "DGXSYSTEM"
+_SETTINGS: Final = "configs"
 # What the parts of a name state, with the variables that hold it: two teams of the same company call degrees otherwise.
 _STATED: Final = {
     "nodes": (_NODES,),
@@ -35,8 +36,18 @@ def runner_of(path: str, is_there: Callable[[str], bool]) -> str | None:
     folder, _, name = path.rpartition("/")
     if not name.startswith("config_") or not name.endswith(".sh"):
         return None
-    above = folder.rpartition("/")[0] if folder.rpartition("/")[2] == "configs" else folder
-    return next((each for runner in _RUNNERS if is_there(each := f"{above}/{runner}".lstrip("/"))), None)
+    return next((each for above in _above(folder) for runner in _RUNNERS if is_there(each := f"{above}/{runner}".lstrip("/"))), None)
+
+
+def _above(folder: str) -> Iterator[str]:
+    """Yield the folders whose script reads settings in `folder`: that of `configs`, or of `configs/<system>`, else `folder` itself."""
+    outer, _, inner = folder.rpartition("/")
+    if inner == _SETTINGS:
+        yield outer
+    else:
+        yield folder
+        if outer.rpartition("/")[2] == _SETTINGS:
+            yield outer.rpartition("/")[0]
 
 
 def invocation(settings: Source, runner: Source, others: OtherFiles) -> Invocation | None:
