@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import batches, checked
+from tests.launches.building import batches, checked, codes
 
 # A configuration that a helper of another file starts, and the program completes for the engine.
 CHAT = """\
@@ -84,3 +84,33 @@ MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
 )
 def test_the_batch_is_the_one_that_is_worked_out_by_hand(tmp_path: Path, command: str, batch: int | None) -> None:
     assert batches(checked(tmp_path, FILES | {"run.sh": f"{command}\n"})) == [batch]
+
+
+# A recipe in the Trainer's words beside a configuration of DeepSpeed with another micro batch: which programs compare the two?
+COMPARED = {
+    "args.yaml": "model_name_or_path: m\noutput_dir: out\nlearning_rate: 0.03\nper_device_train_batch_size: 16\ndeepspeed: engine.json\n",
+    "engine.json": '{"train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 1}\n',
+    "run.sh": "deepspeed --include localhost:0,1 src/train.py args.yaml\n",
+}
+PARSES = (
+    "from transformers import HfArgumentParser, TrainingArguments\n"
+    "(args,) = HfArgumentParser(TrainingArguments).parse_yaml_file('args.yaml')\n"
+)
+OWN_ENGINE = "import deepspeed\nclass OwnTrainer:\n    def __init__(self, args):\n        deepspeed.initialize(config=args.deepspeed)\n"
+COMPARES = {
+    "its own engine": (PARSES + "from own import OwnTrainer\nOwnTrainer(args)\n", OWN_ENGINE, False),
+    "an engine of its own file": (PARSES + "import deepspeed\ndeepspeed.initialize(config=args.deepspeed)\n", "", False),
+    "the Trainer": (PARSES + "from transformers import Trainer\nTrainer(args=args).train()\n", "", True),
+    "a Trainer made of the Trainer": (
+        PARSES + "from own import OwnTrainer\nOwnTrainer(args)\n",
+        "import deepspeed\nfrom transformers import Trainer\nclass OwnTrainer(Trainer):\n    engine = deepspeed.initialize()\n",
+        True,
+    ),
+    "nobody knows what": (PARSES + "from own import start\nstart(args)\n", "def start(args): ...\n", True),
+}
+
+
+@pytest.mark.parametrize(("program", "beside", "compares"), COMPARES.values(), ids=COMPARES)
+def test_a_program_that_starts_deepspeed_itself_compares_nothing(tmp_path: Path, program: str, beside: str, compares: bool) -> None:
+    found = checked(tmp_path, {**COMPARED, "src/train.py": program, "src/own.py": beside})
+    assert ("GBS305" in codes(found)) is compares

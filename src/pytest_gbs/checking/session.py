@@ -471,6 +471,7 @@ class _Check:
         return pending
 
     def _recipe(self, recipe: _Recipe, named: bool, launched: tuple[ResolvedLaunch, ...]) -> FileResult:
+        recipe = _as_started(recipe, launched)
         document, whole, framework, places, limit = recipe
         path = document.source.path
         sizes = self._sizes(recipe)
@@ -585,6 +586,13 @@ def _shows_command(document: Document) -> bool:
         return False
     words = tuple(word for word in command_words() if word[:1].isalpha())
     return any(line.removeprefix("$ ").startswith(words) for text in blocks for line in text.split("\n"))
+
+
+def _as_started(recipe: _Recipe, launched: tuple[ResolvedLaunch, ...]) -> _Recipe:
+    """`recipe` without the files that its framework compares, if each program that it is launched with leaves them uncompared."""
+    if not recipe.framework.companions or not launched or any(each.framework.companions for each in launched):
+        return recipe
+    return recipe._replace(framework=recipe.framework._replace(companions=()))
 
 
 def _script_of(launched: Launched) -> str:

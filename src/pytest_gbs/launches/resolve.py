@@ -344,12 +344,39 @@ class LaunchResolver:
         return None
 
     def _as_read(self, found: FoundLaunch, framework: Framework) -> Framework:
-        """`framework` without the keys that it requires if the program is not known to be one of its own: another may fill them in."""
+        """`framework` without what only its own programs ask for.
+
+        Those are keys that it requires, if the program is not known to be one of them, since another may fill them in, and the
+        configuration of DeepSpeed that a Trainer compares with its arguments, if the program starts the engine itself.
+        """
+        if framework.companions and self._starts_engine(found):
+            framework = framework._replace(companions=())
         how = framework.recognition
         if not framework.requirements or not (how.programs or how.uses):
             return framework
         own = not any(program.is_of(how.programs, how.uses) for program, _ in self._programs(found))
         return framework._replace(requirements=()) if own else framework
+
+    def _starts_engine(self, found: FoundLaunch) -> bool:
+        """Whether the program starts DeepSpeed itself, in its file or one that it imports, and none of these takes a library's trainer."""
+        waiting, seen, starts = [found.program] if found.program is not None else [], set[str](), False
+        while waiting and len(seen) < MOST_CANDIDATES:
+            path = waiting.pop(0)
+            source = self._tree.read(path)
+            file = read_imports(source) if isinstance(source, Source) and path not in seen else None
+            if file is None or not isinstance(source, Source):
+                continue
+            seen.add(path)
+            starts = starts or "deepspeed.initialize(" in source.text
+            for name in file.imports:
+                own = [each for each in imported_paths(file._replace(imports=frozenset((name,))), path) if self._is_there(each)]
+                if not own and "Trainer" in name.rpartition(".")[2]:
+                    return False
+                waiting += own
+        return starts and not waiting
+
+    def _is_there(self, path: str) -> bool:
+        return isinstance(self._tree.read(path), Source)
 
     def _reading(self, found: FoundLaunch, word: Word) -> FoundLaunch:
         """`found`, its launch knowing whether the program reads the recipe at all."""
