@@ -156,3 +156,28 @@ def test_a_model_axis_of_which_neither_divides_the_other_is_found(tmp_path: Path
     assert finding.message == "neither trainer.model_axis_size 3 nor 8 GPUs per node is divisible by the other; Levanter stops at start"
     assert finding.assumptions == (Assumption(Assuming.ONE_PROCESS),)
     assert finding.holds == "set trainer.model_axis_size to 2 or 4"
+
+
+MEGATRON = "torchrun {nodes}--nproc_per_node=8 pretrain_gpt.py --tensor-model-parallel-size 4 --pipeline-model-parallel-size 4 {batch}\n"
+BATCH = "--num-layers 8 --seq-length 64 --micro-batch-size 1 --global-batch-size 512"
+
+
+def _document(folder: Path, nodes: str) -> list[str]:
+    (folder / "pretrain_gpt.py").write_text("from megatron.training import pretrain\n", encoding="utf-8")
+    (folder / "guide.md").write_text(f"# On 64 GPUs\n\n```bash\n{MEGATRON.format(nodes=nodes, batch=BATCH)}```\n", encoding="utf-8")
+    return [finding.code for file in check(WorkTree(folder), ("guide.md",), Settings(), Given()).files for finding in file.findings]
+
+
+def test_a_documents_command_for_one_of_several_nodes_is_silent(tmp_path: Path) -> None:
+    assert _document(tmp_path, "") == []
+
+
+def test_a_documents_command_that_says_how_many_nodes_is_found(tmp_path: Path) -> None:
+    assert _document(tmp_path, "--nnodes=1 ") == ["GBS201"]
+
+
+def test_a_script_has_the_nodes_of_its_launcher(tmp_path: Path) -> None:
+    (tmp_path / "pretrain_gpt.py").write_text("from megatron.training import pretrain\n", encoding="utf-8")
+    (tmp_path / "run.sh").write_text(MEGATRON.format(nodes="", batch=BATCH), encoding="utf-8")
+    found = check(WorkTree(tmp_path), ("run.sh",), Settings(), Given())
+    assert [finding.code for file in found.files for finding in file.findings] == ["GBS201"]

@@ -7,6 +7,8 @@ Some frameworks ask for more: with Levanter the model axis must divide the devic
 model_axis_size or local_device_count must be divisible by the other`). One process has all GPUs of its node, unless a launcher starts one
 for each GPU.
 
+It stays silent on commands of documents that leave out the number of nodes: they are shown for one node, and started on several.
+
 How to fix it: use a number of GPUs that is a multiple of the product, which the finding states, or change a parallel size.
 """
 
@@ -19,9 +21,10 @@ from pytest_gbs.arithmetic.wording import beside, count, degree
 from pytest_gbs.frameworks.constraints import judge
 from pytest_gbs.frameworks.reading import read_sizes
 from pytest_gbs.model.equation import Enforcement, Rounding
+from pytest_gbs.model.launch import Kind
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import Name, Noted, Origin, Quantity
 from pytest_gbs.model.rule import About, Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
@@ -42,9 +45,16 @@ def check(run: Run) -> Iterator[Outcome]:
         at = world.at or next((size.at for size in degrees if size.at), None) or Location(run.path, 0, 0)
         if world.value % divisor == 0:
             yield Verified(CODE, at, run.assumptions, decides=True)
-        else:
+        elif not _may_have_more_nodes(run):
             stops = equation.rounding != Rounding.FLOOR and equation.mismatch in (Enforcement.STOPS, Enforcement.STOPS_LATE)
             yield _finding(run, world, degrees, at, stops or world.value < divisor)
+
+
+def _may_have_more_nodes(run: Run) -> bool:
+    """Whether a document shows a command that leaves out the number of nodes, which its reader starts on each of them."""
+    nodes = run.geometry.get(Name.NUM_NODES)
+    shown = run.launch is not None and run.launch.kind == Kind.DOCUMENT
+    return shown and isinstance(nodes, Quantity) and nodes.note.kind == Noted.BUILT_IN
 
 
 def _finding(run: Run, world: Quantity, degrees: list[Quantity], at: Location, stops: bool) -> Finding:
