@@ -35,7 +35,7 @@ def run(text: str, world: int | None = None) -> Run:
     document = parsed(text)
     table = recognise(document)
     assert table is not None
-    assert table.name == "halos"
+    assert table.name in ("halos", "litgpt")
     given = {Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, world, Origin.GIVEN)} if world else {}
     return Run(document, table, None, geometry(read_sizes(document, table), given, table, document), (), ())
 
@@ -294,3 +294,17 @@ def test_hostile_values_are_taken(check: Check) -> None:
         list(
             check(run(recipe(*keys, model=(f"batch_size: {value}", f"gradient_accumulation_steps: {value}", f"reward_model: {value}")), 4))
         )
+
+
+PRETRAINING = "model_name: pythia-14m\ntokenizer_dir: y\ntrain:\n  max_tokens: 1000000\n  micro_batch_size: 4\n  global_batch_size: 32\n"
+FINETUNING = "checkpoint_dir: x\nlora_r: 8\ntrain:\n  global_batch_size: 32\n  micro_batch_size: 4\n  lr_warmup_steps: 10\n"
+
+
+@pytest.mark.parametrize("text", [PRETRAINING, PRETRAINING + "  max_steps: null\n", FINETUNING + "  max_steps: 100\n"])
+def test_steps_of_litgpt_that_count_are_silent(text: str) -> None:
+    assert findings(effect.check, text) == []
+
+
+def test_pretraining_of_litgpt_counts_no_steps() -> None:
+    (found,) = findings(effect.check, PRETRAINING + "  max_steps: 100\n")
+    assert found.message == "train.max_steps is never read; litgpt pretrains for train.max_tokens"

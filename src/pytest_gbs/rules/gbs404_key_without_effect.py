@@ -6,7 +6,8 @@ and has no effect.
 What the framework does, without a warning: HALOs computes `model.microbatch_size` and `model.eval_microbatch_size` itself; saves
 where it evaluates, if `intermediate_checkpoints` is on, and never asks for `save_every`; takes the trainer from the loss, not from
 `trainer`; loads a reward model from `model.reward_model.path`, and looks at `model.reward_model_path` only if there is one; and reads
-sizes below `model`, none at the top.
+sizes below `model`, none at the top. litgpt's pretraining trains for `train.max_tokens`, and of `train.max_steps` it only says that
+it is for profiling.
 
 How to fix it: delete the key, or use the one that the finding names.
 
@@ -37,12 +38,17 @@ _UNREAD: Final[tuple[tuple[str, tuple[Value, ...], str], ...]] = (
     # config/model/base_model.yaml:31-47.
     *((key, (), f"HALOs reads model.{key}") for key in ("batch_size", "gradient_accumulation_steps", "eval_batch_size", "max_length")),
 )
+_LITGPT: Final = "litgpt"
+_MAX_STEPS: Final[KeyPath] = ("train", "max_steps")
 # launch.py:66, 71.
 _COMPUTED: Final = (("microbatch_size", Name.MICRO_BATCH_SIZE), ("eval_microbatch_size", Name.EVAL_MICRO_BATCH_SIZE))
 
 
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each key of `run` that has no effect."""
+    if run.framework.name == _LITGPT:
+        yield from _steps_of_pretraining(run)
+        return
     for key, usual, instead in _UNREAD:
         value = _value(run, (key,))
         if value is not None and value not in usual:
@@ -57,6 +63,14 @@ def check(run: Run) -> Iterator[Outcome]:
         # train/trainers.py:236-252 asks for it where a reward model was loaded, which launch.py:293 does from the other key.
         message = "model.reward_model_path loads no reward model; HALOs reads model.reward_model.path"
         yield from _finding(run, ("model", "reward_model_path"), message)
+
+
+def _steps_of_pretraining(run: Run) -> Iterator[Finding]:
+    """Yield a finding where pretraining, whose table has no number of steps, is given one."""
+    if all(row.name != Name.MAX_STEPS for row in run.framework.rows) and _value(run, _MAX_STEPS) is not None:
+        # LG pretrain.py:321-323 counts tokens; 518-523 warns.
+        message = "train.max_steps is never read; litgpt pretrains for train.max_tokens"
+        yield from _finding(run, _MAX_STEPS, message)
 
 
 def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
@@ -109,5 +123,5 @@ RULE = Rule(
         Example((("ppo.yaml", _RECIPE.format(line="reward_model: {path: my/reward}")),)),
     ),
     check=check,
-    frameworks=("halos",),
+    frameworks=("halos", "litgpt"),
 )
