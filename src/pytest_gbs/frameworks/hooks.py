@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from itertools import islice
 from typing import Final
 
@@ -351,6 +352,15 @@ def _parameters(layers: int, aspect: int, head: int, vocabulary: int) -> int:
     return layers * 12 * width**2 + (layers + 1) // 2 * 12 * heads + vocabulary * width
 
 
+def accumulate_to_a_nominal_batch(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """The nominal batch of Ultralytics as near as whole batches come to it (UL engine/trainer.py, _build_train_pipeline)."""
+    batch, nominal = sizes.get("shared_batch_size"), sizes.get("nominal_batch_size")
+    if not (isinstance(batch, Quantity) and isinstance(nominal, Quantity)) or batch.value < 1:
+        return {}
+    steps = max(round(Fraction(nominal.value, batch.value)), 1)
+    return {nominal.name: nominal._replace(value=steps * batch.value)}
+
+
 HOOKS: Final = {
     each.__name__: each
     for each in (
@@ -358,6 +368,7 @@ HOOKS: Final = {
         realise_running_batch,
         realise_evaluation,
         realise_whole_micro_batches,
+        accumulate_to_a_nominal_batch,
         accumulate_where_both_are_given,
         accumulate_where_a_global_batch_is_given,
         fill_accumulation,
