@@ -64,4 +64,4 @@ def test_one_rule_is_about_recipes_of_which_nobody_claims_anything() -> None:
 
 def test_the_rule_that_stands_for_others_is_what_explains_them() -> None:
     stands_for = gbs204_unsatisfiable_batch._STANDS_FOR
-    assert all(rule.explained_by == ("unsatisfiable-batch",) for rule in manuals() if rule.name in stands_for)
+    assert all("unsatisfiable-batch" in rule.explained_by for rule in manuals() if rule.name in stands_for)

@@ -477,5 +477,5 @@ def test_trainers_that_generate_may_reserve_gpus() -> None:
     reserving = {each.title for each in tables() if each.reserves}
     of_trl = {"TRL (GRPO)", "TRL (RLOO)", "TRL (Online DPO)", "unsloth (GRPO)"}
     by_trl = {"axolotl (GRPO)", "axolotl (EBFT)", "ms-swift (GRPO)", "Megatron-SWIFT (GRPO)", "oumi (GRPO)"}
-    assert reserving == of_trl | by_trl
+    assert reserving == of_trl | by_trl | {"OpenRLHF (PPO)"}
     assert all(each.shares for each in tables() if each.reserves)

@@ -204,6 +204,10 @@ UNREAD: dict[str, tuple[dict[str, str | bytes], str]] = {
         {"run.sh": f"{BUSY}bash go.sh 8\n", "go.sh": f"{LAUNCH} --gradient_accumulation_steps ${{1:-4}}\n"},
         "more than 40,000 statements and words",
     ),
+    "many scripts": (
+        {"run.sh": "".join(f"bash go.sh {number}\n" for number in range(201)), "go.sh": f"{LAUNCH} {OPTION}\n"},
+        "more than 200 scripts",
+    ),
     "scripts within scripts": (
         {"run.sh": "bash step1.sh 8\n", **CHAIN, "step5.sh": f"{LAUNCH} --gradient_accumulation_steps $1\n"},
         "a script within more than 3 others",
@@ -235,7 +239,7 @@ def test_what_is_not_read_is_told_and_its_recipe_is_not_verified(files: dict[str
     report = report_on(tmp_path, files)
     script = next(iter(files))
     found = next(finding for finding in told(report) if finding.code == "GBS007" and finding.at.source == script)
-    assert found.severity == (Severity.INFO if reason.endswith(" launches") else Severity.WARNING)
+    assert found.severity == (Severity.INFO if reason.endswith((" launches", " 200 scripts")) else Severity.WARNING)
     assert f": {reason}; " in found.message
     assert file(report, "sft.yaml").verdict == "undetermined"
     assert reason in next(o.message for o in file(report, "sft.yaml").undetermined if o.message.startswith(script))

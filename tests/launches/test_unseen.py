@@ -112,7 +112,8 @@ FILLS_IN = PROGRAM.format(name="ppo").replace("(cfg): ...", "(cfg):\n    cfg.{ke
         pytest.param("data.val_batch_size", "data.train_batch_size=64", [], id="the launch gives it"),
         pytest.param("data.val_batch_size", "", ["GBS003"], id="the program fills in another"),
         pytest.param("train_batch_size", "", ["GBS003"], id="the program has one of that name elsewhere"),
-        pytest.param("data.train_batch_size", "data.train_batch_size=0", ["GBS003"], id="the launch gives no batch"),
+        pytest.param("data.train_batch_size", "data.train_batch_size=0", [], id="the program replaces what the launch gives"),
+        pytest.param("data.val_batch_size", "data.train_batch_size=0", ["GBS003"], id="the launch gives no batch"),
     ],
 )
 def test_a_null_that_is_replaced_before_use_stops_nothing(key: str, words: str, expected: list[str], tmp_path: Path) -> None:
@@ -151,3 +152,19 @@ def test_an_accelerate_file_for_sagemaker_is_not_judged(tmp_path: Path) -> None:
     text = "compute_environment: {}\ndistributed_type: MULTI_GPU\nnum_machines: 2\nnum_processes: 1\nmixed_precision: bf16\n"
     assert codes(checked(tmp_path / "a", {"acc.yaml": text.format("AMAZON_SAGEMAKER")})) == []
     assert codes(checked(tmp_path / "b", {"acc.yaml": text.format("LOCAL_MACHINE")})) == ["GBS302"]
+
+
+# What the program itself puts in the place of a batch is not what a command line or a file says, as long as it always does.
+@pytest.mark.parametrize(
+    ("replaced", "expected"),
+    [
+        ("cfg.actor_rollout_ref.actor.ppo_mini_batch_size = cfg.groups * 6", (None, [])),
+        ("if cfg.debug:\n        cfg.actor_rollout_ref.actor.ppo_mini_batch_size = 1", (128, ["GBS207"])),
+        ("cfg.actor_rollout_ref.critic_batch = 64", (128, ["GBS207"])),
+    ],
+)
+def test_a_batch_that_the_program_replaces_is_unknown(replaced: str, expected: tuple[int | None, list[str]], tmp_path: Path) -> None:
+    program = PROGRAM.format(name="ppo").replace("(cfg): ...", f"(cfg):\n    {replaced}\n")
+    words = "data.train_batch_size=64 actor_rollout_ref.actor.ppo_mini_batch_size=128"
+    report = checked(tmp_path, {"conf/ppo.yaml": VERL, "train.py": program, "run.sh": f"python train.py {words}\n"})
+    assert (batches(report)[-1], codes(report)) == expected

@@ -45,6 +45,28 @@ def test_a_hardware_comment_that_is_wrong_is_found(comment: str, message: str, t
     assert (finding.code, finding.severity, finding.message) == ("GBS303", "warning", message)
 
 
+# Ray gives the GPUs to several models, and the keys say which of them train.
+RAY = """\
+# {comment}
+python -m openrlhf.cli.train_ppo_ray --pretrain m --train_batch_size 16 --micro_train_batch_size 1 --rollout_batch_size 16 \\
+    --n_samples_per_prompt 2 --actor_num_nodes 1 --actor_num_gpus_per_node {actor} {more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("comment", "actor", "more", "expected"),
+    [
+        pytest.param("Chain of agents on 4 GPUs", 1, "--colocate_all_models", [], id="one GPU, as templates have"),
+        pytest.param("runs on 8 GPUs", 4, "--vllm_num_engines 4", [], id="the others generate"),
+        pytest.param("runs on 4 GPUs", 4, "--colocate_all_models", [], id="the same"),
+        pytest.param("runs on 8 GPUs", 4, "--colocate_all_models", ["GBS303"], id="all do both"),
+        pytest.param("runs on 2 GPUs", 4, "--vllm_num_engines 4", ["GBS303"], id="fewer than train"),
+    ],
+)
+def test_gpus_that_generate_may_be_named_too(comment: str, actor: int, more: str, expected: list[str], tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"run.sh": RAY.format(comment=comment, actor=actor, more=more)})) == expected
+
+
 _NEMO_RL = """\
 {head}
 grpo: {{num_prompts_per_step: 8, num_generations_per_prompt: 8, max_num_steps: 10}}  {beside}

@@ -96,7 +96,13 @@ def test_flags_that_are_passed(script: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("between", "why"), [("\\\n  # why\n", "a comment behind it"), ("\\\n\n", "an empty line behind it"), ("\n", "no backslash at its end")]
+    ("between", "why"),
+    [
+        ("\\\n  # why\n", "a comment behind it"),
+        ("\\\n\n", "an empty line behind it"),
+        ("\\  \n", "a blank behind its backslash"),
+        ("\n", "no backslash at its end"),
+    ],
 )
 def test_flags_that_are_not(between: str, why: str, tmp_path: Path) -> None:
     script = f"torchrun scripts/train.py --a 1 {between}  --b 2 --c=3 \\\n  # more\n  --d\n"

@@ -85,3 +85,14 @@ def test_the_place_of_a_launch_is_not_called_the_claim(tmp_path: Path) -> None:
     assert finding.at.source == "run.sh"
     assert finding.label != "claimed"
     assert [each.label for each in finding.related if each.at.source == "sft.yaml"][-1] == "claimed"
+
+
+MEGATRON = """\
+torchrun --nproc_per_node {gpus} pretrain_gpt.py --num-layers 8 --seq-length 512 --micro-batch-size 1 --global-batch-size 64 \\
+    --tensor-model-parallel-size 8 --pipeline-model-parallel-size 2 --num-experts 8 --expert-model-parallel-size 8
+"""
+
+
+@pytest.mark.parametrize(("gpus", "found"), [(128, []), (64, ["GBS202"]), (24, ["GBS201"])])
+def test_gpus_that_do_not_divide_at_all_are_not_divided_otherwise_too(tmp_path: Path, gpus: int, found: list[str]) -> None:
+    assert codes(tmp_path, {"run.sh": MEGATRON.format(gpus=gpus)}) == found

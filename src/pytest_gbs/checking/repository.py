@@ -88,7 +88,7 @@ class Repository:
             from pytest_gbs.settings.versions import Versions
 
             self._versions = Versions(self.tree, self.settings, lambda: self.all_paths)
-        return self._versions.fitted(found, document)
+        return self._versions.fitted(found, document, program.path)
 
     @property
     def all_paths(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from pytest_gbs.claims.worlds import (
     world,
 )
 from pytest_gbs.files.globs import matches_any
-from pytest_gbs.frameworks.conditions import applying, holds
+from pytest_gbs.frameworks.conditions import applying, serves_too
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import CONFIGURATIONS, Document
@@ -167,10 +167,7 @@ def _with_parallel(hardware: HardwareWorld, context: Context) -> HardwareWorld:
 
 def _reserve(framework: Framework, document: Document, hardware: HardwareWorld) -> HardwareWorld:
     """`hardware` without what comments say of it where some of the GPUs may serve rather than train."""
-    reserves, shares = framework.reserves, framework.shares
-    if reserves is None or not holds(reserves, document, framework.loader):
-        return hardware
-    if shares is not None and holds(shares, document, framework.loader):
+    if not serves_too(framework, document):
         return hardware
     return hardware._replace(sizes={name: size for name, size in hardware.sizes.items() if size.origin != Origin.COMMENT})
 

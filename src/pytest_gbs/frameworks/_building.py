@@ -298,6 +298,7 @@ def _constraint(raw: Any, named: _Named) -> Constraint | None:
         described.get("either", False),
         described.get("local", False),
         _evidence(described),
+        by_trainer=described.get("by-trainer", False),
     )
 
 

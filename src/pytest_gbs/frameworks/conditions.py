@@ -23,6 +23,14 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
     return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
 
 
+def serves_too(framework: Framework, document: Document) -> bool:
+    """Whether some of the GPUs may serve rather than train, and it is not stated how many."""
+    reserves, shares = framework.reserves, framework.shares
+    if reserves is None or not holds(reserves, document, framework.loader):
+        return False
+    return shares is None or not holds(shares, document, framework.loader)
+
+
 def applying(framework: Framework, document: Document, *, reported: bool = False) -> Framework:
     """`framework` with the equations that hold for `document`; those without conditions give way to those whose conditions hold.
 

@@ -276,12 +276,9 @@ class Scripts:
         if source is None or (len(within) > DEEPEST_STARTED and source.path in within):
             return
         if len(within) > DEEPEST_STARTED or self._started <= 0:
-            often = (
-                f"more than {MOST_STARTED} scripts"
-                if len(within) <= DEEPEST_STARTED
-                else f"a script within more than {DEEPEST_STARTED} others"
-            )
-            self._stops.append(Stop(often, at))
+            many = len(within) <= DEEPEST_STARTED
+            often = f"more than {MOST_STARTED} scripts" if many else f"a script within more than {DEEPEST_STARTED} others"
+            self._stops.append(Stop(often, at, behind_many=many))
             return
         job = () if name_of(command.words[0]) == "sbatch" else script.directives
         yield from self._within(source, inner[1]._replace(directives=(*job, *inner[1].directives)), at, within, command.machines)

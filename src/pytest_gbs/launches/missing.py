@@ -176,7 +176,14 @@ def lost_flags(text: str, command: Command, behind: Iterable[Command]) -> LostFl
         lost.append(each)
     if not lost:
         return None
-    between = text[command.at.stop : lost[0].at.start]
-    why = "a comment" if "#" in between else "an empty line" if "\\" in between else "no backslash"
+    why = _why(text, command.at.stop, lost[0].at.start)
     flags = (word.starts_with.partition("=")[0] for each in lost for word in each.words)
     return LostFlags(tuple(flag for flag in flags if flag.startswith("--") and flag != "--"), why, lost[0].words[0].at)
+
+
+def _why(text: str, stop: int, start: int) -> str:
+    """What ends the line of a command that stops at `stop`, where `start` is that of the flags behind it."""
+    between, last = text[stop:start], text[text.rfind("\n", 0, stop) + 1 : start].partition("\n")[0]
+    if last != last.rstrip() and last.rstrip().endswith("\\"):
+        return "a blank behind its backslash"
+    return "a comment behind it" if "#" in between else "an empty line behind it" if "\\" in between else "no backslash at its end"

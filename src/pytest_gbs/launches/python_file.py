@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -19,6 +19,7 @@ _PARSERS: Final = frozenset(
 )
 # Packages whose classes of arguments are read by trainers of their own: a table says what a batch is to them.
 _WITH_TRAINERS: Final = ("trl",)
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _OF_FRAMEWORKS: Final = ("HfArgumentParser", "TrlParser", "H4ArgumentParser", "ArgumentParserPlus")
 
 
@@ -82,8 +83,18 @@ def _fields(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
 
 def assigned_keys(source: Source) -> frozenset[KeyPath]:
     """The keys of a configuration, whatever the program calls it, that a Python file assigns: `config.data.batch = n`, without `config`."""
-    tree = read_tree(source)
-    targets = (target for node in ast.walk(tree or ast.Module([], [])) if isinstance(node, ast.Assign) for target in node.targets)
+    return _assigned(ast.walk(read_tree(source) or ast.Module([], [])))
+
+
+def always_assigned_keys(source: Source) -> frozenset[KeyPath]:
+    """Those of them that it assigns wherever its function is called, whatever the configuration says."""
+    tree = read_tree(source) or ast.Module([], [])
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
+    return _assigned(statement for body in (tree.body, *bodies) for statement in body)
+
+
+def _assigned(nodes: Iterable[ast.AST]) -> frozenset[KeyPath]:
+    targets = (target for node in nodes if isinstance(node, ast.Assign) for target in node.targets)
     return frozenset(path[1:] for target in targets if len(path := _attributes(target)) > 1)
 
 

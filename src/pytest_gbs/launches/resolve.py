@@ -23,7 +23,8 @@ from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProble
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
-from pytest_gbs.launches.python_file import PythonFile, assigned_keys, imported_paths, read_arguments, read_imports
+from pytest_gbs.launches.own_trainers import has_own_trainer
+from pytest_gbs.launches.python_file import PythonFile, always_assigned_keys, assigned_keys, imported_paths, read_arguments, read_imports
 from pytest_gbs.launches.visible_gpus import with_fed_gpus
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import whole_number
@@ -302,9 +303,19 @@ class LaunchResolver:
     def resolve(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What `found` trains; None if it trains nothing, or nothing that any table knows."""
         resolved = self._resolved(found)
+        if resolved is not None and self._trains_itself(found, resolved.framework):
+            constraints = tuple(each for each in resolved.framework.constraints if not each.by_trainer)
+            resolved = resolved._replace(framework=resolved.framework._replace(constraints=constraints))
         if resolved is None or found.start.visible is None or resolved.total is not None:
             return resolved
         return resolved._replace(found=with_fed_gpus(resolved.found, resolved.document, resolved.framework, self._tree))
+
+    def _trains_itself(self, found: FoundLaunch, framework: Framework) -> bool:
+        """Whether the program of a launch has a trainer of its own in the place of one of the framework's that checks something."""
+        if not any(each.by_trainer for each in framework.constraints):
+            return False
+        source = self._tree.read(found.program) if found.program is not None and not found.missing else None
+        return isinstance(source, Source) and has_own_trainer(source, framework, self._tree.read)
 
     def _resolved(self, found: FoundLaunch) -> ResolvedLaunch | None:
         if _only_scores(found):
@@ -426,12 +437,13 @@ class LaunchResolver:
         return ResolvedLaunch(found, sources[0], document, framework, places=places, sources=sources, assumed=tuple(variables.assumed))
 
     def _filled_in(self, composed: Composed, framework: Framework, program: str) -> Composed:
-        """`composed` with the nulls that the program itself assigns before anything uses them as values that it computes."""
+        """`composed` with what the program itself assigns as values that it computes: always, or where a null stands."""
         document = composed.document
         stated = {row.key for row in framework.rows if document.get(*row.key) is not None}
         nulls = {key for key in stated if not is_set(document, key, framework.loader)}
-        source = self._tree.read(program) if nulls else None
-        if not isinstance(source, Source) or not (filled := nulls & assigned_keys(source)):
+        source = self._tree.read(program) if stated else None
+        filled = (nulls & assigned_keys(source)) | (stated & always_assigned_keys(source)) if isinstance(source, Source) else set()
+        if not filled:
             return composed
         computed = {key: (document.keyed[key][0], Scalar(0, 0, "", False, COMPUTED)) for key in filled}
         places = {key: at for key, at in composed.places.items() if key not in filled}
@@ -552,21 +564,22 @@ class LaunchResolver:
 
     def _programs(self, found: FoundLaunch) -> Iterator[tuple[Program, PythonFile | None]]:
         """Yield the program of a launch by name, then with what its file imports, and with what a file imports that only starts others."""
-        yield Program(_program_name(found), alone=True), None
+        path = found.program or ""
+        yield Program(_program_name(found), alone=True, path=path), None
         source = self._tree.read(found.program) if found.program is not None else None
         file = read_imports(source) if isinstance(source, Source) else None
         if file is None or not isinstance(source, Source) or found.program is None:
             return
         parsed = read_arguments(source, self._tree.read)
         if parsed is not None:
-            yield Program("", parsed.imports, alone=True), parsed
-        yield Program("", file.imports, alone=True), file
+            yield Program("", parsed.imports, alone=True, path=path), parsed
+        yield Program("", file.imports, alone=True, path=path), file
         if file.thin:
             for path in imported_paths(file, found.program):
                 inner = self._tree.read(path)
                 read = read_imports(inner) if isinstance(inner, Source) else None
                 file = file.together(read) if read is not None else file
-            yield Program("", file.imports, alone=True), file
+            yield Program("", file.imports, alone=True, path=path), file
 
 
 def _is_another(framework: Framework, programs: tuple[tuple[Program, PythonFile | None], ...]) -> bool:

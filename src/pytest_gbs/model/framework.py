@@ -99,7 +99,7 @@ class Constraint(NamedTuple):
     versions that check it, and of a copy in the repository `evidence` says whether it does. `doubt` says for people why it is not
     certain that the version at hand checks it ("before 0.4 it does not check this"), "" if it is. With `fixed` nothing is checked
     where one of the sizes changes while training runs. With `local` the GPUs per node are those of one process: it holds wherever a
-    launcher starts a process for each GPU.
+    launcher starts a process for each GPU. What the trainer's class checks is `by_trainer`: a program may have a trainer of its own.
     """
 
     rule: str
@@ -118,6 +118,7 @@ class Constraint(NamedTuple):
     local: bool = False
     evidence: tuple[Evidence, ...] = ()
     doubt: str = ""
+    by_trainer: bool = False
 
 
 class Exclusion(NamedTuple):

@@ -55,7 +55,7 @@ class MissingFile(NamedTuple):
 
 
 class LostFlags(NamedTuple):
-    """Flags behind the end of a command's line, which the shell runs as commands of their own: `why` the line ends, and the first flag."""
+    """Flags behind the end of a command's line, which the shell runs as commands: in words `why` the line ends, and the first flag."""
 
     flags: tuple[str, ...]
     why: str

@@ -12,12 +12,14 @@ class Program(NamedTuple):
     """A program: its name as a path (`trl/scripts/dpo`, also for `trl.scripts.dpo`; `trl/dpo` for a command), and what it imports.
 
     `imports` are the dotted names that its file takes from modules (`trl.DPOTrainer`). It is `alone` if no file says what it
-    trains, so that a framework is recognised only if the program is one of its own or imports it.
+    trains, so that a framework is recognised only if the program is one of its own or imports it. `path` is its file in the tree, ""
+    if that is not known: the versions that it runs with are stated there, rather than where the script lies that launches it.
     """
 
     name: str = ""
     imports: frozenset[str] = frozenset()
     alone: bool = False
+    path: str = ""
 
     def is_of(self, programs: tuple[str, ...], uses: tuple[str, ...]) -> bool:
         """Whether its name holds one of `programs`, step by step, or it imports one of `uses`."""

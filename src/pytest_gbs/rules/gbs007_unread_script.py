@@ -12,8 +12,8 @@ name fits a name with variables (`${size}.yaml`).
 How to fix it: move data out of the script, or split it. If it launches nothing, add it to `exclude` in the settings, or write
 `# gbs: file-ignore[GBS007] why` into it, and `# gbs: ignore[GBS007] why` into a recipe that stays undetermined.
 
-It is a note on a document, on a script that by its name or folder evaluates or generates, behind 400 launches, in a loop or branch behind
-which nothing is launched, and where a limit that all scripts share was reached before.
+It is a note on a document, on a script that by its name or folder evaluates or generates, behind 400 launches or 200 scripts that are
+started, in a loop or branch behind which nothing is launched, and where a limit that all scripts share was reached before.
 
 It stays silent on a script without any program that trains (`torchrun`, or `python` together with a batch key or a recipe), on links
 that lead nowhere, and on a limit that only affects commands that launch nothing.

@@ -43,5 +43,5 @@ RULE = Rule(
     good=(Example((("grpo.yaml", _RECIPE.format(batch=64)),), ("--world-size", "8")),),
     check=check,
     about=About.HARDWARE,
-    explained_by=("unsatisfiable-batch",),
+    explained_by=("unsatisfiable-batch", "world-not-divisible"),
 )

@@ -16,7 +16,7 @@ What the launcher does: it never reads a comment. The processes that it starts a
 How to fix it: correct the comment, or the launcher's flags or configuration file.
 
 It stays silent if the script has several launches and the comment is not right above one, if the launcher's numbers are not known,
-and if the keys of a recipe say one GPU, which is what templates have.
+if more GPUs are named where some may generate rather than train, and if the keys of a recipe say one GPU, which is what templates have.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import beside, count, leaves
+from pytest_gbs.frameworks.conditions import serves_too
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.launch import Start
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity, Verified
-from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
+from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size, Unknown
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
 
@@ -92,7 +93,7 @@ def _is_about(declaration: Declaration, size: Quantity) -> bool:
 
 def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome]:
     size = run.geometry.get(declaration.name)
-    if not isinstance(size, Quantity) or run.assumptions:
+    if not isinstance(size, Quantity) or run.assumptions or _is_about_more(run, start, declaration, size):
         return
     if any(declaration.admits(value) for value in _meant(run, start, declaration)):
         yield Verified(CODE, declaration.at)
@@ -100,6 +101,13 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
     at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
     message = f"comment says {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
     yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),))
+
+
+def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quantity) -> bool:
+    """Whether a comment may count GPUs that do not train, or beside keys that say one GPU, as templates do."""
+    if all(isinstance(each, Unknown) for each in start.sizes) and run.geometry.value(Name.WORLD_SIZE) == 1:
+        return True
+    return declaration.value > size.value and serves_too(run.framework, run.document)
 
 
 def _meant(run: Run, start: Start, declaration: Declaration) -> Iterator[int]:

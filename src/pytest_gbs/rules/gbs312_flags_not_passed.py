@@ -1,7 +1,7 @@
 """Flags stand behind the end of a launch's line, so the shell does not pass them.
 
-A `\\` joins a line with the next one. If that is a comment or empty, the command ends there, and the shell takes each flag behind it for a
-command of its own.
+A `\\` joins a line with the next one if nothing stands behind it, not even a blank. If the next one is a comment or empty, the command ends
+there too, and the shell takes each flag behind it for a command of its own.
 
 What the shell does: it starts the launch without these flags, with the defaults of the program, and says `--flag: command not found` when
 the launch has ended.
@@ -28,10 +28,8 @@ def check(mistake: Mistake) -> Iterator[Outcome]:
         first, *others = mistake.flags
         more = f" and {len(others)} more flag{'s' * (len(others) != 1)}" if others else ""
         verb = "are" if others else "is"
-        before = "no backslash at its end" if mistake.why == "no backslash" else f"{mistake.why} behind it"
-        yield Finding(
-            CODE, f"{first}{more} {verb} not passed to this launch: its line has {before}", Severity.ERROR, mistake.at, "not passed"
-        )
+        message = f"{first}{more} {verb} not passed to this launch: its line has {mistake.why}"
+        yield Finding(CODE, message, Severity.ERROR, mistake.at, "not passed")
 
 
 _SCRIPT = """\

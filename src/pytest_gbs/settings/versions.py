@@ -43,10 +43,15 @@ class Versions:
         self._copies = Copies(tree, paths())
         self._fitted: dict[tuple[str, str | None, Pin | None, frozenset[KeyPath]], Framework] = {}
 
-    def fitted(self, framework: Framework, document: Document) -> Framework:
-        """`framework` as it is at the versions that the recipe `document` is for, removed keys with what rejects them."""
+    def fitted(self, framework: Framework, document: Document, program: str = "") -> Framework:
+        """`framework` as it is at the versions that the recipe `document` is for, removed keys with what rejects them.
+
+        What lies near the `program` that runs it, a path, says so rather than what lies near the recipe.
+        """
         path = document.source.path
-        found = self._at_version(framework, document) if framework.package else framework
+        if program and (not framework.package or self.pin(framework.package, program) or self._copies.home(framework, program)):
+            path = program
+        found = self._at_version(framework, document, path) if framework.package else framework
         for package in sorted({era.package for era in found.eras if era.package}):
             found = at_version(found, self.pin(package, path), package)
         removals = []
@@ -56,9 +61,8 @@ class Versions:
             removals.append(removal._replace(pin=exact) if gone else removal)
         return found._replace(removals=tuple(removals)) if removals else found
 
-    def _at_version(self, framework: Framework, document: Document) -> Framework:
+    def _at_version(self, framework: Framework, document: Document, path: str) -> Framework:
         """`framework` as the settings say, else as its copy in the repository has it, else as the pinned versions do."""
-        path = document.source.path
         home = None if normalised(framework.package) in self._stated else self._copies.home(framework, path)
         tables = (framework, *(era.table for era in framework.eras))
         set_keys = frozenset(row.key for table in tables for row in table.rows if row.key in document.keyed)

@@ -68,6 +68,19 @@ def read_parsed(source: Source) -> tuple[str, ...]:
     return () if program is None else tuple(parsed_classes(read_scopes(program.tree)))
 
 
+def read_trainers(source: Source) -> tuple[str, ...]:
+    """The names that a Python file looks up and that end in `Trainer`; those of modules (`trl.GRPOTrainer`) with dots."""
+    program = _program(source) if "Trainer" in source.text else None
+    nodes = ast.walk(program.tree) if program is not None else ()
+    return tuple(dict.fromkeys(name for node in nodes if (name := _looked_up(node)).endswith("Trainer")))
+
+
+def _looked_up(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else ""
+
+
 def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """What the class `name` of a Python file is made from, or imported as, and the fields to which it gives a value of its own."""
     program = _program(source)

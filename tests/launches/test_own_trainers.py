@@ -1,0 +1,93 @@
+"""Programs with a trainer of their own, in the place of the framework's that checks the batch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import checked, codes
+
+PROGRAM = """\
+from trl import GRPOConfig, GRPOTrainer, TrlParser
+{imported}
+
+if __name__ == "__main__":
+    (args,) = TrlParser((GRPOConfig,)).parse_args_and_config()
+    trainer = {used}
+    trainer(args=args).train()
+"""
+TRAINERS = """\
+from transformers import Trainer
+from trl import GRPOTrainer
+
+
+class OwnTrainer(Trainer):
+    def __init__(self, args): ...
+
+
+class FurtherTrainer(GRPOTrainer):
+    def log(self): ...
+"""
+LAUNCH = "cd src\ntorchrun --nproc_per_node 4 grpo.py --num_generations 8 --per_device_train_batch_size 1 --gradient_accumulation_steps 1\n"
+OLD, NEW = "trl==0.16.0\n", "trl==0.20.0\n"
+
+
+@pytest.mark.parametrize(
+    ("imported", "used", "pinned", "expected"),
+    [
+        pytest.param("from own.trainers import OwnTrainer", "OwnTrainer", OLD, [], id="a class on the Trainer of transformers"),
+        pytest.param("from own import OwnTrainer", "OwnTrainer", OLD, [], id="by way of its package"),
+        pytest.param("from own import FurtherTrainer, OwnTrainer", "OwnTrainer", OLD, [], id="one of two"),
+        pytest.param("class Mine:\n    def train(self): ...\nMyTrainer = Mine", "Mine", OLD, ["GBS205"], id="no name to go by"),
+        pytest.param("from own import OwnTrainer", "OwnTrainer", NEW, ["GBS205"], id="the config checks it since 0.17"),
+        pytest.param("from own import FurtherTrainer", "FurtherTrainer", OLD, ["GBS205"], id="a class on TRL's"),
+        pytest.param("from elsewhere import OwnTrainer", "OwnTrainer", OLD, ["GBS205"], id="a class that is not there"),
+        pytest.param("from own import OwnTrainer", "OwnTrainer if args.own else GRPOTrainer", OLD, ["GBS205"], id="it may be TRL's"),
+        pytest.param("", "GRPOTrainer", OLD, ["GBS205"], id="TRL's"),
+    ],
+)
+def test_a_trainer_of_ones_own_need_not_check_what_trls_does(
+    imported: str, used: str, pinned: str, expected: list[str], tmp_path: Path
+) -> None:
+    files = {
+        "src/grpo.py": PROGRAM.format(imported=imported, used=used),
+        "src/own/__init__.py": "from .trainers import FurtherTrainer, OwnTrainer\n",
+        "src/own/trainers.py": TRAINERS,
+        "src/requirements.txt": pinned,
+        "run.sh": LAUNCH,
+    }
+    assert codes(checked(tmp_path, files)) == expected
+
+
+# verl's trainer wants a rollout to hold a mini batch; one that is made from it has a validation of its own.
+VERL = """\
+actor_rollout_ref: {actor: {ppo_mini_batch_size: 128, ppo_micro_batch_size_per_gpu: 1}, rollout: {n: 1}}
+data: {train_batch_size: 64}
+trainer: {nnodes: 1, n_gpus_per_node: 8}
+"""
+MAIN = """\
+import hydra
+from mine.trainer import MineRayTrainer
+
+
+@hydra.main(config_path="conf", config_name="ppo")
+def main(cfg):
+    MineRayTrainer(config=cfg).fit()
+"""
+MADE_FROM = """\
+from verl.trainer.ppo.ray_trainer import RayPPOTrainer
+
+
+class MineRayTrainer(RayPPOTrainer):
+    def {method}(self): ...
+"""
+
+
+@pytest.mark.parametrize(("method", "expected"), [("_validate_config", []), ("fit", ["GBS207"])])
+def test_a_trainer_that_validates_in_the_place_of_verls_checks_what_it_likes(method: str, expected: list[str], tmp_path: Path) -> None:
+    files = {"mine/main.py": MAIN, "mine/conf/ppo.yaml": "{}\n", "mine/trainer.py": MADE_FROM.format(method=method)}
+    words = "data.train_batch_size=64 actor_rollout_ref.actor.ppo_mini_batch_size=128 trainer.n_gpus_per_node=8"
+    files["mine/conf/ppo.yaml"] = VERL.replace("train_batch_size: 64", "train_batch_size: 256")
+    report = checked(tmp_path, {**files, "run.sh": f"python -m mine.main {words}\n"})
+    assert codes(report) == expected
