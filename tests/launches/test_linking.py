@@ -271,3 +271,31 @@ def test_a_recipe_shows_the_command_that_launches_it(tmp_path: Path) -> None:
 def test_a_comment_that_shows_how_another_recipe_is_launched_is_none_of_its_own(tmp_path: Path) -> None:
     comment = "# accelerate launch --num_processes 4 train.py --config other.yaml\n"
     assert batches(checked(tmp_path, {"sft.yaml": recipe(comment=comment), "other.yaml": recipe(comment="")})) == []
+
+
+_EVALUATES = {
+    "conf/train.yaml": "defaults: [evaluation, _self_]\ndpo: {batch_size: 16, accumulation: 4}\n",
+    "conf/evaluation.yaml": "data: {train_batch_size: 64}\nactor_rollout_ref:\n"
+    "  actor: {ppo_mini_batch_size: 32, ppo_micro_batch_size_per_gpu: 4}\n"
+    "  rollout: {n: 1}\ntrainer: {nnodes: 1, n_gpus_per_node: 4}\n",
+    "run.sh": "accelerate launch --num_processes 4 train.py dpo.batch_size=8\n",
+}
+_COMPOSES = 'import hydra\n{imports}\n\n@hydra.main(config_path="conf", config_name="train")\ndef main(config):\n    {body}\n\nmain()\n'
+_TRAINS = (
+    "DPOTrainer(args=DPOConfig(output_dir='o', per_device_train_batch_size=config.dpo.batch_size, "
+    "gradient_accumulation_steps=config.dpo.accumulation)).train()"
+)
+
+
+@pytest.mark.parametrize(
+    "imports", ["import verl", "from verl.trainer import main_ppo\nfrom trl import DPOTrainer", "from own.trainer import OwnTrainer"]
+)
+def test_a_program_that_composes_the_keys_of_its_trainer_is_one_of_it(imports: str, tmp_path: Path) -> None:
+    files = {**_EVALUATES, "own/trainer.py": "", "train.py": _COMPOSES.format(imports=imports, body="pass")}
+    assert [run.framework.name for run in launched(checked(tmp_path, files))] == ["verl"]
+
+
+def test_a_program_with_the_trainer_of_a_library_may_compose_other_keys_to_evaluate(tmp_path: Path) -> None:
+    program = _COMPOSES.format(imports="from trl import DPOConfig, DPOTrainer", body=_TRAINS)
+    (run,) = launched(checked(tmp_path, {**_EVALUATES, "train.py": program}))
+    assert (run.framework.name, run.geometry.global_batch_size, run.geometry.value("world_size")) == ("trl", None, 4)

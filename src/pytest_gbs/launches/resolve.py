@@ -386,6 +386,15 @@ class LaunchResolver:
                 waiting += own
         return starts and not waiting
 
+    def _has_another_trainer(self, path: str, framework: Framework) -> bool:
+        """Whether a program takes a library's trainer, and nothing of `framework`, whose keys it may compose to evaluate the model with."""
+        source, how = self._tree.read(path), framework.recognition
+        file = read_imports(source) if isinstance(source, Source) else None
+        if file is None or not how.uses or _names_trainer(framework) or Program("", file.imports).is_of(how.programs, how.uses):
+            return False
+        trainers = (name for name in file.imports if name.rpartition(".")[2].endswith("Trainer"))
+        return any(not any(map(self._is_there, imported_paths(file._replace(imports=frozenset((name,))), path))) for name in trainers)
+
     def _is_there(self, path: str) -> bool:
         return isinstance(self._tree.read(path), Source)
 
@@ -429,7 +438,7 @@ class LaunchResolver:
         if not composed.sources:
             return None
         framework = self._recognise(composed.document, NO_PROGRAM)
-        if framework is None:
+        if framework is None or self._has_another_trainer(found.program, framework):
             return None
         if any(problem.kind == ProblemKind.NOT_FOUND or _leaves_out_a_file(problem) for problem in composed.problems):
             framework = of_a_part(framework)
