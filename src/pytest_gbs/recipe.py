@@ -172,4 +172,5 @@ def _claims(run: Run, report: Report) -> tuple[Stated, ...]:
     source = report.sources.get(run.path) or run.document.source
     lines = Lines(source.text)
     said = (claim.declaration for claim in run.claims)
-    return tuple(Stated(d.name, d.value, d.unit, lines.line_of(d.at.start), d.text) for d in said)
+    stated = ((Name.RANK_BATCH_SIZE, d.per_rank, d) if d.per_rank else (d.name, d.value, d) for d in said)
+    return tuple(Stated(name, value, d.unit, lines.line_of(d.at.start), d.text) for name, value, d in stated)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs import load
 from tests.rules.claimed import checked, recipe
 
 JOB = """\
@@ -66,6 +67,20 @@ def test_so_many_for_each_gpu(tmp_path: Path, comment: str) -> None:
     assert wrong.codes == ["GBS101"]
     assert wrong.findings[0].message == "comment says 8 x 16 GPUs = 128, but the settings give 64"
     assert wrong.findings[0].holds == "set parameters.global_train_batch_size to 128"
+
+
+@pytest.mark.parametrize(("each", "verdict", "codes"), [(16, "verified", []), (8, "violated", ["GBS101"])])
+def test_so_many_for_each_of_any_number_of_gpus(tmp_path: Path, each: int, verdict: str, codes: list[str]) -> None:
+    # 2 x 8 on each GPU.
+    found = checked(tmp_path, recipe(2, 8, header=f"global batch size = {each} * num_gpus"))
+    assert found[:2] == (verdict, codes)
+    assert [finding.message for finding in found.findings] == ["comment says 8 x 1 GPU = 8, but the settings give 16"] * len(codes)
+
+
+def test_so_many_for_each_gpu_are_loaded_as_that(tmp_path: Path) -> None:
+    (tmp_path / "sft.yaml").write_text(recipe(2, 8, header="global batch size = 16 * num_gpus"), encoding="utf-8")
+    (found,) = load(tmp_path).recipes.values()
+    assert [(stated.name, stated.value) for stated in found.claims] == [("rank_batch_size", 16)]
 
 
 @pytest.mark.parametrize(

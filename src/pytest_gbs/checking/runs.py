@@ -22,6 +22,7 @@ from pytest_gbs.claims.worlds import (
     Nearby,
     Sizes,
     geometry,
+    grows_with_gpus,
     multiplied,
     readings,
     said_in_comments,
@@ -84,7 +85,12 @@ def build_runs(
             if d.force not in _COUNTS or d.weak:
                 continue
             worlds = tuple(_world(sizes, hardware, table, document) for hardware in readings(d, said, evidence, sizes))
-            claimed = multiplied(d, worlds[0].geometry) if d.name == Name.RANK_BATCH_SIZE else d
+            if d.name == Name.RANK_BATCH_SIZE and grows_with_gpus(
+                worlds[0].geometry, applying(table, document)
+            ):  # on one GPU as on any number of them
+                one = HardwareWorld({Name.WORLD_SIZE: Quantity(Name.WORLD_SIZE, 1, Origin.COMMENT, at=d.at)})
+                worlds = (_world(sizes, one, table, document),)
+            claimed = multiplied(d, worlds[0].geometry)
             if claimed is not None and claimed.name in CLAIMED:
                 yield claimed, worlds
 
@@ -104,7 +110,7 @@ def build_runs(
         places=places,
         unread=stated.ended,
     )
-    recipe = _with_claims(_best_known(recipe, (worlds[0] for _, worlds in claimed), context), claimed)
+    recipe = _with_claims(_best_known(recipe, (worlds[0] for d, worlds in claimed if not d.per_rank), context), claimed)
     if context.documented:
         documented = _with_claims(recipe, in_their_worlds(context.documented))
         recipe = recipe._replace(

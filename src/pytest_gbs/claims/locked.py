@@ -104,7 +104,7 @@ def _claim(run: Run) -> int | None:
     """The number that a comment claims, rather one that counts what the batch counts: not 32 prompts of 256 completions."""
     if run.launch is not None:
         return None
-    verified = [claim.declaration for claim in run.claims if claim.judgement.verified]
+    verified = [claim.declaration for claim in run.claims if claim.judgement.verified and not claim.declaration.per_rank]
     alike = [each for each in verified if each.unit in ("", run.framework.unit)]
     return next((each.value for each in (*alike, *verified)), None)
 

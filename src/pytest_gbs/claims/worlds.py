@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Final
 
-from pytest_gbs.arithmetic.solver import solve
+from pytest_gbs.arithmetic.solver import solve, symbolic
 from pytest_gbs.frameworks.conditions import applying
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.declaration import Declaration, Force, Interval, without_partners
@@ -246,3 +246,9 @@ def multiplied(declaration: Declaration, geometry: Geometry) -> Declaration | No
         return None
     value = each * world.value
     return declaration._replace(name=Name.GLOBAL_BATCH_SIZE, value=value, holds=(Interval(value, value),), per_rank=each)
+
+
+def grows_with_gpus(geometry: Geometry, framework: Framework) -> bool:
+    """Whether each of an unknown number of GPUs takes the same whole part of the global batch."""
+    wanted = symbolic(Name.GLOBAL_BATCH_SIZE, geometry.stated, framework.equations)
+    return wanted is not None and wanted.free == (Name.WORLD_SIZE,) and not wanted.under and wanted.coefficient.denominator == 1

@@ -32,7 +32,8 @@ class CurrentBatch(NamedTuple):
 
 def now(run: Run) -> CurrentBatch | str:
     """The batch of `run` as claimed, else as shown; or in words why it is unknown."""
-    claims = [c for c in run.claims if c.declaration.name == Name.GLOBAL_BATCH_SIZE and c.declaration.unit != "tokens"]
+    said = [c for c in run.claims if not c.declaration.per_rank]
+    claims = [c for c in said if c.declaration.name == Name.GLOBAL_BATCH_SIZE and c.declaration.unit != "tokens"]
     for claim in claims if run.launch is None else ():
         found = _claimed(run, claim)
         if found is not None:
