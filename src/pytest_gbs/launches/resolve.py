@@ -326,7 +326,7 @@ class LaunchResolver:
             resolved = self._file(found, path, word)
             if resolved is not None:
                 return resolved
-        return self._template(found) if found.template else self._hydra(found) or self._opened(found) or self._alone(found)
+        return self._template(found) if found.template else self._hydra(found) or self._by_itself(found)
 
     def _together(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What a program runs that reads its files as one configuration; None if it stops, or one of them is missing."""
@@ -491,6 +491,14 @@ class LaunchResolver:
         source = self._tree.read(found.program) if found.program is not None else None
         match = _hydra_main().search(source.text) if isinstance(source, Source) and _PACKAGED in source.text else None
         return match is not None and _PACKAGED in match.group(1)
+
+    def _by_itself(self, found: FoundLaunch) -> ResolvedLaunch | None:
+        """What a launch without a file runs: what its program makes of the command line, or what a table says of it if that is more."""
+        opened = self._opened(found)
+        if opened is not None and (opened.total is not None or _per_process(opened) is not None):
+            return opened
+        alone = self._alone(found)
+        return alone if opened is None or (alone is not None and _per_process(alone) is not None) else opened
 
     def _opened(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What the program's own file makes of the command line, if it sets up a single trainer by itself."""
