@@ -73,3 +73,25 @@ def test_what_the_lock_holds_is_judged(tmp_path: Path) -> None:
     lock = write_lock({entry: record for entry, (_, record) in known.items()}, "GBS503")
     moved = {"gbs.lock": lock, "tests/sft.yaml": sound.replace("steps: 4", "steps: 8")}
     assert severities(tmp_path, moved) == [("tests/sft.yaml", "error")]
+
+
+PROGRAM = "from trl import SFTConfig\n\nargs = SFTConfig(output_dir='o', per_device_train_batch_size=0)\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "packaged", "severity"),
+    [
+        pytest.param("prompts/diffusers/examples/train.py", "prompts/diffusers/setup.py", "info", id="a package of others"),
+        pytest.param("LLaMA-Factory/examples/train.py", "LLaMA-Factory/pyproject.toml", "info", id="by the name of its repository"),
+        pytest.param("diffusers/train.py", "setup.py", "error", id="programs that use it"),
+        pytest.param("ours/examples/train.py", "ours/setup.py", "error", id="a package of one's own"),
+        pytest.param("src/trl/train.py", "src/setup.py", "error", id="the repository of the package"),
+    ],
+)
+def test_programs_of_a_package_of_others_are_noted(path: str, packaged: str, severity: str, tmp_path: Path) -> None:
+    assert severities(tmp_path, {path: PROGRAM, packaged: "name = 'x'\n"}) == [(path, severity)]
+
+
+def test_recipes_in_a_package_of_others_may_be_the_owners(tmp_path: Path) -> None:
+    files = {"LLaMA-Factory/examples/sft.yaml": RECIPE, "LLaMA-Factory/setup.py": ""}
+    assert severities(tmp_path, files) == [("LLaMA-Factory/examples/sft.yaml", "error")]

@@ -43,6 +43,11 @@ def test_what_the_framework_takes_stays_silent(value: str) -> None:
     assert list(check(view(f"steps: {value}\n", TAKES))) == []
 
 
+def test_a_null_waits_for_the_program_that_composes_the_file() -> None:
+    assert list(check(view("defaults: [base]\nsteps: null\n", STOPS))) == []
+    assert len(list(check(view("defaults: [base]\nsteps: 0\n", STOPS)))) == 1
+
+
 def test_other_keys_and_other_files_stay_silent() -> None:
     assert list(check(view("stepz: -1\n", STOPS))) == []
     assert list(check(view("steps: -1\n", None))) == []

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from pytest_gbs.claims.grammars.words import words
+from pytest_gbs.model.document import DOCUMENTS, PROGRAMS
 from pytest_gbs.model.location import Source, upwards
 
 if TYPE_CHECKING:
@@ -15,6 +17,17 @@ if TYPE_CHECKING:
 _FOLDERS: Final = frozenset(("test", "tests", "third_party", "third-party", "thirdparty", "3rdparty", "vendor"))
 # Of which one in the name of a folder is enough.
 _WORDS: Final = frozenset(("archive", "archived", "deprecated", "legacy", "obsolete", "old", "outdated", "unused"))
+# Packages that repositories carry whole, and the files that say that a folder is one. Recipes and scripts in it may be the owners' own.
+_COPIED: Final = frozenset(
+    words(
+        """
+        accelerate alignment-handbook axolotl colossalai deepspeed deepspeedexamples diffusers fairseq fastchat llama-factory llava
+        megatron-deepspeed megatron-lm nemo open-instruct openrlhf peft pytorch-image-models transformers trl trlx verl
+        """
+    )
+)
+_PACKAGED: Final = ("pyproject.toml", "setup.py")
+_OF_PACKAGES: Final = (*DOCUMENTS, *PROGRAMS)
 _READMES: Final = ("README.md", "readme.md", "README.rst", "README")
 _FIRST: Final = 3_000  # characters of a README that may say that its folder is not maintained
 
@@ -25,13 +38,23 @@ class SetAside:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._folders: dict[str, bool] = {"": False}
+        self._copies: dict[str, bool] = {}
         self.targets: Sequence[str] = ()
 
     def __contains__(self, path: object) -> bool:
         """Whether the file at `path` lies in a folder that is set aside."""
         folder = str(path).rpartition("/")[0]
         asked = max((len(target) for target in self.targets if f"{folder}/".startswith(f"{target.rstrip('/')}/")), default=0)
-        return any(len(each) > asked and self._is_set_aside(each) for each in upwards(folder))
+        of_others = str(path).lower().endswith(_OF_PACKAGES)
+        within = [each for each in upwards(folder) if len(each) > asked]
+        return any(map(self._is_set_aside, within)) or (of_others and any(map(self._is_copied, within)))
+
+    def _is_copied(self, folder: str) -> bool:
+        """Whether `folder` holds the whole of a package of others, with its documents and examples."""
+        if folder not in self._copies:
+            named = folder.rpartition("/")[2].lower().replace("_", "-") in _COPIED
+            self._copies[folder] = named and any(isinstance(self._tree.read(f"{folder}/{name}"), Source) for name in _PACKAGED)
+        return self._copies[folder]
 
     def _is_set_aside(self, folder: str) -> bool:
         if folder not in self._folders:

@@ -12,7 +12,7 @@ for octal (8) and `1:30` for base 60 (90), and Python takes `true` for 1.
 How to fix it: write a plain whole number, without quotes, leading zeros or a decimal point.
 
 It stays silent on `auto` and `null` where the framework fills them in, on interpolations and placeholders (`${...}`, `???`, `<...>`,
-`{...}`), and on custom tags.
+`{...}`), on custom tags, and on `null` in a file with a list of `defaults`, which a program composes with others.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ _DOES: Final = {
     Treatment.NO_STEPS: "trains no step and ends without an error",
     Treatment.GOES_ON: "continues with a meaningless batch size",
 }
+# Of a file that is composed with others, which programs do: a null in it waits for the command line or for the program.
+_COMPOSES: Final = ("defaults",)
 _LONGEST: Final = 18  # digits; a longer number is not a size, and a longer text is not worth showing
 
 
@@ -53,7 +55,7 @@ def check(file: FileView) -> Iterator[Outcome]:
         if found.row.key not in keyed:
             continue  # in a list, or in a text
         node = keyed[found.row.key][1]
-        if not _is_template(file.document, node):
+        if not _is_template(file.document, node) and not (found.value is None and _COMPOSES in keyed):
             yield _stumbles(file.document, framework, found, node)
     for row in odd:
         value = _target(keyed[row.key][1])
