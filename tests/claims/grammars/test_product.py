@@ -225,6 +225,10 @@ def test_three_factors_beside_a_batch_are_the_whole_arithmetic(text: str, result
     assert (found.sum.result, found.sum.value) == (result, given)
 
 
+def test_what_each_gpu_takes_is_no_batch_beside_the_product() -> None:
+    assert batches("effective batch size is 128 images per GPU * 8 GPUs = 1024") == [("global_batch_size", 1024)]
+
+
 @pytest.mark.parametrize(("text", "value"), [("128 / (2 * 8) = 8", 128), ("512 / 8 / 4 = 16", 512)])
 def test_quotients_behind_the_accumulation_state_the_batch(text: str, value: int) -> None:
     assert batches(text, (ACCUMULATION,)) == [("global_batch_size", value)]

@@ -85,6 +85,8 @@ def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
     named = name_at(tokens, stop)
     if text_at(tokens, past_bracket(tokens, named.stop if named is not None else stop)) in ("x", "*"):
         return False  # `32 (prompts) * 8`, `1 per device * 8`
+    if _is_multiplied(tokens, stop):
+        return False
     if at == label.stop and text_at(tokens, label.first - 1) in _OPERATORS and not _is_listed(tokens, label.first - 1):
         return False
     if behind == "+":
@@ -97,6 +99,12 @@ def _is_whole(tokens: Sequence[WordToken], label: Label, at: int) -> bool:
     if unit == "tokens":
         return not (behind == "per" and text_at(tokens, stop + 1) not in STEPS | {"optimizer", "training", "global", "gradient"})
     return behind == "->" or is_bare(tokens, stop)
+
+
+def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether words from token `i` on say what the number counts, and arithmetic goes on: `128 images per GPU * 8 GPUs`."""
+    stop = next((j for j in range(i, min(i + _FAR, len(tokens))) if tokens[j].kind != WORD), i)
+    return per_device(tokens, stop - 2) and text_at(tokens, stop) in ("x", "*")
 
 
 def _is_listed(tokens: Sequence[WordToken], i: int) -> bool:
