@@ -251,6 +251,11 @@ def test_what_other_settings_mend_or_another_launch_has_stays_apart() -> None:
     assert list(finalise.once(bare)) == bare
 
 
+def test_two_things_that_are_wrong_in_one_place_stay_apart() -> None:
+    none, several = found("T1")._replace(message="finds nothing"), found("T1")._replace(message="finds several lines")
+    assert finalise.once([none, several]) == (none, several)
+
+
 def test_a_number_that_is_stated_twice_is_one_finding_with_both_places() -> None:
     header, below = stated(Location("sft.yaml", 0, 3), "128", DOUBLED), stated(Location("sft.yaml", 9, 13), "0128", DOUBLED)
     (one,) = finalise.once([below, header])

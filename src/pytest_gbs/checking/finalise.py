@@ -294,7 +294,7 @@ def _stated_once(findings: Iterable[Finding]) -> Iterable[Finding]:
     firsts: dict[object, Finding] = {}
     for finding in findings:
         mends = frozenset(fix for fix in finding.fixes if fix.applicability == Applicability.SETTINGS)
-        about = (finding.code, finding.message, finding.launch, mends) if mends else finding.at, finding.code
+        about = (finding.code, finding.message, finding.launch, mends) if mends else (finding.at, finding.code, finding.message)
         first = firsts.get(about)
         firsts[about] = finding if first is None else _with_another_place(first, finding)
     return firsts.values()
