@@ -12,17 +12,25 @@ from pytest_gbs.model.report import Report
 from pytest_gbs.model.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_gbs.checking.memory import Memory
     from pytest_gbs.fixes.editing import Read
     from pytest_gbs.fixes.mending import Mended, Recheck
     from pytest_gbs.model.tree import Tree
 
 
 def check_worktree(
-    tree: Tree, targets: Sequence[str], settings: Settings, given: CommandLineHardware, *, keep_runs: bool, found: bool = False
+    tree: Tree,
+    targets: Sequence[str],
+    settings: Settings,
+    given: CommandLineHardware,
+    *,
+    keep_runs: bool,
+    found: bool = False,
+    memory: Memory | None = None,
 ) -> Report:
     """The report on `targets` of a folder as the settings want it told: as strictly as they ask, without what the baseline holds.
 
-    `found` is as for `check`.
+    `found` and `memory` are as for `check`.
 
     Raises:
         GbsError: as `check` does, or the baseline can't be read.
@@ -30,7 +38,7 @@ def check_worktree(
     from pytest_gbs.checking.accepted import accepted
     from pytest_gbs.checking.strict import tighten
 
-    report = check(tree, targets, settings, given, keep_runs=keep_runs, found=found)
+    report = check(tree, targets, settings, given, keep_runs=keep_runs, found=found, memory=memory)
     return tighten(accepted(report, settings, tree, targets), settings)
 
 

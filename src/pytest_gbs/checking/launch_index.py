@@ -18,7 +18,7 @@ from pytest_gbs.launches.resolve import LaunchResolver, ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import DOCUMENTS, CommentBlock, Document
 from pytest_gbs.model.guard import Guard
-from pytest_gbs.model.launch import JUDGES_NOTHING, Unread
+from pytest_gbs.model.launch import JUDGES_NOTHING, Mistake, Unread
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
@@ -115,18 +115,17 @@ def index_launches(repository: Repository, *, always: bool = False, jobs: int = 
         return None
     if jobs > 1 and len(scripts.paths) >= WORTH_SHARING:
         _read_together(scripts, jobs)
+    if repository.memory is not None:
+        _recall_scripts(scripts, repository)
     resolver = LaunchResolver(repository.document_cache, repository.readable, repository.recognise)
     of_recipe: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
     alone: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
     guard = repository.guard
     for path in scripts.paths:
-        launches = guard.attempt(path, partial(scripts.launches, path), None)
-        if launches is None:
-            scripts.failed(path)
-        for found in launches or ():
-            resolved = guard.attempt(path, partial(resolver.resolve, found), None)
-            if resolved is not None:
-                (alone if resolved.alone else of_recipe)[resolved.recipe].append(resolved)
+        for resolved in repository.recall(
+            ("launches", path), partial(_resolved, path, scripts, resolver, guard), scripts.launches_known(path)
+        ):
+            (alone if resolved.alone else of_recipe)[resolved.recipe].append(resolved)
     recipes: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for recipe, starts in of_recipe.items():
         for start in starts:
@@ -137,8 +136,34 @@ def index_launches(repository: Repository, *, always: bool = False, jobs: int = 
     for path in documents:
         source = repository.tree.read(path)
         if isinstance(source, Source):
-            scripts.mistakes[path] += [*read_model_cards(source), *read_own_numbers(source)]
+            scripts.mistakes[path] += repository.recall(("numbers", path), partial(_own_numbers, repository, path))
     return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), stated)
+
+
+def _resolved(path: str, scripts: Scripts, resolver: LaunchResolver, guard: Guard) -> list[ResolvedLaunch]:
+    """What each launch of the script at `path` runs, as far as that is known."""
+    launches = guard.attempt(path, partial(scripts.launches, path), None)
+    if launches is None:
+        scripts.failed(path)
+    every = (guard.attempt(path, partial(resolver.resolve, found), None) for found in launches or ())
+    return [resolved for resolved in every if resolved is not None]
+
+
+def _own_numbers(repository: Repository, path: str) -> list[Mistake]:
+    source = repository.tree.read(path)
+    return [*read_model_cards(source), *read_own_numbers(source)] if isinstance(source, Source) else []
+
+
+def _recall_scripts(scripts: Scripts, repository: Repository) -> None:
+    """Read those of `scripts` that are not as an earlier check had them; the others launch what they launched."""
+    told: dict[str, ReadScript] = {}
+    for path in scripts.paths:
+        found = repository.recall(
+            ("script", path), partial(repository.guard.attempt, path, partial(scripts.told, path), None), path in repository.jobs
+        )
+        told.update({path: found} if found is not None else {})
+    if not scripts.keep(told) and repository.memory is not None:
+        repository.memory.forget()
 
 
 def _read_together(scripts: Scripts, jobs: int) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pytest_gbs.arithmetic.wording import agreement
 from pytest_gbs.claims.worlds import Nearby
@@ -31,11 +31,13 @@ from pytest_gbs.model.settings import Settings
 from pytest_gbs.readers import read
 
 if TYPE_CHECKING:
+    from pytest_gbs.checking.memory import Memory
     from pytest_gbs.composition.document_cache import DocumentCache
     from pytest_gbs.launches.find import Scripts
     from pytest_gbs.model.tree import Tree
     from pytest_gbs.settings.versions import Versions
 
+Found = TypeVar("Found")
 # Files whose names say that they may hold command lines (shell, `reads`), told without importing it.
 # What tokenizers write: millions of characters, with each word of a language as a key.
 _VOCABULARIES: Final = ("tokenizer.json", "vocab.json")
@@ -52,15 +54,21 @@ _TEST_CODE: Final = ("/tests/", "/test/", "/test_")
 
 
 class Repository:
-    """The lazy memo of one tree: what its launcher files give, each read at most once."""
+    """The lazy memo of one tree: what its launcher files give, each read at most once.
 
-    def __init__(self, tree: Tree, settings: Settings) -> None:
-        self.tree = tree
+    With a `memory` what earlier checks found out is not found out again while it holds.
+    """
+
+    def __init__(self, tree: Tree, settings: Settings, memory: Memory | None = None) -> None:
+        self.memory = memory
+        self.tree: Tree = tree if memory is None else memory.begin(tree, settings)
+        # What all results may rest on, whichever of them asks first.
+        self.for_all: Tree = tree if memory is None else memory.noting_for_all()
         self.settings = settings
         self.guard = Guard()
         self._ahead: dict[str, Source] = {}
         self._awaited: set[str] = set()
-        self._room = _READ_AHEAD
+        self._room = _READ_AHEAD if memory is None else 0  # what is kept aside would be read without a note
         self._paths: tuple[str, ...] | None = None
         self._launcher_files: dict[str, tuple[LauncherFile, str] | None] = {}
         self._nearby: dict[str, Nearby] = {}
@@ -87,8 +95,13 @@ class Repository:
         if self._versions is None:
             from pytest_gbs.settings.versions import Versions
 
-            self._versions = Versions(self.tree, self.settings, lambda: self.all_paths)
+            paths = self.all_paths
+            self._versions = self.recall("versions", lambda: Versions(self.for_all, self.settings, lambda: paths))
         return self._versions.fitted(found, document, program.path)
+
+    def recall(self, name: Hashable, find: Callable[[], Found], given: object = None) -> Found:
+        """What `find` gives, or what it gave in an earlier check that is remembered, as `Memory.recall` does."""
+        return find() if self.memory is None else self.memory.recall(name, find, given)
 
     @property
     def all_paths(self) -> tuple[str, ...]:
@@ -116,13 +129,18 @@ class Repository:
         from pytest_gbs.launches.find import Scripts
 
         left_out = partial(self._left_out, below="")
-        return Scripts(self.tree, self.all_paths, left_out, self._named_scripts, self.jobs)
+        return Scripts(self.tree, self.all_paths, left_out, self._named_scripts, self.jobs, for_all=self.for_all)
 
     @cached_property
     def jobs(self) -> frozenset[str]:
         """The files of the tree whose texts say that they may describe jobs that launch training."""
-        texts = ((path, self._read_ahead(path)) for path in self.all_paths if may_describe_job(path))
-        return frozenset(path for path, source in texts if isinstance(source, Source) and is_job(source))
+        return frozenset(
+            path for path in self.all_paths if may_describe_job(path) and self.recall(("job", path), partial(self._is_job, path))
+        )
+
+    def _is_job(self, path: str) -> bool:
+        source = self._read_ahead(path)
+        return isinstance(source, Source) and is_job(source)
 
     def _read_ahead(self, path: str) -> Source | Unreadable:
         """The file at `path`, whose text is kept, as far as there is room, if it is one that will be checked."""
@@ -194,7 +212,7 @@ class Repository:
     def _is_file(self, target: str) -> bool:
         """Whether `target` is a file that can be read, without listing the tree; its text is kept until it is asked for."""
         source = self.tree.read(target) if target.endswith(RECIPES) else None
-        if isinstance(source, Source):
+        if isinstance(source, Source) and self.memory is None:
             self._ahead[target] = source
         return isinstance(source, Source)
 
@@ -219,7 +237,7 @@ class Repository:
         if not named and not self._may_matter(path, source):
             self._launcher_files.setdefault(path, None)
             return source, ()
-        found = self._documents.get(path) or read(source, self.tree.read)
+        found = self._documents.get(path) or self.recall(("documents", path), lambda: read(source, self._noting(source)))
         return source, self._recipes(found) if path.endswith(PROGRAMS) else found
 
     def _may_matter(self, path: str, source: Source) -> bool:
@@ -264,11 +282,13 @@ class Repository:
         if self._document_cache is None:
             from pytest_gbs.composition.document_cache import DocumentCache
 
-            self._document_cache = DocumentCache(self.tree, read, self.all_paths)
+            self._document_cache = DocumentCache(self.tree, self._read, self.all_paths, keep=self.memory is None)
         return self._document_cache
 
     def readable(self, path: str) -> tuple[Document, ...]:
         """The documents of the file at `path` that can be read, read once."""
+        if self.memory is not None:
+            return tuple(document for document in self.documents(path, named=True)[1] if isinstance(document, Document))
         if path not in self._documents:
             self._documents[path] = self.documents(path, named=True)[1]
         return tuple(document for document in self._documents[path] if isinstance(document, Document))
@@ -304,19 +324,28 @@ class Repository:
 
     def _launcher_file(self, path: str) -> tuple[LauncherFile, str] | None:
         if path not in self._launcher_files:
-            source = self._read_ahead(path)
-            self._launcher_files[path] = None
-            if isinstance(source, Source):
-                self.guard.attempt(path, partial(self._read_launcher_file, path, source), None)
+            find = partial(self.guard.attempt, path, partial(self._read_launcher_file, path), None)
+            self._launcher_files[path] = self.recall(("launcher file", path), find)
         return self._launcher_files[path]
 
-    def _read_launcher_file(self, path: str, source: Source) -> None:
-        if any(hint in source.text for hint in launcher_hints()):
-            for document in read(source):
-                file = read_launcher_file(document) if isinstance(document, Document) else None
-                if file is not None:
-                    self.remember(path, file, source)
-                    return
+    def _read_launcher_file(self, path: str) -> tuple[LauncherFile, str] | None:
+        source = self._read_ahead(path)
+        if not isinstance(source, Source) or not any(hint in source.text for hint in launcher_hints()):
+            return None
+        files = (read_launcher_file(document) for document in read(source) if isinstance(document, Document))
+        file = next((each for each in files if each is not None), None)
+        return None if file is None else (file, _evidence(file, source))
+
+    def _read(self, source: Source) -> tuple[Document | Unreadable, ...]:
+        """The documents of `source`, parsed once while it is the text of its file."""
+        if self.memory is None or self.tree.read(source.path) is not source:
+            return read(source)
+        return self.recall(("parsed", source.path), lambda: read(source, self._noting(source, only=True)))
+
+    def _noting(self, source: Source, *, only: bool = False) -> Callable[[str], Source | Unreadable] | None:
+        """What gives a reader other files of the tree, once it is noted that it reads `source`; None if it is `only` to read that."""
+        self.tree.read(source.path)
+        return None if only else self.tree.read
 
 
 def _range(paths: tuple[str, ...], prefix: str) -> list[str]:

@@ -39,6 +39,7 @@ from pytest_gbs.rules import rules
 
 if TYPE_CHECKING:
     from pytest_gbs.checking.launch_index import LaunchIndex
+    from pytest_gbs.checking.memory import Memory
     from pytest_gbs.composition.composed import ComposeProblem
     from pytest_gbs.history.lock import Base, Holdings
     from pytest_gbs.launches.resolve import ResolvedLaunch
@@ -57,18 +58,20 @@ def check(
     base: Base | None = None,
     jobs: int = 1,
     found: bool = False,
+    memory: Memory | None = None,
 ) -> Report:
     """What is true of every recipe and launcher file at `targets` (paths relative to the tree's root; none: all of it).
 
     With `keep_runs` the report holds the geometry of every recipe too. `base` is an earlier state that recipes are compared with.
     Up to `jobs` processes share the work where there is enough of it; the report is the same. With `found` targets count as if their
     folders had been named: what is not a recipe is passed over, and no other recipe is reported because it rests on one of them.
+    `memory` is that of earlier checks of a tree that gives the same `Source` for the same text; the report is the same.
 
     Raises:
         SettingsError: the lock file is broken.
         UsageError: a target does not exist, or a launcher file given on the command line is none.
     """
-    repository = Repository(tree, settings)
+    repository = Repository(tree, settings, memory)
     with _rare_collections():
         return _Check(repository, settings, given, keep_runs, base).report(targets, jobs, found)
 

@@ -22,10 +22,11 @@ _MOST: Final = 2_000
 class DocumentCache:
     """A tree of files with the documents that `read` finds in them, and the trees of nodes that composition copies."""
 
-    def __init__(self, tree: Tree, read: Reader, paths: tuple[str, ...] | None = None) -> None:
+    def __init__(self, tree: Tree, read: Reader, paths: tuple[str, ...] | None = None, *, keep: bool = True) -> None:
         self._tree = tree
         self._read = read
         self._paths = paths
+        self._most = _MOST if keep else 0  # texts that are kept; none where the tree does so, and notes what is read
         self._files: frozenset[str] | None = None
         self._folders: set[str] = set()
         self._sources: dict[str, Source | Unreadable] = {}
@@ -60,7 +61,7 @@ class DocumentCache:
         found = self._sources.get(path)
         if found is None:
             found = self._tree.read(path)
-            if len(self._sources) < _MOST:
+            if len(self._sources) < self._most:
                 self._sources[path] = found
         return found
 

@@ -61,14 +61,17 @@ class EditedTree:
         new = decode(path, data) if len(data) <= most else Unreadable(path, too_large(most))
         if path not in self._unsaved:
             self._listing = None
-        if self._unsaved.get(path) != new:
-            self._unsaved[path] = new
+        before = (self._unsaved.get(path), self._kept.get(path))
+        self._unsaved[path] = next((each for each in before if each == new), new)
 
     def drop(self, path: str) -> None:
         """Take the unsaved text away: the disk counts again."""
-        self._unsaved.pop(path, None)
-        self._kept.pop(path, None)
+        before = (self._kept.pop(path, None), self._unsaved.pop(path, None))
         self._listing = None
+        found = self.read(path)
+        same = next((each for each in before if each == found), None)
+        if same is not None and path in self._kept:
+            self._kept[path] = same
 
     @property
     def unsaved(self) -> Mapping[str, Source | Unreadable]:
@@ -76,18 +79,16 @@ class EditedTree:
         return self._unsaved
 
     def look_again(self) -> None:
-        """Forget what has changed on the disk since it was read."""
+        """Forget what has changed on the disk since it was read, and only that."""
         if self.base is None:
             return
-        now = stamps(self.base)
-        root = f"{str(self.base.root).rstrip('/')}/"
-        for path in [path for path in self._kept if now.get(root + path) != self._stamps.get(root + path)]:
-            del self._kept[path]
-        # What is not listed has no stamp, nor has what is missing.
-        for path in [path for path, each in self._kept.items() if root + path not in now or isinstance(each, Unreadable)]:
-            del self._kept[path]
-        self._stamps, self._listing = now, None
-        self._disk = None
+        now, root = stamps(self.base), f"{str(self.base.root).rstrip('/')}/"
+        for path, kept in list(self._kept.items()):
+            stamp = now.get(root + path)
+            # What is not listed has no stamp, nor has what is missing.
+            if stamp != self._stamps.get(root + path) or (stamp is None and self.base.read(path) != kept):
+                del self._kept[path]
+        self._stamps, self._listing, self._disk = now, None, None
 
     def _keep(self, path: str, found: Source | Unreadable) -> None:
         size = len(found.text) if isinstance(found, Source) else 0

@@ -75,7 +75,7 @@ class Scripts:
     """The lazy memo of what the scripts of one tree launch, each read at most once.
 
     `left_out` tells which of `paths` are not read; `named` are scripts that are read although the tree leaves them out, and `jobs`
-    are the files that may describe jobs.
+    are the files that may describe jobs. `for_all` gives files that all scripts are judged by.
     `unread` are those that were not read to their end, as far as they may launch training or were named.
     """
 
@@ -86,8 +86,11 @@ class Scripts:
         left_out: Callable[[str], bool],
         named: Iterable[str] = (),
         jobs: frozenset[str] = frozenset(),
+        *,
+        for_all: Tree | None = None,
     ) -> None:
         self.tree = tree
+        self._for_all = for_all or tree
         self._all = paths
         self._named = frozenset(named)
         self._jobs = jobs
@@ -132,11 +135,16 @@ class Scripts:
         mistakes = tuple(self.mistakes.get(path, ()))
         return ReadScript(found, self.scripts.get(path), self.unread.get(path), mistakes, self._taken_in - before)
 
-    def keep(self, told: Mapping[str, ReadScript]) -> None:
-        """Know what processes told of scripts, and nothing else; nothing at all where they took in more than one may."""
+    def launches_known(self, path: str) -> tuple[FoundLaunch, ...] | None:
+        """The launches of the script at `path`, if it has been read."""
+        return self._found.get(path)
+
+    def keep(self, told: Mapping[str, ReadScript]) -> bool:
+        """Know what was told of scripts, and nothing else; nothing at all, which is false, where they took in more than one may."""
         self._found, self.scripts, self.unread, self.mistakes = {}, {}, {}, defaultdict(list)
         self._taken_in = sum(each.taken_in for each in told.values())
-        if self._taken_in > MOST_TAKEN_IN:  # the order in which scripts share what there is matters
+        too_much = self._taken_in > MOST_TAKEN_IN  # the order in which scripts share what there is matters
+        if too_much:
             self._taken_in, told = 0, {}
         for path in self.paths if told else ():
             if path in told:
@@ -144,6 +152,7 @@ class Scripts:
                 self.scripts.update({path: script} if script is not None else {})
                 self.unread.update({path: unread} if unread is not None else {})
                 self.mistakes[path] += mistakes
+        return not too_much
 
     def _refused(self, problem: Unreadable) -> None:
         """Note a script that can't be read, unless its bytes show that it launches nothing, or there is nothing to read."""
@@ -228,7 +237,7 @@ class Scripts:
     def reach(self) -> Reach:
         """What scripts may launch, judged by their texts; worked out only for those that were not read."""
         if self._reach is None:
-            self._reach = Reach(self.tree, self._all, self.paths)
+            self._reach = Reach(self._for_all, self._all, self.paths)
         return self._reach
 
     def _source(self, path: str) -> Source | None:
@@ -482,8 +491,8 @@ class Scripts:
 
     def _documents(self, path: str) -> tuple[Document, ...]:
         """The documents of the file at `path` that launchers look into, parsed once."""
+        source = self._source(path)
         if path not in self._read_documents:
-            source = self._source(path)
             found = read(source) if source is not None else ()
             self._read_documents[path] = tuple(document for document in found if isinstance(document, Document))
         return self._read_documents[path]

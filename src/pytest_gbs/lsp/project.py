@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from pytest_gbs.api import check_worktree
+from pytest_gbs.checking.memory import Memory
 from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.root import is_root
@@ -59,6 +60,7 @@ class Project:
         self.texts: dict[str, str] = {}
         self._parsed: dict[str, tuple[Source, tuple[Document, ...]]] = {}
         self._looked = False
+        self._memory = Memory()
 
     def put(self, path: str, text: str) -> None:
         """Take in the unsaved text of the file at `path`."""
@@ -102,7 +104,7 @@ class Project:
         if not targets:
             return EMPTY
         tree = OverlayTree(self.tree, files) if files else self.tree
-        return check_worktree(tree, targets, self.settings, given, keep_runs=True, found=True)
+        return check_worktree(tree, targets, self.settings, given, keep_runs=True, found=True, memory=self._memory)
 
     def concerns(self, path: str) -> bool:
         """Whether a file is to be looked at: the settings do not exclude it."""
@@ -144,6 +146,7 @@ class Project:
         base = WorkTree(self.folder, self.settings.max_file_size, self.settings.exclude)
         if base != self.tree.base:
             self.tree = EditedTree(base)
+            self.tree.look_again()
             for path, text in self.texts.items():
                 self.tree.put(path, text)
         else:

@@ -34,6 +34,7 @@ class GbsServer(LanguageServer):
         )
         super().__init__("gbs", pytest_gbs.__version__, types.TextDocumentSyncKind.Full, notebooks)
         self.desk = Desk()
+        self.watching = False  # whether the client tells what changes on the disk
         # One check at a time, beside the loop that reads what the client sends.
         self._bench = ThreadPoolExecutor(1, "gbs")
         self._busy: set[int] = set()
@@ -135,7 +136,8 @@ def _texts(server: GbsServer) -> None:
         if before is not None and before.version is None:
             return  # a cell of a notebook, whose text came with it
         opened = server.desk.open(text.uri, text.text, text.version, text.language_id)
-        opened.project.look_again()
+        if not server.watching:
+            opened.project.look_again()
         server.check_soon(opened.project)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -209,6 +211,7 @@ def _files(server: GbsServer) -> None:
         workspace = server.client_capabilities.workspace
         watching = workspace.did_change_watched_files if workspace is not None else None
         if watching is not None and watching.dynamic_registration:
+            server.watching = True
             options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(_WATCHED)])
             asked = types.Registration("gbs-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             server.client_register_capability(types.RegistrationParams([asked]), lambda _: None)
