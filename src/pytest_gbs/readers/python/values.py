@@ -537,10 +537,13 @@ class Evaluator:
         return self.options
 
     def own_options(self) -> Iterator[tuple[str, Value]]:
-        """Yield the options of argparse, each with its default, None if it has none; lost if several calls or statements give it."""
+        """Yield the options of argparse, each with its default, None if it has none; lost if several calls or statements give it.
+
+        It is lost too if the option has another spelling: `-b 64` of a command line gives what is called `batch_size` here.
+        """
         for name, calls in self._options().items():
             given = next((each.value for each in calls[0].keywords if each.arg == "default"), None)
-            plain = len(calls) == 1 and not self._is_set(name) and all(each.arg is not None for each in calls[0].keywords)
+            plain = len(calls) == 1 and len(calls[0].args) == 1 and not self._is_set(name) and all(each.arg for each in calls[0].keywords)
             value = self.value(given, self.scopes.module) if given is not None else Known(None, *self.program.span(calls[0]))
             yield name, value if plain else self.lost(calls[0])
 
