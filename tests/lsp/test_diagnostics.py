@@ -273,6 +273,24 @@ def test_two_folders_of_a_workspace_have_settings_of_their_own(tmp_path: Path) -
     edit(session)
 
 
+def test_a_folder_that_is_added_and_removed_counts_from_then_on(tmp_path: Path) -> None:
+    claim = f"# global batch size 64 on 1 node\n{OPEN}"
+    write(tmp_path, {"one/gbs.toml": "", "two/gbs.toml": "gpus-per-node = 4\n", "two/a.yaml": claim})
+
+    async def session() -> None:
+        async with editor(tmp_path, folders=["one"]) as person:
+            person.open("two/a.yaml")
+            assert await person.codes("two/a.yaml") == []
+            folder = types.WorkspaceFolder(person.uri("two"), "two")
+            for added, removed, codes in (([folder], [], ["GBS101"]), ([], [folder], [])):
+                event = types.WorkspaceFoldersChangeEvent(added, removed)
+                person.published.clear()
+                person.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+                await person.until(lambda codes=codes: person.told("two/a.yaml") == codes)  # type: ignore[misc]
+
+    edit(session)
+
+
 def test_nothing_above_the_workspace_is_a_root(tmp_path: Path) -> None:
     claim = f"# global batch size 64 on 1 node\n{OPEN}"
     write(tmp_path, {"gbs.toml": "gpus-per-node = 4\n", "recipes/a.yaml": claim})

@@ -11,6 +11,10 @@ from tests.lsp.editor import BARE, edit, editor
 from tests.lsp.test_diagnostics import HOLDS, KEYS, MEGATRON, OPEN, PROGRAM, SIZES, STALE
 
 LAUNCH = "#!/bin/bash\naccelerate launch --num_processes {} train.py --config a.yaml\n"
+NEMO = (
+    "trainer:\n  devices: 8\n  num_nodes: 1\nmodel:\n  micro_batch_size: 2\n  global_batch_size: 64\n  encoder_seq_length: 8\n"
+    "  tensor_model_parallel_size: 1\n"
+)
 REPOSITORY = {
     "a.yaml": OPEN,
     "one.sh": LAUNCH.format(16),
@@ -74,7 +78,8 @@ def test_hints_show_the_resulting_batch(tmp_path: Path) -> None:
                     [(1, "= 1 x GPUs")],
                 ),
                 "train.py": (PROGRAM, [(4, "# = 64 on 8 GPUs")]),
-                "megatron.sh": (MEGATRON, [(2, "# = accumulation 4 on 8 GPUs")]),
+                "megatron.sh": (MEGATRON, [(2, "# = 64 on 8 GPUs")]),
+                "gpt.yaml": (NEMO, [(5, "# = accumulation 4 on 8 GPUs")]),
                 "launch.sh": (LAUNCH.format(16), [(1, "# = 128 on 16 GPUs")]),
             }
             for path, (text, hints) in expected.items():

@@ -50,7 +50,7 @@ class Desk:
         self.folders: list[str] = []
         self.projects: dict[str, Project] = {}
         self.opened: dict[str, Opened] = {}  # by address: of a notebook that of the notebook, and of each of its cells
-        self._sheets: dict[tuple[int, str], tuple[str, Sheet]] = {}
+        self._sheets: dict[tuple[Project, str], tuple[str, Sheet]] = {}
 
     def set_folders(self, addresses: Iterable[str]) -> None:
         """Take the folders of the workspace; files that are open are put where they belong now."""
@@ -94,14 +94,14 @@ class Desk:
         every = dict(self.opened)
         self.projects = {}
         self.opened = {}
-        placed: dict[tuple[int, str], Opened] = {}
+        placed: dict[tuple[Project, str], Opened] = {}
         for address, old in every.items():
-            found = placed.get((id(old.project), old.path))
+            found = placed.get((old.project, old.path))
             if found is None:
                 project, path = self._place(address, "")
                 path = path if project.folder is not None else old.path.rpartition("/")[2]
                 project.put(path, old.project.texts[old.path])
-                found = placed[id(old.project), old.path] = old._replace(project=project, path=path)
+                found = placed[old.project, old.path] = old._replace(project=project, path=path)
             self.opened[address] = found
         return list(self.projects.values())
 
@@ -113,10 +113,10 @@ class Desk:
         source = project.source(path)
         if project.folder is None or source is None:
             return None
-        kept = self._sheets.get((id(project), path))
+        kept = self._sheets.get((project, path))
         if kept is None or kept[0] is not source.text:
             address = from_fs_path(os.path.join(project.folder, *path.split("/")))  # noqa: PTH118
-            kept = self._sheets[id(project), path] = source.text, file_sheet(address or "", source.text, self.encoding)
+            kept = self._sheets[project, path] = source.text, file_sheet(address or "", source.text, self.encoding)
         return kept[1]
 
     def versions(self) -> Mapping[str, int | None]:

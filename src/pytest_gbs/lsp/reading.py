@@ -54,12 +54,14 @@ def hints(project: Project, path: str, sheet: Sheet, uri: str) -> Iterator[types
     """Yield the global batch size of each recipe and launch in a file, behind the number that states it or the first of its factors."""
     sign = "" if path.endswith(".json") else "# "
     for block in blocks_in(project.answer.report, path):
-        run, text = block.run, result(block.run)
-        at = run.launch.at if run.launch is not None and run.launch.at.source == path else _shown_behind(run, path)
+        run = block.run
+        launch = run.launch.at if run.launch is not None and run.launch.at.source == path else None
+        at = launch or _shown_behind(run, path)
+        text = result(run) if launch else _as_a_factor(run, path) or result(run)
         where = sheet.end_of_line(at.start) if at is not None and text else None
         if where is not None and where[0] == uri:
             tip = types.MarkupContent(types.MarkupKind.Markdown, told(block, project.places()))
-            yield types.InlayHint(where[1], f"{sign}{_as_a_factor(run, path) or text}", padding_left=True, tooltip=tip)
+            yield types.InlayHint(where[1], f"{sign}{text}", padding_left=True, tooltip=tip)
 
 
 def _as_a_factor(run: Run, path: str) -> str:

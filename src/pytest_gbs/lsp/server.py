@@ -37,9 +37,9 @@ class GbsServer(LanguageServer):
         self.watching = False  # whether the client tells what changes on the disk
         # One check at a time, beside the loop that reads what the client sends.
         self._bench = ThreadPoolExecutor(1, "gbs")
-        self._busy: set[int] = set()
+        self._busy: set[Project] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._published: dict[int, set[str]] = {}
+        self._published: dict[Project, set[str]] = {}
 
     async def answer(self, project: Project) -> None:
         """Wait until the open files of `project` have been checked as they are now."""
@@ -52,16 +52,19 @@ class GbsServer(LanguageServer):
 
     def check_soon(self, project: Project) -> None:
         """Check the open files of `project` as they are, and publish what is found; edits that come meanwhile are answered together."""
-        if id(project) not in self._busy:
-            self._busy.add(id(project))
+        if project not in self._busy:
+            self._busy.add(project)
             self._tasks.add(task := asyncio.get_running_loop().create_task(self._check(project)))
             task.add_done_callback(self._tasks.discard)
 
     async def _check(self, project: Project) -> None:
         try:
             await self.answer(project)
+        except Exception as error:  # a bug of ours must not end the server: the next edit is checked again
+            self.window_log_message(types.LogMessageParams(types.MessageType.Error, f"internal error: {type(error).__name__}: {error}"))
+            return
         finally:
-            self._busy.discard(id(project))
+            self._busy.discard(project)
         self._publish(project)
 
     def _publish(self, project: Project) -> None:
@@ -69,16 +72,24 @@ class GbsServer(LanguageServer):
         sheets = partial(self.desk.sheet, project)
         publishing = self.client_capabilities.text_document and self.client_capabilities.text_document.publish_diagnostics
         related = bool(publishing and publishing.related_information)
-        found: dict[str, list[types.Diagnostic]] = {address: [] for address in self._published.pop(id(project), set())}
+        found: dict[str, list[types.Diagnostic]] = {address: [] for address in self._published.pop(project, set())}
         for opened in self.desk.opened.values():
             found.update({part.uri: [] for part in opened.sheet.parts if opened.project is project})
         for address, each in (*settings_diagnostic(project.answer, sheets), *diagnostics(project.answer, sheets, related=related)):
             found.setdefault(address, []).append(each)
-        self._published[id(project)] = {address for address, each in found.items() if each}
+        self._published[project] = {address for address, each in found.items() if each}
         versions = self.desk.versions()
         for address, several in found.items():
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(address, several, versions.get(address)))
+        for bug in project.answer.report.internal:
+            self.window_log_message(types.LogMessageParams(types.MessageType.Error, bug.words))
         self._refresh()
+
+    def take_back(self) -> None:
+        """Take back all findings, since other repositories answer for the texts from now on."""
+        for address in {each for several in self._published.values() for each in several}:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(address, []))
+        self._published.clear()
 
     def _refresh(self) -> None:
         """Ask the client for hints and lenses anew, which a change of another file may have changed."""
@@ -228,6 +239,7 @@ def _files(server: GbsServer) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def did_change_folders(_: types.DidChangeWorkspaceFoldersParams) -> None:
         server.desk.set_folders(server.workspace.folders)
+        server.take_back()
         for project in server.desk.move():
             project.look_again()
             server.check_soon(project)
