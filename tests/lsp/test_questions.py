@@ -79,6 +79,7 @@ def test_hints_show_the_resulting_batch(tmp_path: Path) -> None:
                 ),
                 "train.py": (PROGRAM, [(4, "# = 64 on 8 GPUs")]),
                 "megatron.sh": (MEGATRON, [(2, "# = 64 on 8 GPUs")]),
+                "batch.yaml": (NEMO.replace("devices: 8", "devices: auto"), []),
                 "gpt.yaml": (NEMO, [(5, "# = accumulation 4 on 8 GPUs")]),
                 "launch.sh": (LAUNCH.format(16), [(1, "# = 128 on 16 GPUs")]),
             }

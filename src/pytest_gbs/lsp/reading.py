@@ -57,21 +57,23 @@ def hints(project: Project, path: str, sheet: Sheet, uri: str) -> Iterator[types
         run = block.run
         launch = run.launch.at if run.launch is not None and run.launch.at.source == path else None
         at = launch or _shown_behind(run, path)
-        text = result(run) if launch else _as_a_factor(run, path) or result(run)
+        text = result(run) if launch or not _states_batch(run, path) else _accumulation(run)
         where = sheet.end_of_line(at.start) if at is not None and text else None
         if where is not None and where[0] == uri:
             tip = types.MarkupContent(types.MarkupKind.Markdown, told(block, project.places()))
             yield types.InlayHint(where[1], f"{sign}{text}", padding_left=True, tooltip=tip)
 
 
-def _as_a_factor(run: Run, path: str) -> str:
-    """What follows from a global batch size that is stated there: `accumulation 4 on 8 nodes x 8 GPUs`; "" if it follows itself."""
-    batch, steps = run.geometry.said(Name.GLOBAL_BATCH_SIZE), run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
-    if not isinstance(batch, Quantity) or batch.because or batch.at is None or batch.at.source != path:
-        return ""
-    if not isinstance(steps, Quantity) or not steps.because:
-        return result(run) if hardware_of(run) else ""
-    return f"= accumulation {steps.value:,}{hardware_of(run)}"
+def _states_batch(run: Run, path: str) -> bool:
+    """Whether the file at `path` states the global batch size itself, so that it need not be repeated there."""
+    batch = run.geometry.said(Name.GLOBAL_BATCH_SIZE)
+    return isinstance(batch, Quantity) and not batch.because and batch.at is not None and batch.at.source == path
+
+
+def _accumulation(run: Run) -> str:
+    """What follows from a global batch size that is stated: `= accumulation 4 on 8 nodes x 8 GPUs`; "" if that is not known."""
+    steps = run.geometry.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    return f"= accumulation {steps.value:,}{hardware_of(run)}" if isinstance(steps, Quantity) and steps.because else ""
 
 
 def _shown_behind(run: Run, path: str) -> Location | None:
