@@ -10,11 +10,12 @@ from pytest_gbs.model.record import NamedTuple
 
 
 class Block(NamedTuple):
-    """A code block: what it says it holds, its lines as spans, and the heading above it."""
+    """A code block: what it says it holds, its lines as spans, the heading above it, and whether it stands between fences."""
 
     language: str
     lines: tuple[tuple[int, int], ...]
     heading: str
+    fenced: bool = False
 
 
 def blocks(path: str, text: str) -> Iterator[Block]:
@@ -39,7 +40,7 @@ def _fenced(text: str) -> Iterator[Block]:
             elif line.startswith("#") and line.lstrip("#")[:1] == " ":
                 heading = line.strip("# ")
         elif match and match.group(2).startswith(opened.group(2)) and not match.group(3).strip():
-            yield Block(language, tuple(lines), heading)
+            yield Block(language, tuple(lines), heading, fenced=True)
             opened = None
         else:
             lines.append((start + _indent(line, opened.group(1)), stop))

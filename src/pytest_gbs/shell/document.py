@@ -8,6 +8,7 @@ from typing import Final
 from pytest_gbs.model.command import OtherFiles, Part, Script
 from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell.blocks import Block, blocks
 from pytest_gbs.shell.comments import read_comments
 from pytest_gbs.shell.interpreter import Interpreter
@@ -57,12 +58,37 @@ def _parts(source: Source, spans: tuple[tuple[int, int], ...]) -> Parts:
     return tuple(found)
 
 
+# How a command line that launches training begins, so that the block around it can be nothing but lines for a shell.
+_launch = lazy_pattern(
+    r"\s*(?:[A-Z][A-Z0-9_]{0,60}=[^\s'\"]{0,200}[ \t]+){0,20}"
+    r"(?:(?:torchrun|deepspeed|composer)[ \t]+[-./\w\\]|accelerate[ \t]+launch[ \t]|llamafactory-cli[ \t]+train[ \t]"
+    r"|tune[ \t]+run[ \t]|axolotl[ \t]+train[ \t]|python3?[ \t]+(?:-u[ \t]+)?(?:-m[ \t]+[\w.]|[-./\w]{1,200}\.py(?:\s|$))"
+    r"|(?:bash|sh|sbatch)[ \t]+[-./\w]{1,200}\.(?:sh|slurm|sbatch)(?:\s|$))"
+)
+
+
+def _launched(text: str, block: Block) -> tuple[tuple[int, int], ...]:
+    """The lines of a block without language that launch programs, if it begins with one; what they print may follow."""
+    first = next((start for start, stop in block.lines if (line := text[start:stop].strip()) and not line.startswith("#")), None)
+    if first is None or not _launch().match(text, first):
+        return ()
+    found: list[tuple[int, int]] = []
+    going_on = False
+    for start, stop in block.lines:
+        if going_on or _launch().match(text, start):
+            found.append((start, stop))
+            going_on = text[start:stop].rstrip("\r\n").endswith("\\")
+    return tuple(found)
+
+
 def _commands(text: str, block: Block) -> tuple[tuple[int, int], ...]:
     """The spans that a shell would be given: behind `$ ` if there are prompts, else all lines of a shell block."""
     prompts = [bool(re.match(r"\s*(?:\([\w.-]+\)\s*)?[$%] ", text[start:stop])) for start, stop in block.lines]
     if any(text.startswith(_PYTHON, start + len(text[start:stop]) - len(text[start:stop].lstrip())) for start, stop in block.lines):
         return ()
     if not any(prompts):
+        if block.fenced and not block.language:
+            return _launched(text, block)
         return block.lines if block.language in _SHELLS else ()
     if block.language not in _SHELLS and block.language not in _PROMPTS:
         return ()
