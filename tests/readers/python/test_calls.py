@@ -42,6 +42,8 @@ def micro(text: str) -> str | None:
         pytest.param("import torch\nTrainingArguments(per_device_train_batch_size=64 // torch.cuda.device_count())\n", id="the machine"),
         pytest.param("TrainingArguments(per_device_train_batch_size=4 if 1 in (1, x) else 8)\n", id="one of what is not known"),
         pytest.param("TrainingArguments(per_device_train_batch_size=4 if x.lower() == 'a' else 8)\n", id="text that is not known"),
+        pytest.param(f"c = Config(train={CALL}4))\nif x:\n    c.train.{MICRO} = 32\n", id="set through what holds it"),
+        pytest.param(f"c = Config(train={CALL}4))\nc.train.{MICRO} += 32\n", id="added to through what holds it"),
         pytest.param("n = n\nTrainingArguments(per_device_train_batch_size=n)\n", id="a name that is itself"),
         pytest.param("TrainingArguments(per_device_train_batch_size=8 // 0)\n", id="a division by zero"),
         pytest.param("TrainingArguments(per_device_train_batch_size=9 ** 9 ** 9)\n", id="a power"),
@@ -60,6 +62,8 @@ def test_what_the_text_does_not_fix_is_unknown(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
+        pytest.param(f"c = Config(train={CALL}4), more=1)\nc.more.{MICRO} = 32\nd.train.{MICRO} = 8\n", "4", id="set in another one"),
+        pytest.param(f"c = Config(train={CALL}4))\nc.train.epochs = 32\n", "4", id="another key set through what holds it"),
         ("TrainingArguments(per_device_train_batch_size=4)\n", "4"),
         ("N = 4\nTrainingArguments(per_device_train_batch_size=N)\n", "4"),
         ("n = 8\nn = n // 2\nTrainingArguments(per_device_train_batch_size=n)\n", "4"),

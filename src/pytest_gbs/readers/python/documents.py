@@ -20,7 +20,7 @@ from pytest_gbs.readers.index import Index, follow
 from pytest_gbs.readers.owners import ABOVE, HEADER, TRAILING
 from pytest_gbs.readers.python.boosted import boosted
 from pytest_gbs.readers.python.configurator import overridden
-from pytest_gbs.readers.python.functions import configurations
+from pytest_gbs.readers.python.functions import configurations, dotted
 from pytest_gbs.readers.python.lightning import trained_by_lightning
 from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
@@ -132,6 +132,7 @@ def _keys_of(table: Table, depth: int) -> Iterator[str]:
 def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     """Yield each call of an imported class, or of one that this file makes from it, that names a batch size."""
     fields: dict[ast.ClassDef, dict[str, Entry]] = {}
+    held = _held(scopes)
     for call, scope in scopes.calls:
         definition = evaluator.definition(call.func, scope)
         name = _imported(evaluator, scopes, call.func, definition)
@@ -147,6 +148,7 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
             for field, entry in fields[definition].items():
                 table.entries.setdefault(field, entry)
         table = _with_attributes(table, call, scope, scopes, evaluator)
+        table = _without_changed(table, held.get(call, ()), scopes, evaluator)
         if _sets_batch(table):
             yield name, call, table
 
@@ -187,6 +189,29 @@ def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes,
                 value = evaluator.value(given, scope) if given is not None else evaluator.lost(change.target)
                 table.entries[change.target.attr] = evaluator.program.span(change.target), value
     return table
+
+
+def _without_changed(table: Table, holders: Iterable[tuple[str, str]], scopes: Scopes, evaluator: Evaluator) -> Table:
+    """`table` without what is set through another one that holds it, by name and key: `config.train.batch_size = 32`."""
+    for name, key in holders:
+        changes = scopes.changes.get(name, ())
+        evaluator.left -= len(changes)
+        for change in changes if evaluator.left > 0 else ():
+            for target in change.statement.targets if isinstance(change.statement, ast.Assign) else [change.statement.target]:
+                if isinstance(target, ast.Attribute) and dotted(target.value) == f"{name}.{key}":
+                    table.entries[target.attr] = evaluator.program.span(target), evaluator.lost(target)
+    return table
+
+
+def _held(scopes: Scopes) -> dict[ast.AST, list[tuple[str, str]]]:
+    """What calls are handed to others by name, with the names of what these make: `config = Config(train=Train(...))`."""
+    found: dict[ast.AST, list[tuple[str, str]]] = {}
+    for scope in dict.fromkeys(scope for _, scope in scopes.calls):
+        for outer, names in scope.named.items():
+            for keyword in outer.keywords if isinstance(outer, ast.Call) else ():
+                if keyword.arg is not None and isinstance(keyword.value, ast.Call):
+                    found.setdefault(keyword.value, []).extend((name, keyword.arg) for name in names)
+    return found
 
 
 def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
