@@ -406,6 +406,8 @@ class Scripts:
             value = word.after(known.index("=") + 1) if "=" in known and not known.startswith("=") else word
             value = value.after(1) if value.starts_with.startswith("@") else value
             path = self.find(value, command, script) if start.recipes else self._configuration(value, command, script)
+            if path is None and start.own_recipes and value.text is not None and value.text.isidentifier():
+                path = self._only_one(f"{value.text}.py", start.own_recipes)
             if path is not None:
                 found.append((path, word))
             elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(_RECIPES)):

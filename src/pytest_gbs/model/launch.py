@@ -128,7 +128,8 @@ class Start(NamedTuple):
     module. `recipes` are the recipes that the launcher's own grammar names, at whatever place (`llamafactory-cli train X`).
     `files` are the launcher files that it reads. `allocated` is the number of GPUs of the job that it runs in, training or not.
     With `together` the program reads its recipes as one configuration, in their order. `visible` are the GPUs that the one process
-    sees that is started, where these are several: its program may feed all of them.
+    sees that is started, where these are several: its program may feed all of them. A recipe that is a name without suffix is a file
+    of Python below `own_recipes`, the folder in which the program has its own.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Start(NamedTuple):
     problems: tuple[Problem, ...] = ()
     together: bool = False
     visible: Quantity | None = None
+    own_recipes: str = ""
 
 
 class Surroundings(NamedTuple):

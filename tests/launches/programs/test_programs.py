@@ -84,6 +84,7 @@ COMMANDS = {
     "tune": "tune run full_finetune_distributed",
     "swift": "swift sft",
     "megatron": "megatron sft",
+    "xtuner": "xtuner train a.py",
     "composer": "composer train.py",
     "ray": "ray job submit -- python x.py",
     "srun": "srun python x.py",
@@ -122,6 +123,7 @@ HOSTILE += [
     "composer -n x.py",
     "CUDA_VISIBLE_DEVICES=,, python x.py",
     "swift sft '' ",
+    "NPROC_PER_NODE=٣ xtuner train ''",
     "srun -N ٣ python x.py",
 ]
 

@@ -1,4 +1,4 @@
-"""trl, llamafactory-cli, axolotl, tune, swift, litgpt: each with its own grammar, and what nobody can know unknown."""
+"""trl, llamafactory-cli, axolotl, tune, swift, xtuner, litgpt: each with its own grammar, and what nobody can know unknown."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ NOTHING = {
     "tune-evaluate": "tune run --nproc_per_node 1 eleuther_eval --config x",
     "swift-infer": "NPROC_PER_NODE=8 swift infer --model x",
     "swift-compiler": "swift build",
+    "xtuner-chat": "NPROC_PER_NODE=8 xtuner chat internlm/internlm2-chat-7b",
+    "xtuner-copy": "xtuner copy-cfg internlm2_7b_qlora ./",
+    "xtuner-changed": "xtuner train a.py --cfg-options train_dataloader.batch_size=4",
+    "xtuner-bare": "xtuner train",
     "litgpt-download": "litgpt download EleutherAI/pythia-160m",
     "litgpt-serve": "litgpt serve out/final",
     "litgpt-bare": "litgpt",
@@ -198,3 +202,20 @@ def test_swift_reads_its_environment(text: str, expected: int | str) -> None:
 def test_swift_names_its_recipe() -> None:
     start = start_of("swift sft swift.yaml --max_length 2048", FILES)
     assert (start.name, [word.text for word in start.recipes]) == ("swift sft", ["swift.yaml"])
+
+
+XTUNER = {
+    "nothing-said": ("xtuner train internlm2_7b_qlora --deepspeed deepspeed_zero2", 1),
+    "on-one-node": ("NPROC_PER_NODE=8 xtuner train a.py", 8),
+    "on-several": ("NNODES=4 NPROC_PER_NODE=8 xtuner train a.py", 32),
+    "unknown": ("NPROC_PER_NODE=$N xtuner train a.py", "interpolated"),
+    "tasks": ("srun --nodes=2 --ntasks-per-node=8 xtuner train a.py --launcher slurm", 16),
+    "tasks-elsewhere": ("xtuner train a.py --launcher slurm", "missing"),
+    "unknown-tasks": ("srun $ARGS xtuner train a.py --launcher slurm", "missing"),
+    "started-by-another": ("xtuner train a.py --launcher pytorch", "not-an-integer"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), XTUNER.values(), ids=XTUNER)
+def test_xtuner_starts_so_many(text: str, expected: int | str) -> None:
+    assert world(start_of(text)) == expected
