@@ -14,7 +14,8 @@ and those whose recipe or batch is a variable, judge nothing.
 How to fix it: change the accumulation or the micro batch on the command line until the product is the number claimed (the
 finding lists the whole numbers that do), or state that this launch trains with another batch.
 
-It stays silent if the launch leaves the number of GPUs open and some number would give the batch claimed.
+It stays silent if the launch leaves the number of GPUs open and some number would give the batch claimed, and if the launch
+can't share its GPUs, so that it has no batch at all.
 """
 
 from __future__ import annotations
@@ -40,10 +41,16 @@ def check(run: Run) -> Iterator[Outcome]:
     """Yield an outcome for each number claimed of the recipe that `run` launches; numbers it admits are told by one alone."""
     if run.launch is None or not run.claims:
         return
-    judged = [_judge(run, run.launch, claim) for claim in run.claims]
+    judged = [_judge(run, run.launch, claim) for claim in run.claims if _has_batch(claim)]
     in_order = [outcome for outcome in judged if isinstance(outcome, Verified)]
     # Of several numbers for several kinds of hardware a launch need only give one.
     yield from in_order or judged
+
+
+def _has_batch(claim: Claim) -> bool:
+    """Whether the launch has a batch, or may have one: not where its GPUs can't be shared, whatever else is unknown."""
+    reading = claim.judgement.readings[0]
+    return reading.holds is not False or reading.size is not None or bool(reading.free)
 
 
 def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
