@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs.model.declaration import Force
 from tests.claims.grammars.support import batch, batches
 
 MICRO, WORLD = "micro_batch_size", "world_size"
@@ -31,7 +32,7 @@ def test_states_no_batch(text: str) -> None:
     ("text", "conditions"),
     [
         ("per device batch 4, 8 GPUs, grad accum of 2 => 64", {MICRO: 4, WORLD: 8}),
-        ("micro batch size=8, 8 GPUs → 64", {MICRO: 8, WORLD: 8}),
+        ("micro batch size=8, 8 GPUs → effective batch 64", {MICRO: 8, WORLD: 8}),
         ("lbs=8 on 8 GPUs -> global 64", {MICRO: 8, WORLD: 8}),
         ("micro batch size=2, dp=8, grad accum=4 -> 64", {MICRO: 2, "data_parallel_size": 8}),
     ],
@@ -39,3 +40,8 @@ def test_states_no_batch(text: str) -> None:
 def test_states_the_batch_on_what_is_listed(text: str, conditions: dict[str, int]) -> None:
     found = batch(text)
     assert (found.value, dict(found.conditions)) == (64, conditions)
+
+
+def test_without_the_accumulation_it_may_be_the_batch_of_one_pass() -> None:
+    found = batch("micro batch size=8, 8 GPUs -> 64")
+    assert (found.value, found.force) == (64, Force.CONFIRMS)

@@ -12,12 +12,13 @@ from pytest_gbs.claims.grammars._sizes import count_at, settings
 from pytest_gbs.claims.grammars._statements import Passage
 from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
 from pytest_gbs.claims.grammars.words import words
-from pytest_gbs.model.declaration import Declaration
+from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.quantity import RANKS, Name
 
 _GRAMMAR: Final = "product"
 _OPERATORS: Final = ("x", "*", "/", "//", "+")
 _LEADING: Final = words("global effective total batch size of is = : gbs")
+_TOLD: Final = words("global effective total gbs")
 _ENDS: Final = ("", ".", ",", ")", ";")
 
 
@@ -33,7 +34,11 @@ def listed(passage: Passage) -> Iterator[Declaration]:
         return
     if tokens[arrow - 1].kind == NUMBER and _product(tokens[:arrow]) != number.value:
         return  # `mbs=2, dp=8, ga=4 -> 8` changes the accumulation
-    yield claim(passage, at, Name.GLOBAL_BATCH_SIZE, number, grammar=_GRAMMAR)
+    found = claim(passage, at, Name.GLOBAL_BATCH_SIZE, number, grammar=_GRAMMAR)
+    told = any(token.text in _TOLD for token in tokens[arrow:at])
+    accumulates = any(size.name == Name.GRADIENT_ACCUMULATION_STEPS for size in settings(tokens[:arrow]))
+    # Without the accumulation it may be the batch of one pass.
+    yield found if told or accumulates or found.force != Force.STATES else found._replace(force=Force.CONFIRMS)
 
 
 def _is_list(tokens: Sequence[WordToken]) -> bool:
