@@ -38,3 +38,16 @@ def test_saves_are_told_as_they_happen(more: str, line: str, tmp_path: Path, cap
     assert main(["show", str(path)]) == 0
     saves = [text for text in capsys.readouterr().out.splitlines() if text.strip().startswith("saves")]
     assert [text.split("saves", 1)[1].strip() for text in saves] == [line]
+
+
+def test_an_interval_that_a_program_computes_is_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(
+        "from trl import SFTConfig, SFTTrainer\n\ndef main(config):\n"
+        "    SFTTrainer(args=SFTConfig(output_dir='o', per_device_train_batch_size=4, save_steps=config.save)).train()\n",
+        encoding="utf-8",
+    )
+    assert main(["show", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "micro batch size           4" in shown
+    assert "a share of the run" not in shown

@@ -12,7 +12,7 @@ from pytest_gbs.formats._arithmetic import arithmetic, number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.document import Scalar
-from pytest_gbs.model.quantity import Name, Origin, Quantity
+from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
@@ -140,7 +140,9 @@ def _other_interval(run: Run, name: str) -> _Interval | None:
         if row.name != name:
             continue
         node = run.document.get(*row.key)
-        if row.ratio and name in run.geometry.stated and isinstance(node, Scalar):
+        size = run.geometry.stated.get(name)
+        computed = isinstance(size, Unknown) and size.reason == Reason.COMPUTED
+        if row.ratio and size is not None and not computed and isinstance(node, Scalar):
             return _Interval(f"{escape(str(row.key[-1]))}: {escape(node.text)}, a share of the run")
         for condition in row.when:
             node = run.document.get(*condition.key)
