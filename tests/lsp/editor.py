@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lsprotocol import types
+from lsprotocol import converters, types
 from pygls.lsp.client import LanguageClient
 
 Found = TypeVar("Found")
@@ -36,6 +36,7 @@ class Editor:
         self._news = asyncio.Event()
 
         self.registered: list[str] = []
+        self.watched: list[str] = []
         answered: dict[str, Callable[[Any], object]] = {
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: self._published,
             types.WINDOW_SHOW_MESSAGE: self._message,
@@ -60,6 +61,7 @@ class Editor:
 
     def _register(self, params: types.RegistrationParams) -> None:
         self.registered = [each.method for each in params.registrations]
+        self.watched = [str(watcher["globPattern"]) for each in params.registrations for watcher in _options(each)]
 
     def uri(self, path: str) -> str:
         """The address of a file below the folder; one that is an address already stays so."""
@@ -202,6 +204,12 @@ class Editor:
             start, stop = (_offset(text, at) for at in (one.range.start, one.range.end))
             text = text[:start] + one.new_text + text[stop:]
         return text
+
+
+def _options(registration: types.Registration) -> list[dict[str, Any]]:
+    """The watchers of a registration, as they came."""
+    found: list[dict[str, Any]] = converters.get_converter().unstructure(registration.register_options)["watchers"]
+    return found
 
 
 def _offset(text: str, at: types.Position) -> int:

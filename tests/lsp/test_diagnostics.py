@@ -257,6 +257,19 @@ def test_a_text_without_a_file_is_checked_by_its_language(tmp_path: Path) -> Non
     edit(session)
 
 
+def test_what_is_watched_is_what_a_check_may_read(tmp_path: Path) -> None:
+    async def session() -> None:
+        async with editor(tmp_path) as person:
+            person.open("a.yaml", OPEN)
+            await person.findings("a.yaml")
+            assert person.registered == ["workspace/didChangeWatchedFiles"]
+            globs = " ".join(person.watched)
+            assert all(ending in globs for ending in (".yaml", ".slurm", ".ipynb", "Makefile", ".gitignore", ".toml", ".txt"))
+            assert not any(ending in globs for ending in (".log", ".safetensors", ".jsonl", ".png", '**/*"'))
+
+    edit(session)
+
+
 def test_two_folders_of_a_workspace_have_settings_of_their_own(tmp_path: Path) -> None:
     claim = f"# global batch size 64 on 1 node\n{OPEN}"
     write(

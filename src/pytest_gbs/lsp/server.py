@@ -18,11 +18,16 @@ from pytest_gbs.lsp.desk import Desk, Opened
 from pytest_gbs.lsp.diagnostics import diagnostics, settings_diagnostic
 from pytest_gbs.lsp.project import Project
 from pytest_gbs.lsp.sheets import Cell
+from pytest_gbs.model.document import DOCUMENTS, MAKEFILES, RECIPES, SCRIPTS
 from pytest_gbs.model.outcome import Edit
 
 _Found = TypeVar("_Found")
 _KINDS: Final = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, actions.FIX_ALL)
-_WATCHED: Final = "**/*"
+_ENDINGS: Final = (*RECIPES, *SCRIPTS, *DOCUMENTS, ".mk", ".txt", ".lock", ".cfg", ".env")
+_NAMES: Final = (*MAKEFILES, ".gitignore", "Dockerfile")
+# What a check may read: a training run that writes its logs into the workspace is none of it.
+WATCHED: Final = (f"**/*{{{','.join(_ENDINGS)}}}", f"**/{{{','.join(_NAMES)}}}")
+_PAUSE: Final = 0.2  # seconds in which what changes on the disk is looked for once
 
 
 class GbsServer(LanguageServer):
@@ -35,6 +40,7 @@ class GbsServer(LanguageServer):
         super().__init__("gbs", pytest_gbs.__version__, types.TextDocumentSyncKind.Full, notebooks)
         self.desk = Desk()
         self.watching = False  # whether the client tells what changes on the disk
+        self.waiting: asyncio.TimerHandle | None = None  # to look at the disk again
         # One check at a time, beside the loop that reads what the client sends.
         self._bench = ThreadPoolExecutor(1, "gbs")
         self._busy: set[Project] = set()
@@ -223,18 +229,20 @@ def _files(server: GbsServer) -> None:
         watching = workspace.did_change_watched_files if workspace is not None else None
         if watching is not None and watching.dynamic_registration:
             server.watching = True
-            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(_WATCHED)])
+            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(each) for each in WATCHED])
             asked = types.Registration("gbs-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             server.client_register_capability(types.RegistrationParams([asked]), lambda _: None)
 
     def look_again() -> None:
+        server.waiting = None
         for project in server.desk.projects.values():
             project.look_again()
             server.check_soon(project)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def did_change_files(_: types.DidChangeWatchedFilesParams) -> None:
-        look_again()
+        if server.waiting is None:
+            server.waiting = asyncio.get_running_loop().call_later(_PAUSE, look_again)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def did_change_folders(_: types.DidChangeWorkspaceFoldersParams) -> None:
