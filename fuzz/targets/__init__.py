@@ -1,0 +1,1 @@
+"""One target per file, found by listing this folder."""
