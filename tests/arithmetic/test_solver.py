@@ -149,3 +149,16 @@ def test_any_sizes_are_solved_without_an_error_and_twice_is_once(known: dict[str
     assert {n: value(s) for n, s in again.items() if isinstance(s, Quantity)} == {
         n: value(s) for n, s in once.items() if isinstance(s, Quantity)
     }
+
+
+def test_a_contradiction_is_not_settled_by_another_equation() -> None:
+    tokens = Equation(N.TOKENS_PER_STEP, (N.GLOBAL_BATCH_SIZE, N.SEQUENCE_LENGTH))
+    stated = sizes(global_batch_size=100, micro_batch_size=4, gradient_accumulation_steps=4, data_parallel_size=8)
+    found = solve(stated | sizes(sequence_length=1000, tokens_per_step=100_000), (BATCH, tokens))
+    assert isinstance(found[N.GLOBAL_BATCH_SIZE], Conflict)
+
+
+def test_a_size_that_is_not_whole_is_not_settled_by_another_equation() -> None:
+    tokens = Equation(N.TOKENS_PER_STEP, (N.MICRO_BATCH_SIZE, N.SEQUENCE_LENGTH))
+    stated = sizes(global_batch_size=100, gradient_accumulation_steps=3, data_parallel_size=8, sequence_length=10, tokens_per_step=40)
+    assert solve(stated, (BATCH, tokens))[N.MICRO_BATCH_SIZE] == Unknown(N.MICRO_BATCH_SIZE, Reason.NOT_WHOLE)

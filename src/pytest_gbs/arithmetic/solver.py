@@ -31,16 +31,24 @@ def solve(known: Mapping[str, Size], equations: Iterable[Equation]) -> dict[str,
 
     An equation gives its one missing size. A backward division that leaves a remainder gives `Unknown(not-whole)`. Where
     every size of an equation is known and they disagree, the result becomes a `Conflict` of the stated and the computed one.
+    What one equation refuses so, no other equation gives a value.
     """
     sizes = dict(known)
     quantities = {name for name, size in sizes.items() if type(size) is Quantity}
+    refused: set[str] = set()
 
     def settle(equation: Equation, missing: str) -> bool:
+        if missing in refused:
+            return True
         solved = _solve_one(equation, sizes, missing)
         if solved is None:
             return False
         sizes[solved.name] = solved
-        (quantities.add if type(solved) is Quantity else quantities.discard)(solved.name)
+        if type(solved) is Quantity:
+            quantities.add(solved.name)
+        else:
+            quantities.discard(solved.name)
+            refused.add(solved.name)
         return True
 
     walk(equations, quantities, settle)
