@@ -118,7 +118,7 @@ MOST_MESSAGE_BYTES: Final = 5_000_000  # bytes of those messages; the rest is no
 MOST_GIT_SECONDS: Final = 120  # seconds that one git command may take; a longer one is a usage error
 
 # What a script may launch that was not read to its end
-MOST_SEARCHED_BYTES: Final = 50_000_000  # bytes of a too large script that are searched for programs; a larger one may launch training
+MOST_SEARCHED_BYTES: Final = 10_000_000  # bytes of a too large script that are searched for programs; a larger one may launch training
 MOST_NAME_PATTERNS: Final = 200  # file names with variables in them; a script with more may launch every recipe
 LONGEST_NAME_PATTERN: Final = 1_000  # characters of such a name; of a longer one only the end is looked at
 
