@@ -195,3 +195,12 @@ def test_a_template_that_something_fills_in_does_not_matter() -> None:
 @pytest.mark.parametrize("path", ["a.yaml", "A.YML", "recipe", "a.yaml.example", "a.cfg"])
 def test_yaml_is_what_nothing_else_is(path: str) -> None:
     assert document("a: 1", path).syntax == "yaml"
+
+
+def test_a_non_specific_tag_changes_nothing() -> None:
+    found = document("a: ! 12\nb: ! '12'\nc: !\n")
+    assert [(node.text, node.plain, node.tag) for node in map(found.get, "abc") if isinstance(node, Scalar)] == [
+        ("12", True, None),
+        ("12", False, "!"),
+        ("", True, None),
+    ]

@@ -6,15 +6,13 @@ They need the libraries of the extra `jobs`; without them there is nothing to ru
 from __future__ import annotations
 
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from tests.runtime.starting import started
 
 JOB = Path(__file__).with_name("job.py")
 RIGHT = 2 * 4  # micro batch x accumulation of one rank
@@ -24,15 +22,7 @@ pytestmark = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.joi
 
 def run(processes: int, *words: str) -> list[tuple[int, str]]:
     """The steps that each process made, and what stopped it."""
-    command = [sys.executable]
-    if processes > 1:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        command += ["-m", "torch.distributed.run", f"--nproc_per_node={processes}", f"--master_port={port}"]
-    one_thread = {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "TOKENIZERS_PARALLELISM": "false"}
-    environment = {**os.environ, **one_thread}
-    done = subprocess.run([*command, JOB, *words], env=environment, capture_output=True, text=True, timeout=240, check=False)
+    done = started(processes, JOB, *words)
     found = re.findall(r"(?m)steps (\d+) \[(.*?)\]$", done.stdout)
     assert len(found) == processes, done.stdout + done.stderr
     return [(int(steps), stopped) for steps, stopped in found]

@@ -84,7 +84,8 @@ class Composer:
             stop = start + len(self.text[start:stop].rstrip())
         elif style:
             self.opaque.append((start, stop))
-        node = Scalar(start, stop, text, not style, event.tag)
+        tag = None if event.tag == "!" and not style else event.tag  # PyYAML resolves a plain scalar behind `!` as if it were not there
+        node = Scalar(start, stop, text, not style, tag)
         if event.anchor:
             self.anchor(event)
             self.anchors[event.anchor] = node

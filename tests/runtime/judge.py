@@ -1,0 +1,207 @@
+"""Trains what `judged.py` lists for a number of processes, and prints as JSON how many samples each optimizer step consumed.
+
+`judge.py PROCESSES FOLDER [NAME ...]`. Samples are counted where a model with gradients gets them. The line of the first process is
+{name: {"epochs": [[samples of a step, ...], ...], "seen": [prompts of each generation]}} or {name: {"error": "..."}}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM, LlamaForSequenceClassification, PreTrainedTokenizerFast, TrainerCallback
+
+from tests.runtime.judged import JUDGED, Judged
+
+WORDS = [f"w{number}" for number in range(60)]
+QUIET = {"report_to": [], "use_cpu": True, "save_strategy": "no", "disable_tqdm": True, "logging_strategy": "no", "bf16": False}
+TINY = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "max_position_embeddings": 64}
+
+
+class Counter:
+    """Samples by epoch and optimizer step, over all processes."""
+
+    def __init__(self, each: int = 1) -> None:
+        self.each, self.now = each, 0
+        self.epochs: list[list[int]] = [[]]
+        self.seen: list[int] = []
+
+    def watch(self, model: torch.nn.Module) -> None:
+        model.register_forward_pre_hook(self.forward, with_kwargs=True)
+
+    def forward(self, model: torch.nn.Module, words: Any, named: Any) -> None:
+        rows = named.get("input_ids", words[0] if words else None)
+        if torch.is_grad_enabled() and model.training and rows is not None:
+            self.now += len(rows)
+
+    def stepped(self, done: bool = True) -> None:
+        if done:
+            self.epochs[-1].append(self.now)
+            self.now = 0
+
+    def told(self) -> dict[str, Any]:
+        epochs = [epoch for epoch in self.epochs if epoch]
+        if torch.distributed.is_initialized():
+            whole = torch.tensor([count for epoch in epochs for count in epoch])
+            torch.distributed.all_reduce(whole)
+            counts = iter(whole.tolist())
+            epochs = [[next(counts) for _ in epoch] for epoch in epochs]
+        assert all(count % self.each == 0 for epoch in epochs for count in epoch)
+        return {"epochs": [[count // self.each for count in epoch] for epoch in epochs], "seen": self.seen}
+
+
+class Steps(TrainerCallback):
+    def __init__(self, counter: Counter) -> None:
+        self.counter = counter
+
+    def on_step_end(self, *_: Any, **__: Any) -> None:
+        self.counter.stepped()
+
+    def on_epoch_begin(self, *_: Any, **__: Any) -> None:
+        self.counter.epochs.append([])
+
+
+def tokenizer() -> Any:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    vocabulary = {word: number for number, word in enumerate(["<pad>", "<eos>", "<unk>", *WORDS])}
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>", padding_side="left")
+
+
+def text(number: int, length: int) -> str:
+    return " ".join(WORDS[(number * 7 + place) % len(WORDS)] for place in range(length + number % 5))
+
+
+def rows_of(kind: str, many: int) -> Any:
+    from datasets import Dataset
+
+    texts = {"sft": ["text"], "grpo": ["prompt"], "rloo": ["prompt"], "kto": ["prompt", "completion"]}
+    columns = texts.get(kind, ["prompt", "chosen", "rejected"])
+    found: dict[str, list[Any]] = {name: [text(n * 3 + i, 6) for n in range(many)] for i, name in enumerate(columns)}
+    if kind == "kto":
+        found["label"] = [n % 2 == 0 for n in range(many)]
+    return Dataset.from_dict(found)
+
+
+class Tokens(torch.utils.data.Dataset):
+    def __init__(self, many: int) -> None:
+        self.many = many
+
+    def __len__(self) -> int:
+        return self.many
+
+    def __getitem__(self, index: int) -> dict[str, list[int]]:
+        if index >= self.many:
+            raise IndexError(index)
+        row = [(index * 7 + place) % 60 + 3 for place in range(8)]
+        return {"input_ids": row, "labels": row, "attention_mask": [1] * len(row)}
+
+
+def model_of(kind: str) -> Any:
+    config = LlamaConfig(vocab_size=63, pad_token_id=0, eos_token_id=1, bos_token_id=1, num_labels=1, **TINY)
+    return (LlamaForSequenceClassification if kind == "reward" else LlamaForCausalLM)(config)
+
+
+def train(job: Judged, folder: str) -> Counter:
+    counter = Counter(2 if job.kind in ("dpo", "reward") else 1)
+    model = model_of(job.kind)
+    counter.watch(model)
+    arguments = {"output_dir": folder, **job.recipe, **QUIET}
+    if job.kind == "trainer":
+        from transformers import Trainer, TrainingArguments, default_data_collator
+
+        trainer: Any = Trainer(
+            model=model, args=TrainingArguments(**arguments), train_dataset=Tokens(job.rows), data_collator=default_data_collator
+        )
+    else:
+        import trl
+
+        name = {"sft": "SFT", "dpo": "DPO", "reward": "Reward", "kto": "KTO", "grpo": "GRPO", "rloo": "RLOO"}[job.kind]
+        more: dict[str, Any] = {"processing_class": tokenizer()}
+        if name in ("GRPO", "RLOO"):
+
+            def reward(prompts: Any, completions: Any, **_: Any) -> list[float]:
+                counter.seen.append(len(completions))
+                return [float(number % 3) for number in range(len(completions))]
+
+            more["reward_funcs"] = reward
+        if name in ("DPO", "KTO"):
+            more["ref_model"] = model_of(job.kind)
+        config = getattr(trl, f"{name}Config")(**arguments)
+        trainer = getattr(trl, f"{name}Trainer")(model=model, args=config, train_dataset=rows_of(job.kind, job.rows), **more)
+    trainer.add_callback(Steps(counter))
+    trainer.train()
+    return counter
+
+
+def loop(job: Judged, _: str) -> Counter:
+    counter = Counter()
+    model = torch.nn.Linear(4, 1)
+
+    def count(module: torch.nn.Module, words: Any) -> None:
+        counter.now += len(words[0])
+
+    model.register_forward_pre_hook(count)
+    data = torch.arange(job.rows * 4).float().reshape(job.rows, 4)
+    names = {"model": model, "optimizer": torch.optim.SGD(model.parameters(), 1e-3), "data": data, "stepped": counter.stepped}
+    exec(job.program, names)
+    return counter
+
+
+def fit(job: Judged, folder: str) -> Counter:
+    import lightning
+
+    counter = Counter()
+
+    class Module(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 1)
+
+        def training_step(self, rows: Any, _: int) -> Any:
+            counter.now += len(rows)
+            return self.layer(rows).mean()
+
+        def on_before_optimizer_step(self, _: Any) -> None:
+            counter.stepped()
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), 1e-3)
+
+    data = torch.arange(job.rows * 4).float().reshape(job.rows, 4)
+    exec(job.program, {"module": Module(), "data": data, "folder": folder})
+    return counter
+
+
+def main() -> None:
+    from accelerate.state import AcceleratorState, GradientState
+
+    processes, folder, wanted = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    found: dict[str, Any] = {}
+    for job in JUDGED:
+        if job.processes != processes or not (not wanted or job.name in wanted):
+            continue
+        torch.manual_seed(0)
+        AcceleratorState._reset_state()
+        GradientState._reset_state()
+        try:
+            found[job.name] = {"loop": loop, "lightning": fit}.get(job.kind, train)(job, folder).told()
+        except Exception as error:
+            found[job.name] = {"error": "".join(traceback.format_exception(error))[-1500:]}
+        if int(os.environ.get("RANK", "0")) == 0:
+            print(f"{job.name}: {found[job.name]}"[:1800], file=sys.stderr, flush=True)
+    if int(os.environ.get("RANK", "0")) == 0:
+        print("\n@@" + json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Configurations that real trainers run, so that what they consume can be compared with what `gbs show` says.
+
+A recipe is the keys of a YAML file, a program the text of a Python file. Each is launched on `processes` processes of one machine.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+
+class Judged(NamedTuple):
+    """One training: `kind` is the trainer, `rows` is how long its data set is."""
+
+    name: str
+    kind: str
+    processes: int
+    recipe: dict[str, Any]
+    rows: int = 96
+    program: str = ""
+
+
+def _batch(micro: int, steps: int, **more: Any) -> dict[str, Any]:
+    return {"per_device_train_batch_size": micro, "gradient_accumulation_steps": steps, **({"max_steps": 3} | more)}
+
+
+def _trainer(name: str, processes: int, micro: int, steps: int, rows: int = 96, **more: Any) -> Judged:
+    return Judged(f"trainer: {name}", "trainer", processes, _batch(micro, steps, **more), rows)
+
+
+_EPOCHS: Final[dict[str, Any]] = {"max_steps": -1}
+_SPLIT: Final[dict[str, Any]] = {"accelerator_config": {"split_batches": True}}
+_DISPATCH: Final[dict[str, Any]] = {"accelerator_config": {"dispatch_batches": True, "split_batches": False}}
+
+_LOOP: Final = """\
+from accelerate import Accelerator
+{imports}from torch.utils.data import DataLoader
+
+accelerator = Accelerator(gradient_accumulation_steps={steps}{more})
+model, optimizer, loader = accelerator.prepare(model, optimizer, DataLoader(data, batch_size={micro}))
+for rows in loader:
+    with accelerator.accumulate(model):
+        accelerator.backward(model(rows).mean())
+        optimizer.step()
+        optimizer.zero_grad()
+    stepped(accelerator.sync_gradients)
+"""
+_OWN_LOOP: Final = """\
+from accelerate import Accelerator
+from torch.utils.data import DataLoader
+
+accelerator = Accelerator()
+model, optimizer, loader = accelerator.prepare(model, optimizer, DataLoader(data, batch_size={micro}, drop_last=True))
+for step, rows in enumerate(loader):
+    accelerator.backward(model(rows).mean() / {steps})
+    if (step + 1) % {steps} == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+    stepped((step + 1) % {steps} == 0)
+"""
+_LIGHTNING: Final = """\
+import lightning
+from torch.utils.data import DataLoader
+
+trainer = lightning.Trainer(
+    accelerator="cpu", devices={devices}, accumulate_grad_batches={steps}, max_epochs=1, default_root_dir=folder,
+    logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+)
+trainer.fit(module, DataLoader(data, batch_size={micro}{more}))
+"""
+
+
+def _loop(name: str, processes: int, micro: int, steps: int, rows: int = 48, options: str = "") -> Judged:
+    more = f", dataloader_config=DataLoaderConfiguration({options})" if options else ""
+    imports = "from accelerate import DataLoaderConfiguration\n" if options else ""
+    return Judged(f"loop: {name}", "loop", processes, {}, rows, _LOOP.format(micro=micro, steps=steps, more=more, imports=imports))
+
+
+def _lightning(name: str, processes: int, micro: int, steps: int, rows: int = 48, more: str = "") -> Judged:
+    text = _LIGHTNING.format(devices=processes, steps=steps, micro=micro, more=more)
+    return Judged(f"lightning: {name}", "lightning", processes, {}, rows, text)
+
+
+def _trl(kind: str, name: str, processes: int, micro: int, steps: int, **more: Any) -> Judged:
+    length = {"max_length": 32} if kind in ("sft", "dpo", "reward", "kto") else {"max_completion_length": 4}
+    return Judged(f"{kind}: {name}", kind, processes, _batch(micro, steps, **({"max_steps": 2} | length | more)))
+
+
+JUDGED: Final = (
+    _trainer("1 x 1", 1, 1, 1),
+    _trainer("2 x 4", 1, 2, 4),
+    _trainer("3 x 2", 1, 3, 2),
+    _trainer("5 x 3, an epoch with a partial step", 1, 5, 3, 37, **_EPOCHS, num_train_epochs=2),
+    _trainer("4 x 2, the last batch dropped", 1, 4, 2, 22, **_EPOCHS, num_train_epochs=2, dataloader_drop_last=True),
+    _trainer("grouped by length", 1, 2, 2, train_sampling_strategy="group_by_length"),
+    _trainer("in order", 1, 2, 2, train_sampling_strategy="sequential"),
+    _trainer("more steps than an epoch", 1, 4, 2, 16, max_steps=5),
+    _trainer("workers", 1, 2, 3, dataloader_num_workers=1),
+    _trainer("split on one process", 1, 4, 2, **_SPLIT),
+    _trainer("average over tokens off", 1, 2, 2, average_tokens_across_devices=False),
+    _trainer("2 x 4 on 2", 2, 2, 4),
+    _trainer("1 x 3 on 2", 2, 1, 3),
+    _trainer("3 x 1 on 2", 2, 3, 1),
+    _trainer("split on 2", 2, 4, 2, **_SPLIT),
+    _trainer("split on 2, no accumulation", 2, 6, 1, **_SPLIT),
+    _trainer("dispatched on 2", 2, 2, 2, **_DISPATCH),
+    _trainer("uneven batches allowed on 2", 2, 2, 2, 24, **_EPOCHS, num_train_epochs=1, accelerator_config={"even_batches": False}),
+    _trainer("a partial step on 2", 2, 2, 3, 50, **_EPOCHS, num_train_epochs=2),
+    _trainer("the last batch dropped on 2", 2, 4, 2, 44, **_EPOCHS, num_train_epochs=1, dataloader_drop_last=True),
+    _trainer("grouped by length on 2", 2, 2, 2, train_sampling_strategy="group_by_length"),
+    _trainer("2 x 2 on 4", 4, 2, 2),
+    _trainer("split on 4", 4, 8, 2, **_SPLIT),
+    _trainer("dispatched on 4", 4, 1, 2, **_DISPATCH),
+    _trl("sft", "2 x 2", 1, 2, 2),
+    _trl("sft", "4 x 1, packed", 1, 4, 1, packing=True, packing_strategy="wrapped", max_length=16),
+    _trl("sft", "2 x 2 on 2", 2, 2, 2),
+    _trl("sft", "1 x 4 on 2, completions only", 2, 1, 4, completion_only_loss=False),
+    _trl("dpo", "2 x 2", 1, 2, 2),
+    _trl("dpo", "1 x 3", 1, 1, 3),
+    _trl("dpo", "1 x 2 on 2", 2, 1, 2),
+    _trl("dpo", "2 x 1 on 2", 2, 2, 1),
+    _trl("reward", "2 x 2", 1, 2, 2),
+    _trl("reward", "2 x 2 on 2", 2, 2, 2),
+    _trl("kto", "2 x 2", 1, 2, 2),
+    _trl("kto", "2 x 1 on 2", 2, 2, 1),
+    _trl("grpo", "4 x 1 in groups of 4", 1, 4, 1, num_generations=4),
+    _trl("grpo", "2 x 4 in groups of 4", 1, 2, 4, num_generations=4),
+    _trl("grpo", "4 x 2, a generation of 16", 1, 4, 2, num_generations=4, generation_batch_size=16),
+    _trl("grpo", "4 x 2, a generation for each pass", 1, 4, 2, num_generations=2, steps_per_generation=1),
+    _trl("grpo", "2 x 2, two iterations", 1, 2, 2, num_generations=2, num_iterations=2),
+    _trl("grpo", "4 x 1 on 2 in groups of 8", 2, 4, 1, num_generations=8),
+    _trl("grpo", "2 x 2 on 2 in groups of 4", 2, 2, 2, num_generations=4),
+    _trl("rloo", "4 x 2 in groups of 2", 1, 4, 2, num_generations=2, beta=0.0),
+    _loop("2 x 4", 1, 2, 4),
+    _loop("3 x 2, a partial step", 1, 3, 2, 20),
+    _loop("split on one process", 1, 4, 2, options="split_batches=True"),
+    _loop("2 x 4 on 2", 2, 2, 4),
+    _loop("split on 2", 2, 4, 2, options="split_batches=True"),
+    _loop("dispatched on 2", 2, 2, 2, options="dispatch_batches=True"),
+    Judged("loop: its own steps", "loop", 1, {}, 48, _OWN_LOOP.format(micro=3, steps=4)),
+    Judged("loop: its own steps on 2", "loop", 2, {}, 48, _OWN_LOOP.format(micro=2, steps=3)),
+    _loop("2 x 2 on 4", 4, 2, 2),
+    _lightning("2 x 4", 1, 2, 4),
+    _lightning("3 x 1, a partial batch", 1, 3, 1, 20),
+    _lightning("4 x 3, the last batch dropped", 1, 4, 3, 50, ", drop_last=True"),
+    _lightning("2 x 4 on 2", 2, 2, 4),
+    _lightning("1 x 2 on 2", 2, 1, 2),
+    _lightning("2 x 2 on 4", 4, 2, 2),
+)
+
+# The loader is made with settings of a class that gbs does not read: their batch is left open.
+OPEN: Final = frozenset({"loop: split on one process", "loop: split on 2", "loop: dispatched on 2"})
