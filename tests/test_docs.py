@@ -59,3 +59,10 @@ def test_every_command_that_is_named_can_be_called(page: Path) -> None:
         _, name, *words = shlex.split(re.split(r" [|>&]| +#|;", line)[0])
         if name in commands():
             whole_parser().parse_args([name, *words])
+
+
+def test_each_promise_of_security_names_tests_that_are_there() -> None:
+    rows = [line for line in (ROOT / "SECURITY.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ") and "`tests/" in line]
+    assert len(rows) == 8
+    named = [path for row in rows for path in re.findall(r"`(tests/[^`]+)`", row)]
+    assert [path for path in named if not (ROOT / path).exists()] == []

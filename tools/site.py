@@ -31,7 +31,7 @@ _CONTENTS: Final = {
     "Guides": "alignment-handbook trl axolotl halos deepspeed-accelerate-slurm verl megatron-nemo own-trainer monorepo",
     "Use it": "batch-tables lock ci pre-commit pytest python-api running-job fixing scale plan diff report editors",
     "Understand it": "decides launches python faq glossary",
-    "Reference": "rules/index frameworks settings cli formats own-framework untrusted limits speed",
+    "Reference": "rules/index frameworks settings cli formats own-framework untrusted trust limits speed",
     "Project": "versioning changelog contributing security architecture releasing",
 }
 _CONF: Final = """\

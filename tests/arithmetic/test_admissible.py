@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_gbs.arithmetic.admissible import Multiples, admits, dividing, reaching
+from pytest_gbs.arithmetic.bounds import Bounds
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.quantity import Name
@@ -77,3 +78,10 @@ def test_what_is_free_above_and_below_cancels() -> None:
     assert quotient is not None
     assert quotient == Monomial(Fraction(2), (Name.GLOBAL_BATCH_SIZE,), (W,))
     assert quotient.times(monomial(3, W)) == monomial(6, Name.GLOBAL_BATCH_SIZE)
+
+
+def test_bounds_hold_multiples_that_divide() -> None:
+    found = Bounds(low=2, high=60, multiple=4, within=48)
+    assert list(found.numbers()) == [number for number in range(100) if number in found] == [4, 8, 12, 16, 24, 48]
+    assert 20 not in found, "a multiple of 4 that does not divide 48"
+    assert 6 not in found, "it divides 48 and is no multiple of 4"
