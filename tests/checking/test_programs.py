@@ -17,6 +17,8 @@ from pytest_gbs.model.run import Run
 from pytest_gbs.model.settings import Settings
 
 SFT = "from trl import SFTConfig\n"
+ARGUMENTS = "from transformers import Trainer, TrainingArguments\n"
+TRAINS = "trainer = Trainer(model, args)\ntrainer.train()\n"
 GRPO = "from trl import GRPOConfig\nGRPOConfig(per_device_train_batch_size={}, gradient_accumulation_steps={}, num_generations={})\n"
 
 
@@ -47,6 +49,10 @@ def notebook(*cells: str) -> str:
         pytest.param({"train.py": "SFTConfig(per_device_train_batch_size=4)\n"}, id="a name that is not imported"),
         pytest.param({"train.py": "from own import SFTConfig\nSFTConfig(per_device_train_batch_size=4)\n"}, id="a class of one's own"),
         pytest.param({"train.py": SFT + "print(f'{SFTConfig(per_device_train_batch_size=4)!r:'\n"}, id="not Python"),
+        pytest.param({"train.py": ARGUMENTS + 'args = TrainingArguments("out")\n'}, id="arguments that nothing trains with"),
+        pytest.param(
+            {"train.py": ARGUMENTS + 'trainer = Trainer(model, TrainingArguments("out"))\nmodel.train()\n'}, id="a model's own train"
+        ),
         pytest.param({"data.py": "from torch.utils.data import DataLoader\nDataLoader(x, batch_size=4)\n"}, id="a loader alone"),
         pytest.param({"tests/test_it.py": SFT + "SFTConfig(per_device_train_batch_size=4)  # GBS 64 on 1 GPU\n"}, id="test code"),
     ],
@@ -92,6 +98,52 @@ def test_what_options_may_set_is_unknown_instead_of_a_default(tmp_path: Path) ->
 def test_unsloth_raises_a_micro_batch_to_a_whole_group(tmp_path: Path, micro: int, accumulation: int, group: int, real: int | None) -> None:
     found = run(tmp_path, notebook("import unsloth", GRPO.format(micro, accumulation, group)), "a.ipynb")
     assert sizes(found).get(Name.MICRO_BATCH_SIZE) == real
+
+
+# The Trainer of transformers has a default of 8 samples per device and no accumulation.
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            'args = TrainingArguments("out")\n' + TRAINS, {"micro_batch_size": 8, "gradient_accumulation_steps": 1}, id="by its name"
+        ),
+        pytest.param(
+            'Trainer(args=TrainingArguments("out")).train()\n', {"micro_batch_size": 8, "gradient_accumulation_steps": 1}, id="at once"
+        ),
+        pytest.param('args = TrainingArguments("out")\nargs.set_dataloader(train_batch_size=16)\n' + TRAINS, {}, id="a method sets it"),
+        pytest.param("args = TrainingArguments(**options)\n" + TRAINS, {}, id="options that are not known"),
+    ],
+)
+def test_arguments_of_a_trainer_that_trains_have_its_defaults(tmp_path: Path, text: str, expected: dict[str, int]) -> None:
+    assert sizes(run(tmp_path, ARGUMENTS + text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "micro"),
+    [
+        pytest.param("from setfit import TrainingArguments\nTrainingArguments(batch_size=32)\n", "SetFit", 32, id="SetFit"),
+        pytest.param(
+            "from setfit import TrainingArguments\nTrainingArguments(batch_size=(32, 2))\n", "SetFit", None, id="SetFit, two phases"
+        ),
+        pytest.param(
+            "from optimum.onnxruntime import ORTTrainingArguments\nORTTrainingArguments(per_device_train_batch_size=4)\n",
+            "transformers Trainer",
+            4,
+            id="optimum",
+        ),
+    ],
+)
+def test_arguments_of_other_packages(tmp_path: Path, text: str, title: str, micro: int | None) -> None:
+    found = run(tmp_path, text)
+    assert (found.framework.title, sizes(found).get(Name.MICRO_BATCH_SIZE)) == (title, micro)
+
+
+def test_json_names_the_cell_of_a_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "nb.ipynb").write_text(notebook("import os", SFT + "SFTConfig(per_device_train_batch_size=4)"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for command, key in (("show", "recipes"), ("check", "files")):
+        main([command, "nb.ipynb", "--format", "json"])
+        assert [each["part"] for each in json.loads(capsys.readouterr().out)[key]] == ["cell 2"]
 
 
 def test_each_call_is_a_recipe_with_its_place(tmp_path: Path) -> None:

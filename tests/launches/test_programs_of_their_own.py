@@ -1,4 +1,4 @@
-"""Programs with arguments of their own under launchers: 20 commands, each batch worked out by hand beside it."""
+"""Programs with arguments of their own under launchers: 22 commands, each batch worked out by hand beside it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,22 @@ args = parser.parse_args()
 trainer = Trainer(devices=args.devices, num_nodes=args.num_nodes, strategy="ddp")
 trainer.fit(model, DataLoader(rows, shuffle=False, batch_size=args.micro_bsz))
 """
-FILES = {"chat.py": CHAT, "written.py": WRITTEN, "light.py": LIGHTNING, **PACKAGE}
+# A batch of all processes, which each divides by their number.
+SHARED = """\
+import argparse
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+parser = argparse.ArgumentParser()
+parser.add_argument("--global-batch-size", type=int, default=256)
+args = parser.parse_args()
+model = DDP(model)
+loader = DataLoader(rows, batch_size=int(args.global_batch_size // dist.get_world_size()))
+for rows in loader:
+    model(rows).backward()
+    opt.step()
+"""
+FILES = {"chat.py": CHAT, "shared.py": SHARED, "written.py": WRITTEN, "light.py": LIGHTNING, **PACKAGE}
 MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
 
 
@@ -77,6 +92,8 @@ MICRO, STEPS = "--per_device_train_batch_size", "--gradient_accumulation_steps"
         (f"deepspeed --include localhost:0,1,2,3,4,5,6,7,8 --module pack.train {MICRO} 16 {STEPS} 2", 288),  # 16 x 2 x 9
         (f"CUDA_VISIBLE_DEVICES=0 torchrun --nproc_per_node=1 pack/train.py {MICRO} 16", 16),  # 16 x 1 x 1
         (f"N=2\nM=$((N * 4))\ntorchrun --nproc_per_node 4 -m pack.train {MICRO} $M {STEPS} 4", 128),  # 8 x 4 x 4
+        ("torchrun --nnodes=1 --nproc_per_node=N shared.py", 256),  # on any number of processes that divides it
+        ("torchrun --nproc_per_node=8 shared.py --global-batch-size 64", 64),  # 8 x 8
         ("python light.py", 12),  # 12 x 1
         ("python light.py --micro_bsz 30 --devices 8", 240),  # 30 x 8
         ("python light.py --micro_bsz 5 --devices 4 --num_nodes 3", 60),  # 5 x 4 x 3

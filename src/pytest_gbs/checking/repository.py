@@ -49,6 +49,7 @@ _TEST_DATA: Final = ("/tests/fixtures/", "/test/fixtures/")
 _LARGE: Final = 100_000  # characters of a JSON file of which the keys alone are looked at
 # Words of which a program with a recipe has one, and by which a Python module takes in a configuration (mmengine).
 _SIZES: Final = ("batch", "accum", "samples_per_gpu")
+_TRAINS: Final = ".train("
 _TAKES_IN: Final = ("_base_ = ", "_base_=", "with read_base()")
 _TEST_CODE: Final = ("/tests/", "/test/", "/test_")
 
@@ -267,8 +268,8 @@ class Repository:
         return self._recognise(shown, NO_PROGRAM) is not None or any((hint,) in shown.keyed for hint in launcher_hints())
 
     def _may_call(self, text: str) -> bool:
-        """Whether `text`, a Python program, names a class that some table reads, and a batch size, or takes in a configuration."""
-        sets = any(sign in text for sign in _SIZES) and any(word in text for word in self._called)
+        """Whether `text`, a Python program, names a class that a table reads, and a batch size or `train`, or takes in a configuration."""
+        sets = (_TRAINS in text or any(sign in text for sign in _SIZES)) and any(word in text for word in self._called)
         return sets or any(sign in text for sign in _TAKES_IN)
 
     @property

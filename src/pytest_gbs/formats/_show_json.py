@@ -48,6 +48,7 @@ def _recipe(file: FileReport, run: Run, places: Places) -> dict[str, Any]:
     return {
         "path": places.path(run.path),
         "document": run.document.number,
+        **({"part": file.part} if file.part else {}),
         "framework": run.framework.name,
         "unit": run.framework.unit,
         "verdict": file.verdict,

@@ -57,6 +57,7 @@ def _file(file: FileReport, places: Places) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "path": places.path(file.path),
         "document": file.document,
+        **({"part": file.part} if file.part else {}),
         "role": file.role,
         "framework": file.framework,
         "verdict": file.verdict,

@@ -40,6 +40,7 @@ def micro(text: str) -> str | None:
         pytest.param("n = 4\ndef f():\n    global n\n    n = 8\nTrainingArguments(per_device_train_batch_size=n)\n", id="a global"),
         pytest.param("import os\nTrainingArguments(per_device_train_batch_size=int(os.environ['N']))\n", id="the environment"),
         pytest.param("import torch\nTrainingArguments(per_device_train_batch_size=64 // torch.cuda.device_count())\n", id="the machine"),
+        pytest.param("devices = 1\nTrainingArguments(per_device_train_batch_size=64 // devices)\n", id="a share of each device"),
         pytest.param("TrainingArguments(per_device_train_batch_size=4 if 1 in (1, x) else 8)\n", id="one of what is not known"),
         pytest.param("TrainingArguments(per_device_train_batch_size=4 if x.lower() == 'a' else 8)\n", id="text that is not known"),
         pytest.param(f"c = Config(train={CALL}4))\nif x:\n    c.train.{MICRO} = 32\n", id="set through what holds it"),
@@ -57,6 +58,12 @@ def micro(text: str) -> str | None:
 )  # fmt: skip
 def test_what_the_text_does_not_fix_is_unknown(text: str) -> None:
     assert micro(text) is None
+
+
+def test_names_that_take_themselves_use_up_no_budget() -> None:
+    # Each of these was followed as often as it names itself, so that nothing behind it was known (OpenEnv's 2048 notebooks of Unsloth).
+    loop = "def play(state):\n    while state:\n        a = b(a)\n        a = c(int(a), a, a)\n        Act(a=a, b=a)\n"
+    assert micro("from env import Act\n" + loop + "TrainingArguments(per_device_train_batch_size=4)\n") == "4"
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,11 @@ def test_steps_that_are_not_plain_are_unknown(change: tuple[str, str]) -> None:
 def test_the_loader_that_the_loop_goes_over_gives_the_batch() -> None:
     assert numbers(ACCELERATE, "DataLoader.batch_size", "Accelerator.gradient_accumulation_steps") == ["2", "4"]
     assert numbers(DISTRIBUTED, "DataLoader.batch_size", "optimizer.step") == ["16", "4"]
+    assert numbers(DISTRIBUTED.replace("scaler.step(optimizer)", "self.opt.step()"), "DataLoader.batch_size", "optimizer.step") == [
+        "16",
+        "4",
+    ]
+    assert numbers(DISTRIBUTED.replace("scaler.step(optimizer)", "adopt.step()"), "DataLoader.batch_size", "optimizer.step") == ["16", None]
 
 
 def test_a_loader_without_a_size_has_batches_of_one() -> None:

@@ -57,6 +57,25 @@ def test_a_name_bound_in_two_cells_is_not_known() -> None:
     assert value.tag == "!computed"
 
 
+SIZED = "from trl import SFTConfig\n{}\nSFTConfig(per_device_train_batch_size=n)"
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        pytest.param(["n = 4", SIZED.format("n = 8")], "8", id="the cell itself sets it"),
+        pytest.param(["n = 4", SIZED.format("n = 8\nn = n // 4")], "2", id="and computes with it"),
+        pytest.param(["n = 4", SIZED.format("n = n // 2")], "n", id="it takes that of another cell, which may run again"),
+        pytest.param(["n = 4", SIZED.format("if x:\n    n = 8")], "n", id="a condition"),
+        pytest.param(["def f():\n    global n\n    n = 4", SIZED.format("n = 8\nf()")], "n", id="a function of another cell"),
+    ],
+)
+def test_a_name_that_the_cell_itself_binds_is_known(cells: list[str], expected: str) -> None:
+    value = call(notebook(*cells)).get("per_device_train_batch_size")
+    assert isinstance(value, Scalar)
+    assert value.text == expected.replace("n", "")
+
+
 def test_a_chat_template_in_a_notebook_is_no_template_of_it() -> None:
     text = notebook("print('{{ .System }}{{ if .Prompt }}')", "from trl import SFTConfig\nSFTConfig(per_device_train_batch_size=4)")
     assert written(call(text), "per_device_train_batch_size") == "4"

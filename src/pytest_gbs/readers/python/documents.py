@@ -102,6 +102,7 @@ def document_of_comments(program: Program, node: ast.AST) -> Document:
     return Document(program.source, 1, PYTHON, None, {}, comments, (), part=program.part(node))
 
 
+_SETTERS = ("set_training", "set_dataloader")  # of TrainingArguments (transformers training_args.py)
 _DIVIDES = ("mpu", "mesh_param")  # arguments of deepspeed.initialize that say how the processes share the model
 
 _batch = lazy_pattern(r"batch|accum", re.IGNORECASE)
@@ -130,9 +131,10 @@ def _keys_of(table: Table, depth: int) -> Iterator[str]:
 
 
 def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
-    """Yield each call of an imported class, or of one that this file makes from it, that names a batch size."""
+    """Yield each call of an imported class, or of one that this file makes from it, that names a batch size or is given to a trainer."""
     fields: dict[ast.ClassDef, dict[str, Entry]] = {}
     held = _held(scopes)
+    trained = _given_to_trainers(scopes)
     for call, scope in scopes.calls:
         definition = evaluator.definition(call.func, scope)
         name = _imported(evaluator, scopes, call.func, definition)
@@ -149,8 +151,24 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
                 table.entries.setdefault(field, entry)
         table = _with_attributes(table, call, scope, scopes, evaluator)
         table = _without_changed(table, held.get(call, ()), scopes, evaluator)
-        if _sets_batch(table):
+        if _sets_batch(table) or call in trained:
             yield name, call, table
+
+
+def _given_to_trainers(scopes: Scopes) -> set[ast.AST]:
+    """What is made for a trainer that trains: `Trainer(model, TrainingArguments("out"))`, and `trainer.train()` somewhere."""
+    methods = [call.func.value for call, _ in scopes.called.get("train", ()) if isinstance(call.func, ast.Attribute)]
+    trained = {each.id for each in methods if isinstance(each, ast.Name)}
+    found: set[ast.AST] = set()
+    for called, calls in scopes.called.items() if methods else ():
+        for call, scope in calls if called.endswith("Trainer") else ():
+            if call not in methods and trained.isdisjoint(scope.named.get(call, ())):
+                continue
+            for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+                bound = scope.find(each.id) if isinstance(each, ast.Name) else None
+                values = [each] if bound is None else [binding.value for binding in bound[1]]
+                found.update(value for value in values if isinstance(value, ast.Call))
+    return found
 
 
 def _imported(evaluator: Evaluator, scopes: Scopes, func: ast.expr, definition: ast.ClassDef | None) -> str:
@@ -181,7 +199,14 @@ def _fields(definition: ast.ClassDef, scopes: Scopes, evaluator: Evaluator) -> d
 
 
 def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes, evaluator: Evaluator) -> Table:
-    """`table` with the attributes that are set on what the call made: `args.gradient_accumulation_steps = 4`."""
+    """`table` with the attributes that are set on what the call made: `args.gradient_accumulation_steps = 4`.
+
+    What one of its methods sets (`args.set_dataloader(train_batch_size=16)`) is not known.
+    """
+    for setter in _SETTERS:
+        bases = (other.func.value for other, _ in scopes.called.get(setter, ()) if isinstance(other.func, ast.Attribute))
+        if any(isinstance(base, ast.Name) and base.id in scope.named.get(call, ()) for base in bases):
+            table = table._replace(rest=table.rest or evaluator.lost(call))
     for name in scope.named.get(call, ()):
         for change in scopes.changes.get(name, ()):
             if isinstance(change.target, ast.Attribute) and change.statement.lineno >= call.lineno:

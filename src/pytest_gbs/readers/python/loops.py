@@ -255,10 +255,11 @@ def _is_prepare(call: ast.Call) -> bool:
 
 
 def _is_step(call: ast.Call) -> bool:
-    """Whether `call` is `optimizer.step()` or `scaler.step(optimizer)`."""
+    """Whether `call` is `optimizer.step()`, `opt.step()` or `scaler.step(optimizer)`."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
         return False
-    return any("optim" in dotted(each).lower() for each in (call.func.value, *call.args))
+    names = [dotted(each).lower() for each in (call.func.value, *call.args)]
+    return any("optim" in name or name.rpartition(".")[2] == "opt" for name in names)
 
 
 def _has_modulo(test: ast.expr) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -17,7 +18,7 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandLine, CommandSetting
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.scopes import Binding, Branch, Function, Scope, Scopes
+from pytest_gbs.readers.python.scopes import OPEN, Binding, Branch, Function, Scope, Scopes
 
 Constant: TypeAlias = int | float | str | bool | None
 
@@ -81,6 +82,9 @@ _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_confi
 _RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
 _FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
+_PROCESSES: Final = frozenset(
+    "devices num_devices n_devices num_of_devices gpus num_gpus n_gpus n_gpu ngpu ngpus num_of_gpus world_size num_processes nproc".split()
+)
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
 _ASKS_TEXT: Final[dict[str, Callable[[str, str], bool]]] = {"startswith": str.startswith, "endswith": str.endswith}
 _OF_TEXT: Final[dict[str, Callable[[str], str]]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
@@ -126,6 +130,7 @@ class Evaluator:
         self.decorators: dict[ast.AST, dict[str, ast.Call]] = {}
         self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
         self.returned: dict[ast.AST, ast.expr | None] = {}
+        self.bound: set[ast.AST] = set()  # the statements that are being looked at
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What `node` is in `scope`."""
@@ -191,6 +196,8 @@ class Evaluator:
 
     def _binop(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
+        if self.line is None and isinstance(node.op, (ast.Div, ast.FloorDiv)) and _counts_processes(node.right):
+            return self.lost(node)  # `64 // devices` is no number of each process: it changes with the hardware
         computes = _power if isinstance(node.op, ast.Pow) else _ARITHMETIC.get(type(node.op))
         if computes is None or not isinstance(left, Known) or not isinstance(right, Known):
             return self.lost(node)
@@ -270,9 +277,9 @@ class Evaluator:
         return self.with_items(result, node.id, node, where, node.lineno) if isinstance(result, Table) else result
 
     def chosen(self, bindings: list[Binding], line: int, scope: Scope) -> list[Binding] | None:
-        """The last binding before `line` that runs, and those behind it that may run; None in a loop, or in cells, which have no order."""
+        """The last binding before `line` that runs, and those behind it that may run; None in a loop, or in cells that have no order."""
         if len(bindings) > 1 and self.program.source.path.endswith(NOTEBOOK):
-            return None
+            bindings = self._of_the_cell(bindings, line)
         if any(each.branch is not None and each.branch.open for each in bindings):
             return None
         chosen: list[Binding] = []
@@ -283,6 +290,17 @@ class Evaluator:
             if runs:
                 return chosen
         return None
+
+    def _of_the_cell(self, bindings: list[Binding], line: int) -> list[Binding]:
+        """Those of `bindings` in the cell of a notebook that has `line`, where the order of the text is that of the run.
+
+        None of them if a function changes the name of another cell, or at the end of all cells.
+        """
+        if line == sys.maxsize or any(each.branch is OPEN for each in bindings):
+            return []
+        cells = [start for start, _ in self.program.cells]
+        here = bisect_right(cells, line)
+        return [each for each in bindings if bisect_right(cells, getattr(each.node, "lineno", 0)) == here]
 
     def runs(self, branch: Branch | None, scope: Scope) -> bool | None:
         """Whether what is in `branch` runs, None if the text does not say."""
@@ -345,6 +363,16 @@ class Evaluator:
         return name in self.changed
 
     def _bound(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
+        """What a binding gives its name; lost if that takes the name itself as the same binding has it, as in a loop."""
+        if binding.node in self.bound:
+            return self.lost(node)
+        self.bound.add(binding.node)
+        try:
+            return self._given_by(binding, scope, node)
+        finally:
+            self.bound.discard(binding.node)
+
+    def _given_by(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
         if binding.parameter is not None:
             return self._parameter(binding, scope, node)
         if binding.value is None:
@@ -747,6 +775,12 @@ class Evaluator:
         found = scope.find(node.id) if isinstance(node, ast.Name) else None
         value = found[1][0].value if found is not None and len(found[1]) == 1 else None
         return value if isinstance(value, ast.Call) else None
+
+
+def _counts_processes(node: ast.expr) -> bool:
+    """Whether the name of `node` says that it is a number of processes or GPUs."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return name.lower() in _PROCESSES
 
 
 def _power(base: int | float, power: int | float) -> int | float:
