@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 import sys
 from bisect import bisect_right
 from collections import Counter
@@ -15,6 +16,7 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, LARGEST_PRODUCT, MOST_BINDINGS, MOST_EVALUATED, MOST_POWER
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandLine, CommandSetting
 from pytest_gbs.readers.python.program import Program
@@ -82,9 +84,6 @@ _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_confi
 _RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
 _FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
-_PROCESSES: Final = frozenset(
-    "devices num_devices n_devices num_of_devices gpus num_gpus n_gpus n_gpu ngpu ngpus num_of_gpus world_size num_processes nproc".split()
-)
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
 _ASKS_TEXT: Final[dict[str, Callable[[str, str], bool]]] = {"startswith": str.startswith, "endswith": str.endswith}
 _OF_TEXT: Final[dict[str, Callable[[str], str]]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
@@ -777,10 +776,13 @@ class Evaluator:
         return value if isinstance(value, ast.Call) else None
 
 
+_processes = lazy_pattern(r"(?:n|n_|num_|num_of_)?(?:devices|gpus|processes)|(?:n|n_|num_)gpu|nproc|world_size", re.IGNORECASE)
+
+
 def _counts_processes(node: ast.expr) -> bool:
     """Whether the name of `node` says that it is a number of processes or GPUs."""
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return name.lower() in _PROCESSES
+    return _processes().fullmatch(name) is not None
 
 
 def _power(base: int | float, power: int | float) -> int | float:
