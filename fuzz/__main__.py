@@ -66,7 +66,7 @@ def _guided(name: str, folder: Path, seconds: int) -> int:
         import pytest_gbs
 
         for module in walk_packages(pytest_gbs.__path__, "pytest_gbs."):
-            if not module.name.startswith(("pytest_gbs.__main__", "pytest_gbs.runtime", "pytest_gbs.pytest_plugin")):
+            if not module.name.startswith(("pytest_gbs.__main__", "pytest_gbs.runtime", "pytest_gbs.pytest_plugin", "pytest_gbs.lsp")):
                 __import__(module.name)
     from fuzz.target import execute, load
 

@@ -28,7 +28,8 @@ def outline(source: Source) -> Document:
         above.append((depth, path))
         key, value = (Scalar(*match.span(part), match[part], plain=True) for part in ("key", "value"))
         keyed.setdefault(path, (key, value))
-    return Document(source, 1, "toml" if source.path.endswith(".toml") else "yaml", None, keyed, (), ())
+    syntax = source.path.rpartition(".")[2].lower()
+    return Document(source, 1, syntax if syntax in ("json", "toml") else "yaml", None, keyed, (), ())
 
 
 @cache
