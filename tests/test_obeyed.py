@@ -137,6 +137,7 @@ OTHERS = [
     ["plan", "--world-size", "8", "--from", "::error title=X::d/a.yaml"],
     ["plan", "--world-size", "8", "--from", "values/broken.yaml"],
     ["diff", EVIL],
+    ["lsp", EVIL],
     ["report"],
     ["report", "--since", "HEAD~2"],
     ["report", "--since", EVIL],

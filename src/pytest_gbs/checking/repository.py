@@ -345,7 +345,8 @@ class Repository:
 
     def _noting(self, source: Source, *, only: bool = False) -> Callable[[str], Source | Unreadable] | None:
         """What gives a reader other files of the tree, once it is noted that it reads `source`; None if it is `only` to read that."""
-        self.tree.read(source.path)
+        if self.memory is not None:
+            self.tree.read(source.path)
         return None if only else self.tree.read
 
 

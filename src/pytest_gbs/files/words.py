@@ -14,6 +14,7 @@ LAUNCHING: Final = (
     "composer ",
     "deepspeed",
     "deepy.py",
+    "lerobot-train",
     "litgpt",
     "llamafactory",
     "lmf ",
@@ -34,6 +35,7 @@ LAUNCHING: Final = (
     "trl ",
     "tune run",
     "uv run",
+    "xtuner ",
 )
 # Those that no prose has by chance.
 _BY_NAME: Final = ("accelerate launch", "axolotl train", "deepspeed --", "llamafactory-cli", "torch.distributed.run", "torchrun ")
