@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from pytest_gbs.composition._errors import CompositionError, LimitExceeded
@@ -99,6 +100,7 @@ def _value(setting: CommandSetting, style: str, loader: str) -> object:
     return text if style == Arguments.FLAGS and type(value) in (int, float) else value
 
 
+@lru_cache(512)  # launches beside each other have most of their overrides alike
 def _hydra_value(text: str) -> Any:
     """The value of an override in Hydra's grammar; the text itself if it is not a scalar."""
     try:

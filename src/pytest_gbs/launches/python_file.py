@@ -81,11 +81,13 @@ def _fields(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
             )
 
 
+@lru_cache(64)
 def assigned_keys(source: Source) -> frozenset[KeyPath]:
     """The keys of a configuration, whatever the program calls it, that a Python file assigns: `config.data.batch = n`, without `config`."""
     return _assigned(ast.walk(read_tree(source) or ast.Module([], [])))
 
 
+@lru_cache(64)
 def always_assigned_keys(source: Source) -> frozenset[KeyPath]:
     """Those of them that it assigns wherever its function is called, whatever the configuration says."""
     tree = read_tree(source) or ast.Module([], [])

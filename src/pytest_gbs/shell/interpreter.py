@@ -524,7 +524,7 @@ class Interpreter:
         text, default = text_of(parts), any(part.default for part in parts)
         for item in (child for child in node.children if child.type == "case_item"):
             fits = None if text is None else self.fits(item, text)
-            always = self.fits(item, "\x00") is True
+            always = fits is not False and self.fits(item, "\x00") is True
             closing = next((number for number, child in enumerate(item.children) if child.type == ")"), len(item.children))
             yield YES if always else Truth(fits, default and fits is not None), [], item.children[closing + 1 :]
 
