@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs.launches.jobs import is_job
 from pytest_gbs.model.launch import Kind
+from pytest_gbs.model.location import Source
 from tests.launches.building import batches, checked, codes, file, launched, recipe
 
 SFT = "-m trl.scripts.sft --config sft.yaml"
@@ -125,3 +127,17 @@ def test_more_processes_than_gpus_and_another_batch_are_reported_at_their_places
     found = checked(tmp_path, {"sft.yaml": recipe(), "task.yaml": text})
     assert [(each.code, text[each.at.start : each.at.stop]) for each in found.findings()] == [("GBS301", "2"), ("GBS304", "8")]
     assert "the job has 4 GPUs" in found.findings()[1].message
+
+
+@pytest.mark.parametrize(
+    ("text", "is_task"),
+    [
+        ("run:\n  name: my-run\n  replicas: 16\n", False),
+        ("run:  # of the job\n\n  # its name\n  name: my-run\n", False),
+        ("run: |\n  torchrun train.py\n", True),
+        ("run: torchrun train.py\n", True),
+        ("run:\n  torchrun train.py\n", True),
+    ],
+)
+def test_a_section_of_settings_is_not_parsed_as_a_task(text: str, is_task: bool) -> None:
+    assert is_job(Source("a.yaml", text)) == is_task

@@ -97,4 +97,7 @@ def _environment(document: Document, task: dict[str, Node], machines: Machines) 
         yield stated("SKYPILOT_NUM_GPUS_PER_NODE", str(machines.gpus_per_node.value), machines.gpus_per_node, "accelerators")
 
 
-FORMAT = JobFormat("SkyPilot", "tasks of SkyPilot and jobs of oumi: num_nodes, resources, envs, run", r"^run[ \t]*:", read)
+# A `run` with settings below it is a section of a recipe.
+_HINT = r"^run[ \t]*:(?![ \t]*(?:#.*)?\r?\n(?:[ \t]*(?:#.*)?\r?\n)*[ \t]+[\w.-]+[ \t]*:(?:\s|$))"
+
+FORMAT = JobFormat("SkyPilot", "tasks of SkyPilot and jobs of oumi: num_nodes, resources, envs, run", _HINT, read)
