@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs.files import edited
 from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.model.location import Source, Unreadable
@@ -74,3 +75,12 @@ def test_without_a_folder_there_is_nothing_but_the_texts() -> None:
     tree.look_again()
     assert (tree.paths(), tree.exists("b.yaml")) == (("a.yaml",), False)
     assert isinstance(tree.read("b.yaml"), Unreadable)
+
+
+def test_the_room_of_what_changed_is_free_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edited, "_MOST", 10)
+    tree = EditedTree(WorkTree(tmp_path))
+    for text in ("a: 10\n", "a: 200\n", "a: 3000\n"):
+        (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+        tree.look_again()
+        assert tree.read("a.yaml") is tree.read("a.yaml")

@@ -9,6 +9,7 @@ from pytest_gbs.files.decode import decode
 from pytest_gbs.files.regular import MISSING, too_large
 from pytest_gbs.files.stamps import Stamps, stamps
 from pytest_gbs.files.worktree import Listing, WorkTree
+from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.location import Source, Unreadable
 
 _MOST: Final = 100_000_000  # characters that are kept; beyond that, files are read again
@@ -57,7 +58,7 @@ class EditedTree:
     def put(self, path: str, text: str) -> None:
         """Lay an unsaved text over the file at `path`, as the disk would have it."""
         data = text.encode("utf-8", "surrogatepass")
-        most = self.base.max_file_size if self.base is not None else WorkTree("").max_file_size
+        most = self.base.max_file_size if self.base is not None else MOST_FILE_BYTES
         new = decode(path, data) if len(data) <= most else Unreadable(path, too_large(most))
         if path not in self._unsaved:
             self._listing = None
@@ -66,7 +67,7 @@ class EditedTree:
 
     def drop(self, path: str) -> None:
         """Take the unsaved text away: the disk counts again."""
-        before = (self._kept.pop(path, None), self._unsaved.pop(path, None))
+        before = (self._forget(path), self._unsaved.pop(path, None))
         self._listing = None
         found = self.read(path)
         same = next((each for each in before if each == found), None)
@@ -87,11 +88,20 @@ class EditedTree:
             stamp = now.get(root + path)
             # What is not listed has no stamp, nor has what is missing.
             if stamp != self._stamps.get(root + path) or (stamp is None and self.base.read(path) != kept):
-                del self._kept[path]
+                self._forget(path)
         self._stamps, self._listing, self._disk = now, None, None
 
     def _keep(self, path: str, found: Source | Unreadable) -> None:
-        size = len(found.text) if isinstance(found, Source) else 0
-        if self._room > size:
-            self._room -= size
+        if self._room > _size(found):
+            self._room -= _size(found)
             self._kept[path] = found
+
+    def _forget(self, path: str) -> Source | Unreadable | None:
+        """What was kept of the file at `path`, whose room is free from now on."""
+        found = self._kept.pop(path, None)
+        self._room += _size(found)
+        return found
+
+
+def _size(found: Source | Unreadable | None) -> int:
+    return len(found.text) if isinstance(found, Source) else 0
