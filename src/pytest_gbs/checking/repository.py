@@ -238,7 +238,7 @@ class Repository:
         if not named and not self._may_matter(path, source):
             self._launcher_files.setdefault(path, None)
             return source, ()
-        found = self._documents.get(path) or self.recall(("documents", path), lambda: read(source, self._noting(source)))
+        found = self._documents.get(path) or self.recall(("documents", path), lambda: self._parse(source))
         return source, self._recipes(found) if path.endswith(PROGRAMS) else found
 
     def _may_matter(self, path: str, source: Source) -> bool:
@@ -341,13 +341,17 @@ class Repository:
         """The documents of `source`, parsed once while it is the text of its file."""
         if self.memory is None or self.tree.read(source.path) is not source:
             return read(source)
-        return self.recall(("parsed", source.path), lambda: read(source, self._noting(source, only=True)))
+        return self.recall(("parsed", source.path), lambda: read(self._noted(source)))
 
-    def _noting(self, source: Source, *, only: bool = False) -> Callable[[str], Source | Unreadable] | None:
-        """What gives a reader other files of the tree, once it is noted that it reads `source`; None if it is `only` to read that."""
+    def _parse(self, source: Source) -> tuple[Document | Unreadable, ...]:
+        """The documents of `source`, with what they take from other files of the tree."""
+        return read(self._noted(source), self.tree.read)
+
+    def _noted(self, source: Source) -> Source:
+        """`source`, on which what is found out rests from now on, where that is remembered."""
         if self.memory is not None:
             self.tree.read(source.path)
-        return None if only else self.tree.read
+        return source
 
 
 def _range(paths: tuple[str, ...], prefix: str) -> list[str]:
