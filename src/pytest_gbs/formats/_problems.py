@@ -48,10 +48,15 @@ def fix(finding: Finding) -> str:
     return f"fix: {words}" if words else ""
 
 
+def explanation(finding: Finding) -> list[str]:
+    """The arithmetic of a finding, what is assumed, and what would make it hold, a line each; not yet safe to print."""
+    lines = (*finding.details, *(f"assuming {assumed(each)}" for each in finding.assumptions), fix(finding))
+    return [line for line in lines if line]
+
+
 def notes(finding: Finding, places: Places) -> Iterator[str]:
     """Yield the lines under a finding, each once: arithmetic, assumptions, what would make it hold. All safe to print."""
-    lines = [*finding.details, *(f"assuming {assumed(each)}" for each in finding.assumptions), fix(finding)]
-    yield from dict.fromkeys(places.words(line) for line in lines if line)
+    yield from dict.fromkeys(places.words(line) for line in explanation(finding))
     yield from commands(finding, places)
     if finding.launch is not None and finding.launch.source != finding.at.source:
         yield f"launched at {places.where(finding.launch)}"

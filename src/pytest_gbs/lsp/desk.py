@@ -72,8 +72,7 @@ class Desk:
         text, sheet = notebook_sheet(cells, self.encoding)
         project.put(path, text)
         found = Opened(project, path, sheet, None)
-        for cell in [each for each, opened in self.opened.items() if opened.project is project and opened.path == path]:
-            del self.opened[cell]
+        self._drop_cells(project, path)
         self.opened.update({address: found, **{cell.uri: found for cell in cells}})
         return found
 
@@ -82,8 +81,7 @@ class Desk:
         found = self.opened.pop(address, None)
         if found is None:
             return None
-        for cell in [each for each, opened in self.opened.items() if opened.project is found.project and opened.path == found.path]:
-            del self.opened[cell]
+        self._drop_cells(found.project, found.path)
         found.project.drop(found.path)
         if found.project.folder is None:
             self.projects.pop(address, None)
@@ -122,6 +120,11 @@ class Desk:
     def versions(self) -> Mapping[str, int | None]:
         """The version of each text that is open."""
         return {address: opened.version for address, opened in self.opened.items()}
+
+    def _drop_cells(self, project: Project, path: str) -> None:
+        """Forget every address that shows the file at `path`."""
+        for address in [each for each, opened in self.opened.items() if opened.project is project and opened.path == path]:
+            del self.opened[address]
 
     def _place(self, address: str, language: str) -> tuple[Project, str]:
         """The repository of a text and its path there; one of its own, on no disk, if it lies in no folder of the workspace."""

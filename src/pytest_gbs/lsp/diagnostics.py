@@ -8,8 +8,7 @@ from typing import Final, TypeAlias
 
 from lsprotocol import types
 
-from pytest_gbs.arithmetic.wording import assumed
-from pytest_gbs.formats._problems import fix, problems
+from pytest_gbs.formats._problems import explanation, problems
 from pytest_gbs.lsp.project import SETTINGS, Answer
 from pytest_gbs.lsp.sheets import Sheet
 from pytest_gbs.model.documentation import page_of
@@ -64,8 +63,7 @@ def _diagnostic(finding: Finding, where: types.Range, sheets: Sheets, *, related
 
 def message(finding: Finding) -> str:
     """What is wrong, its arithmetic, what is assumed, and what fixes it, a line each."""
-    lines = [finding.message, *finding.details, *(f"assuming {assumed(each)}" for each in finding.assumptions), fix(finding)]
-    return "\n".join(dict.fromkeys(line for line in lines if line))
+    return "\n".join(dict.fromkeys((finding.message, *explanation(finding))))
 
 
 def _related(finding: Finding, sheets: Sheets) -> Iterator[types.DiagnosticRelatedInformation]:

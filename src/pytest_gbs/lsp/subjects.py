@@ -38,14 +38,18 @@ def blocks_in(report: Report, path: str) -> tuple[Block, ...]:
     """The recipes in the file at `path`, each with its launches, and the launches that stand in it."""
     found = [Block(run, launched) for file in report.files if file.path == path for run, launched in blocks(file)]
     known = {(block.run.launch, block.run.path) for block in found}
-    others = (run for file in report.files for run in file.runs if run.launch is not None and run.launch.at.source == path)
-    return (*found, *(Block(run, ()) for run in others if (run.launch, run.path) not in known))
+    return (*found, *(Block(run, ()) for run in _launched_in(report, path) if (run.launch, run.path) not in known))
 
 
 def launches_in(report: Report, path: str) -> tuple[Run, ...]:
     """The launches that stand in the file at `path`, each command with each of its recipes once."""
-    runs = (run for file in report.files for run in file.runs if run.launch is not None and run.launch.at.source == path)
+    runs = _launched_in(report, path)
     return tuple({(run.launch.at, run.path): run for run in runs if run.launch is not None}.values())
+
+
+def _launched_in(report: Report, path: str) -> Iterator[Run]:
+    """Yield every run of a launch that stands in the file at `path`."""
+    return (run for file in report.files for run in file.runs if run.launch is not None and run.launch.at.source == path)
 
 
 def subject_at(project: Project, path: str, offset: int) -> Subject | None:
