@@ -1,0 +1,197 @@
+"""Commands of the shell itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from pytest_gbs.model.command import Folder
+from pytest_gbs.model.location import Location
+from pytest_gbs.shell import values
+from pytest_gbs.shell.fields import BLANKS, Fields
+from pytest_gbs.shell.launching import Launching
+from pytest_gbs.shell.limits import DEEPEST_CALL, MOST_CHARACTERS
+from pytest_gbs.shell.reading import Assignments, Words
+from pytest_gbs.shell.state import BREAK, CONTINUE, EXIT, RETURN, Variable, text_of
+from pytest_gbs.shell.text import Parts, whole
+from pytest_gbs.shell.truth import EXPECTED, NO, UNKNOWN, YES, Truth
+from pytest_gbs.shell.wrappers import words_of
+
+# How a script puts a heredoc into a variable: `read -r -d '' NAME <<EOF`.
+_READS_ALL: Final = (["-r", "-d", ""], ["-d", "", "-r"], ["-rd", ""])
+
+
+class OwnCommands(Launching):
+    """A file of which the commands are read that change the shell itself."""
+
+    def do_nothing(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read a command that changes nothing here."""
+        return YES
+
+    def do_false(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `false`."""
+        return NO
+
+    def do_test(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `test` and `[` as a command."""
+        return self.test_words(words[1:-1] if words[0].text == "[" else words[1:])
+
+    def do_exit(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `exit`."""
+        self.state.over = EXIT
+        return UNKNOWN
+
+    def do_return(self, _words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `return`."""
+        if self.calls:
+            self.calls[-1].left.append(self.state.copy())
+        self.state.over = RETURN
+        return UNKNOWN
+
+    def do_break(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `break` and `continue`."""
+        if self.loops:
+            self.state.over = BREAK if words[0].text == "break" else CONTINUE
+            self.loops[-1].left.append(self.state.copy())
+        return UNKNOWN
+
+    def do_shift(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `shift`."""
+        count = 1 if len(words) == 1 else self.calculate(words[1].parts)[0]
+        known = self.state.arguments
+        if known is None or count is None or count < 0:
+            self.state.arguments = None
+            return UNKNOWN
+        if values.any_number(known[:count])[0]:
+            self.state.arguments = None
+            return UNKNOWN
+        if count > len(known):
+            return NO
+        self.state.arguments = known[count:]
+        return YES
+
+    def do_set(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `set`: the arguments behind its options, and `-a`."""
+        for index, word in enumerate(words[1:], 1):
+            known = word.starts_with
+            if known[:1] == "-" and known[1:2] != "-" and "a" in known and "o" not in known:
+                self.state.exporting = True
+            elif word.text == "+a":
+                self.state.exporting = False
+            if word.text == "--" or not known.startswith(("-", "+")):
+                if (words[index - 1].text or "").endswith("o"):
+                    continue
+                rest = words[index + 1 :] if word.text == "--" else words[index:]
+                self.state.arguments = None if any(entry.many for entry in rest) else tuple(entry.parts for entry in rest)
+                break
+        return YES
+
+    def do_cd(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `cd`."""
+        targets = [word for word in words[1:] if not (word.text or "").startswith("-")]
+        self.state.folder = self.moved(targets[0]) if len(targets) == 1 else Folder(None)
+        return YES
+
+    def do_source(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read another file in this shell; what it sets is unknown if it cannot be read."""
+        source = self.file(words[1]) if len(words) > 1 else None
+        if source is None and len(words) > 1 and self.others is not None:
+            self.missing_sources += [(path, words[1].at) for path in self.candidates(words[1])]
+        if source is None or self.shells >= DEEPEST_CALL:
+            if source is not None and source.path not in self.sources:  # one that sources itself was read
+                self.stop(f"a shell within more than {DEEPEST_CALL} others", words[1].at)
+            self.state.forgotten = True
+            return EXPECTED
+        self.sources[source.path] = source.text
+        outer, arguments = self.text_path, self.state.arguments
+        self.text_path = source.path
+        if len(words) > 2:
+            self.state.arguments = tuple(word.parts for word in words[2:])
+        try:
+            self.evaluate((whole(source.path, source.text),), most=MOST_CHARACTERS)
+        finally:
+            self.text_path, self.state.arguments = outer, arguments
+        return EXPECTED
+
+    def do_eval(self, words: Words, _before: Assignments, feed: Parts | None) -> Truth:
+        """Read `eval`."""
+        self.launch(words, {}, feed, words[0].at)
+        return EXPECTED
+
+    def do_let(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `let`."""
+        result = UNKNOWN
+        for word in words[1:]:
+            value, default, _ = self.calculate(word.parts)
+            result = Truth(None if value is None else value != 0, default)
+            if value is None:
+                self.state.forget(word.starts_with.split("=")[0].rstrip("+-*/%&|^<>"), word.at)
+        return result
+
+    def do_read(self, words: Words, before: Assignments, feed: Parts | None) -> Truth:
+        """Read `read`: the words of a herestring, the whole of a heredoc with `-d ''`, or something unknown."""
+        if feed is not None and [word.text for word in words[1:-1]] in _READS_ALL and (words[-1].text or "").isidentifier():
+            self.state.assign(words[-1].text or "", Variable(_trimmed(feed)))
+            return NO  # the end of the input comes before the delimiter
+        options = [word.text or "" for word in words[1:] if word.starts_with.startswith("-")]
+        names = [word.text for word in words[1:] if word.text and word.text.isidentifier()]
+        separators = next((variable.text for name, variable in before if name == "IFS"), BLANKS)
+        known = feed is not None and text_of(feed) is not None and separators is not None
+        if not names or not known or not all(option in ("-r", "-a", "-ra", "-ar") for option in options):
+            return self.forget_words(names, words[0].at)
+        fields = Fields(separators or "")
+        fields.add_split(tuple(part for part in feed or () if part.text), words[0].at)
+        found = tuple(tuple(part.cut(0, len((part.text or "").rstrip("\n"))) for part in parts) for parts in fields.finish())
+        if any("a" in option for option in options):
+            self.state.assign(names[0], Variable(items=tuple((str(i), parts) for i, parts in enumerate(found))))
+        elif len(found) > len(names):
+            return self.forget_words(names, words[0].at)
+        else:
+            for name, parts in zip(names, (*found, *((),) * len(names)), strict=False):
+                self.state.assign(name, Variable(parts))
+        return YES
+
+    def do_fill(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `mapfile` and `getopts`: the names among the words become unknown."""
+        for word in words[1:]:
+            if word.text and word.text.isidentifier():
+                self.state.forget(word.text, word.at)
+        return self.forget_words(("OPTARG", "OPTIND") if words[0].text == "getopts" else (), words[0].at)
+
+    def do_printf(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
+        """Read `printf -v NAME`."""
+        if len(words) > 2 and words[1].text == "-v" and words[2].text:
+            self.state.forget(words[2].text.split("[")[0], words[2].at)
+        return YES
+
+    def forget_words(self, names: Iterable[str], at: Location) -> Truth:
+        """Make variables unknown that a command sets."""
+        for name in names:
+            self.state.forget(name, at)
+        return UNKNOWN
+
+
+def _trimmed(parts: Parts) -> Parts:
+    """`parts` without the white space around them."""
+    kept = list(parts)
+    for end, strip in ((0, str.lstrip), (-1, str.rstrip)):
+        while kept and (text := kept[end].text) is not None:
+            rest = strip(text)
+            if rest:
+                kept[end] = kept[end].cut(len(text) - len(rest), len(text)) if end == 0 else kept[end].cut(0, len(rest))
+                break
+            kept.pop(end)
+    return tuple(kept)
+
+
+OWN_COMMANDS: Final[dict[str, Callable[[OwnCommands, Words, Assignments, Parts | None], Truth]]] = {
+    **dict.fromkeys(
+        words_of(": true echo pwd trap shopt ulimit umask wait jobs alias unalias hash enable bind disown times complete fg bg"),
+        OwnCommands.do_nothing,
+    ),
+    "false": OwnCommands.do_false, "test": OwnCommands.do_test, "[": OwnCommands.do_test, "exit": OwnCommands.do_exit,
+    "return": OwnCommands.do_return, "break": OwnCommands.do_break, "continue": OwnCommands.do_break, "shift": OwnCommands.do_shift,
+    "set": OwnCommands.do_set, "cd": OwnCommands.do_cd, "pushd": OwnCommands.do_cd, "source": OwnCommands.do_source,
+    ".": OwnCommands.do_source, "eval": OwnCommands.do_eval, "let": OwnCommands.do_let, "read": OwnCommands.do_read,
+    "mapfile": OwnCommands.do_fill, "readarray": OwnCommands.do_fill, "getopts": OwnCommands.do_fill, "printf": OwnCommands.do_printf,
+}  # fmt: skip
