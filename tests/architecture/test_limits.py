@@ -34,7 +34,7 @@ NO_LIMITS_ON_FILES = {
     "formats/sarif.py": {"_LONGEST"},
     "frameworks/_recognition.py": {"_MOST_ALIKE"},
     "frameworks/hooks.py": {"_LONGEST", "_MOST_WORKERS"},
-    "launches/resolve.py": {"_MOST_FOLLOWED"},
+    "composition/whole.py": {"_MOST_FOLLOWED"},
     "lsp/diagnostics.py": {"_LONGEST"},
     "rules/gbs002_duplicate_key.py": {"_LONGEST", "_MOST"},
     "rules/gbs003_not_a_positive_integer.py": {"_LONGEST"},

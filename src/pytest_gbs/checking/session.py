@@ -446,7 +446,7 @@ class _Check:
         table = self.repository.recognise(document)
         if not takes_in and (table is None or table.loader != Loader.OMEGACONF or "${" not in document.source.text):
             return _Known(document, None, table)
-        from pytest_gbs.launches.resolve import whole
+        from pytest_gbs.composition.whole import whole
 
         found = whole(document, self.repository.document_cache, table)
         if found is None or found.limit is not None:
@@ -500,7 +500,7 @@ class _Check:
         beside = self.companions.sizes(recipe.whole, recipe.framework)
         if recipe.places is None:
             return {**beside, **sizes}
-        from pytest_gbs.launches.resolve import really
+        from pytest_gbs.composition.whole import really
 
         return {**beside, **{name: really(size, recipe.whole, recipe.places) for name, size in sizes.items()}}
 

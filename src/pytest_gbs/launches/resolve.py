@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import Final
 
 from pytest_gbs.composition import (
-    DETECTRON2,
-    MMENGINE,
-    NEMO_RL,
-    NEMO_RL_RESOLVERS,
     DocumentCache,
     Resolvers,
     compose,
-    inherit,
     merge_files,
     with_settings,
 )
 from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProblem, Override, ProblemKind
+from pytest_gbs.composition.whole import Whole, follow, has_interpolations, locate, really, resolvers_of, whole
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
@@ -28,13 +23,13 @@ from pytest_gbs.launches.python_file import PythonFile, always_assigned_keys, as
 from pytest_gbs.launches.visible_gpus import with_fed_gpus
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import whole_number
-from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
+from pytest_gbs.model.document import TAKES_IN, Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework, Loader
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM, Program, only_scores
-from pytest_gbs.model.quantity import Conflict, Name, Origin, Quantity, Reason, Size, Unknown
+from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
 from pytest_gbs.readers.python import read_own_defaults, read_started
@@ -97,162 +92,6 @@ def _is_not_applied(document: Document, at: Location) -> bool:
     """Whether the value at `at`, a place in `document`, is what an override would set that was not applied."""
     node = document.get(*at.path) if at.path else None
     return isinstance(node, Scalar) and node.text == NOT_APPLIED
-
-
-def locate(at: Location, document: Document, places: dict[KeyPath, Location] | None) -> Location:
-    """The place in a real file of `at`, a place in `document`, which is made up where there are `places`."""
-    if places is None or at.path is None or at.source != document.source.path:
-        return at
-    return places.get(at.path, at)
-
-
-def really(size: Size, document: Document, places: dict[KeyPath, Location] | None) -> Size:
-    """`size`, read from `document`, and all it was computed from at real places."""
-    if isinstance(size, Conflict) or places is None:
-        return size
-    at = locate(size.at, document, places) if size.at is not None else None
-    if isinstance(size, Unknown):
-        return size._replace(at=at)
-    because = tuple(each for part in size.because if isinstance(each := really(part, document, places), Quantity))
-    return size._replace(at=at, because=because)
-
-
-class Whole(NamedTuple):
-    """A recipe with what it takes in from other files: a document that is made up, and where its values really stand.
-
-    With a `limit` it is the recipe by itself: what it takes in is more than is read. With `unseen` it is the recipe by itself too: a
-    file that it takes in is not in the tree.
-    """
-
-    document: Document
-    places: dict[KeyPath, Location] | None
-    sources: tuple[str, ...]
-    limit: ComposeProblem | None = None
-    unseen: bool = False
-
-
-def whole(document: Document, tree: DocumentCache, framework: Framework | None = None) -> Whole | None:
-    """`document` with its parents, the files of its defaults list, and its interpolations; None if it has none of them.
-
-    Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
-    where a file must be chosen by the command that launches.
-    """
-    if _lacks_parents(document, tree):
-        return Whole(document, None, (), unseen=True)
-    composed = _composed(document, tree, framework)
-    if composed is None and framework is not None and _interpolates(document, framework):
-        followed = _followed(document, framework)
-        if followed is not None:
-            return Whole(followed, None, ())
-        resolvers = _resolvers(framework)
-        composed = with_settings(document, document.source.path, (), Arguments.NONE, Loader.OMEGACONF, resolvers=resolvers)
-    if composed is None:
-        return None
-    if composed.problems:
-        limit = next((problem for problem in composed.problems if problem.kind == ProblemKind.LIMIT), None)
-        unseen = any(problem.kind == ProblemKind.NOT_FOUND for problem in composed.problems)
-        return Whole(document, None, (), limit, unseen) if limit is not None or unseen else None
-    made_up = composed.document._replace(source=document.source, number=document.number, comments=document.comments)
-    return Whole(made_up, composed.places, composed.sources)
-
-
-def _interpolates(document: Document, framework: Framework) -> bool:
-    """Whether a value that the table looks at is an interpolation."""
-    if framework.loader != Loader.OMEGACONF or "${" not in document.source.text:
-        return False
-    for key in _looked_at(framework):
-        node = document.get(*key)
-        if isinstance(node, Scalar) and "${" in node.text:
-            return True
-    # A mapping may be taken in whole: `model: ${base_model}`.
-    return any(isinstance(node := document.get(*key), Scalar) and "${" in node.text for key in _above(framework))
-
-
-_MOST_FOLLOWED: Final = 8
-
-
-def _followed(document: Document, framework: Framework) -> Document | None:
-    """`document` with the values in the place of interpolations of a whole value (`${model.batch}`), at their own places.
-
-    None if one of those that the table looks at is of another kind, or stands behind an alias, which takes composing.
-    """
-    keyed = dict(document.keyed)
-    for key in _looked_at(framework):
-        entry, followed = keyed.get(key), 0
-        while entry is not None and isinstance(entry[1], Scalar) and "${" in entry[1].text:
-            match = _reference().fullmatch(entry[1].text)
-            target = document.keyed.get(tuple(match.group(1).split("."))) if match else None
-            followed += 1
-            if target is None or not isinstance(target[1], Scalar) or followed > _MOST_FOLLOWED:
-                return None
-            entry = (entry[0], target[1])
-        if followed and entry is not None:
-            keyed[key] = entry
-    at_end = document._replace(keyed=keyed)
-    return None if _interpolates(at_end, framework) else at_end
-
-
-_reference = lazy_pattern(r"\$\{([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\}")
-
-
-@lru_cache
-def _above(framework: Framework) -> frozenset[KeyPath]:
-    """The keys of the mappings that hold what a table looks at."""
-    return frozenset(key[:depth] for key in _looked_at(framework) for depth in range(1, len(key)))
-
-
-@lru_cache
-def _looked_at(framework: Framework) -> frozenset[KeyPath]:
-    """The keys whose values a table looks at."""
-    conditions = [
-        *(condition for row in framework.rows for condition in row.when),
-        *(condition for constraint in framework.constraints for condition in constraint.when),
-        *(condition for requirement in framework.requirements for condition in requirement.when),
-        *(condition for exclusion in framework.exclusions for condition in exclusion.when),
-        *(condition for switch in framework.switches for condition in (switch.condition, *switch.when)),
-        *(each for each in (framework.packing, framework.reserves, framework.shares) if each is not None),
-    ]
-    rows = (row.key for row in framework.rows)
-    return frozenset((*rows, *(condition.key for condition in conditions), *(text.key for text in framework.texts)))
-
-
-def _composed(document: Document, tree: DocumentCache, framework: Framework | None) -> Composed | None:
-    path = document.source.path
-    for style in (MMENGINE, DETECTRON2):
-        if (style.key,) in document.keyed:
-            return inherit(tree, path, style)
-    defaults = document.get("defaults")
-    if defaults is None:
-        return None
-    if _names_files(defaults):
-        return inherit(tree, path, NEMO_RL, resolvers=NEMO_RL_RESOLVERS)
-    # A Hydra file that is nothing to any table by itself is a part of a tree, or one that only its launches make whole.
-    if framework is None or not isinstance(defaults, Sequence):
-        return None
-    folder, _, name = path.rpartition("/")
-    return compose(tree, folder, name.rpartition(".")[0], whole=True)
-
-
-def _lacks_parents(document: Document, tree: DocumentCache) -> bool:
-    """Whether one of the parents is not there that `document` names."""
-    named = next((node for key in sorted(TAKES_IN) if (node := document.get(*key)) is not None), None)
-    if named is None or not _names_files(named):
-        return False
-    folder = document.source.path.rpartition("/")[0]
-    texts = [node.text for node in (named.items if isinstance(named, Sequence) else (named,)) if isinstance(node, Scalar)]
-    return any((path := below(folder, text)) is None or isinstance(tree.read(path), Unreadable) for text in texts)
-
-
-def _resolvers(framework: Framework | None) -> Resolvers:
-    """What the program registers with OmegaConf (`${mul:2,${.micro}}`), as far as it is known."""
-    return NEMO_RL_RESOLVERS if framework is not None and framework.name == "nemo-rl" else {}
-
-
-def _names_files(node: Node) -> bool:
-    """Whether `node`, of a key that takes in others, is a text, or a list of paths rather than of Hydra's groups."""
-    if isinstance(node, Sequence):
-        return all(isinstance(item, Scalar) and item.text.endswith((".yaml", ".yml")) for item in node.items)
-    return isinstance(node, Scalar)
 
 
 def _leaves_out_a_file(problem: ComposeProblem) -> bool:
@@ -676,11 +515,11 @@ def _with_settings(named: tuple[FoundLaunch, str, Word], document: Document, fra
     """What a launch of the recipe `document` runs; with `parts` that document is made up of several files."""
     found, path, word = named
     given = [s for s in settings(found.start.program[1:], framework.arguments) if s.word.at != word.at and _matters(s)]
-    if parts is None and _interpolates(document, framework):
-        document = _followed(document, framework) or document
-    interpolates = _interpolates(document, framework)
+    if parts is None and has_interpolations(document, framework):
+        document = follow(document, framework) or document
+    interpolates = has_interpolations(document, framework)
     how = (framework.arguments, framework.loader)
-    composed = with_settings(document, path, given, *how, resolvers=_resolvers(framework)) if given or interpolates else None
+    composed = with_settings(document, path, given, *how, resolvers=resolvers_of(framework)) if given or interpolates else None
     sources = parts.sources if parts else ()
     if composed is None and given:
         put = {**((parts.places if parts else None) or {}), **{setting.path: setting.at for setting in given}}

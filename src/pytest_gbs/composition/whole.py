@@ -1,0 +1,174 @@
+"""A recipe with what it takes in from other files of the tree, its interpolations followed, each value at its real place."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from pytest_gbs.composition._interpolations import Resolvers
+from pytest_gbs.composition.arguments import with_settings
+from pytest_gbs.composition.composed import Composed, ComposeProblem, ProblemKind
+from pytest_gbs.composition.document_cache import DocumentCache
+from pytest_gbs.composition.hydra import compose
+from pytest_gbs.composition.parents import DETECTRON2, MMENGINE, NEMO_RL, NEMO_RL_RESOLVERS, inherit
+from pytest_gbs.model.document import TAKES_IN, Document, Node, Scalar, Sequence
+from pytest_gbs.model.framework import Arguments, Framework, Loader
+from pytest_gbs.model.location import KeyPath, Location, Unreadable, below
+from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.quantity import Conflict, Quantity, Size, Unknown
+from pytest_gbs.model.record import NamedTuple
+
+_MOST_FOLLOWED: Final = 8
+
+
+class Whole(NamedTuple):
+    """A recipe with what it takes in from other files: a document that is made up, and where its values really stand.
+
+    With a `limit` it is the recipe by itself: what it takes in is more than is read. With `unseen` it is the recipe by itself too: a
+    file that it takes in is not in the tree.
+    """
+
+    document: Document
+    places: dict[KeyPath, Location] | None
+    sources: tuple[str, ...]
+    limit: ComposeProblem | None = None
+    unseen: bool = False
+
+
+def whole(document: Document, tree: DocumentCache, framework: Framework | None = None) -> Whole | None:
+    """`document` with its parents, the files of its defaults list, and its interpolations; None if it has none of them.
+
+    Interpolations are followed where `framework` reads its files with OmegaConf and one stands where the table looks. None as well
+    where a file must be chosen by the command that launches.
+    """
+    if _lacks_parents(document, tree):
+        return Whole(document, None, (), unseen=True)
+    composed = _composed(document, tree, framework)
+    if composed is None and framework is not None and has_interpolations(document, framework):
+        followed = follow(document, framework)
+        if followed is not None:
+            return Whole(followed, None, ())
+        resolvers = resolvers_of(framework)
+        composed = with_settings(document, document.source.path, (), Arguments.NONE, Loader.OMEGACONF, resolvers=resolvers)
+    if composed is None:
+        return None
+    if composed.problems:
+        limit = next((problem for problem in composed.problems if problem.kind == ProblemKind.LIMIT), None)
+        unseen = any(problem.kind == ProblemKind.NOT_FOUND for problem in composed.problems)
+        return Whole(document, None, (), limit, unseen) if limit is not None or unseen else None
+    made_up = composed.document._replace(source=document.source, number=document.number, comments=document.comments)
+    return Whole(made_up, composed.places, composed.sources)
+
+
+def locate(at: Location, document: Document, places: dict[KeyPath, Location] | None) -> Location:
+    """The place in a real file of `at`, a place in `document`, which is made up where there are `places`."""
+    if places is None or at.path is None or at.source != document.source.path:
+        return at
+    return places.get(at.path, at)
+
+
+def really(size: Size, document: Document, places: dict[KeyPath, Location] | None) -> Size:
+    """`size`, read from `document`, and all it was computed from at real places."""
+    if isinstance(size, Conflict) or places is None:
+        return size
+    at = locate(size.at, document, places) if size.at is not None else None
+    if isinstance(size, Unknown):
+        return size._replace(at=at)
+    because = tuple(each for part in size.because if isinstance(each := really(part, document, places), Quantity))
+    return size._replace(at=at, because=because)
+
+
+def has_interpolations(document: Document, framework: Framework) -> bool:
+    """Whether a value that the table looks at is an interpolation."""
+    if framework.loader != Loader.OMEGACONF or "${" not in document.source.text:
+        return False
+    for key in _looked_at(framework):
+        node = document.get(*key)
+        if isinstance(node, Scalar) and "${" in node.text:
+            return True
+    # A mapping may be taken in whole: `model: ${base_model}`.
+    return any(isinstance(node := document.get(*key), Scalar) and "${" in node.text for key in _above(framework))
+
+
+def follow(document: Document, framework: Framework) -> Document | None:
+    """`document` with the values in the place of interpolations of a whole value (`${model.batch}`), at their own places.
+
+    None if one of those that the table looks at is of another kind, or stands behind an alias, which takes composing.
+    """
+    keyed = dict(document.keyed)
+    for key in _looked_at(framework):
+        entry, followed = keyed.get(key), 0
+        while entry is not None and isinstance(entry[1], Scalar) and "${" in entry[1].text:
+            match = _reference().fullmatch(entry[1].text)
+            target = document.keyed.get(tuple(match.group(1).split("."))) if match else None
+            followed += 1
+            if target is None or not isinstance(target[1], Scalar) or followed > _MOST_FOLLOWED:
+                return None
+            entry = (entry[0], target[1])
+        if followed and entry is not None:
+            keyed[key] = entry
+    at_end = document._replace(keyed=keyed)
+    return None if has_interpolations(at_end, framework) else at_end
+
+
+@lru_cache
+def _above(framework: Framework) -> frozenset[KeyPath]:
+    """The keys of the mappings that hold what a table looks at."""
+    return frozenset(key[:depth] for key in _looked_at(framework) for depth in range(1, len(key)))
+
+
+@lru_cache
+def _looked_at(framework: Framework) -> frozenset[KeyPath]:
+    """The keys whose values a table looks at."""
+    conditions = [
+        *(condition for row in framework.rows for condition in row.when),
+        *(condition for constraint in framework.constraints for condition in constraint.when),
+        *(condition for requirement in framework.requirements for condition in requirement.when),
+        *(condition for exclusion in framework.exclusions for condition in exclusion.when),
+        *(condition for switch in framework.switches for condition in (switch.condition, *switch.when)),
+        *(each for each in (framework.packing, framework.reserves, framework.shares) if each is not None),
+    ]
+    rows = (row.key for row in framework.rows)
+    return frozenset((*rows, *(condition.key for condition in conditions), *(text.key for text in framework.texts)))
+
+
+def _composed(document: Document, tree: DocumentCache, framework: Framework | None) -> Composed | None:
+    path = document.source.path
+    for style in (MMENGINE, DETECTRON2):
+        if (style.key,) in document.keyed:
+            return inherit(tree, path, style)
+    defaults = document.get("defaults")
+    if defaults is None:
+        return None
+    if _names_files(defaults):
+        return inherit(tree, path, NEMO_RL, resolvers=NEMO_RL_RESOLVERS)
+    # A Hydra file that is nothing to any table by itself is a part of a tree, or one that only its launches make whole.
+    if framework is None or not isinstance(defaults, Sequence):
+        return None
+    folder, _, name = path.rpartition("/")
+    return compose(tree, folder, name.rpartition(".")[0], whole=True)
+
+
+def _lacks_parents(document: Document, tree: DocumentCache) -> bool:
+    """Whether one of the parents is not there that `document` names."""
+    named = next((node for key in sorted(TAKES_IN) if (node := document.get(*key)) is not None), None)
+    if named is None or not _names_files(named):
+        return False
+    folder = document.source.path.rpartition("/")[0]
+    texts = [node.text for node in (named.items if isinstance(named, Sequence) else (named,)) if isinstance(node, Scalar)]
+    return any((path := below(folder, text)) is None or isinstance(tree.read(path), Unreadable) for text in texts)
+
+
+def resolvers_of(framework: Framework | None) -> Resolvers:
+    """What the program registers with OmegaConf (`${mul:2,${.micro}}`), as far as it is known."""
+    return NEMO_RL_RESOLVERS if framework is not None and framework.name == "nemo-rl" else {}
+
+
+def _names_files(node: Node) -> bool:
+    """Whether `node`, of a key that takes in others, is a text, or a list of paths rather than of Hydra's groups."""
+    if isinstance(node, Sequence):
+        return all(isinstance(item, Scalar) and item.text.endswith((".yaml", ".yml")) for item in node.items)
+    return isinstance(node, Scalar)
+
+
+_reference = lazy_pattern(r"\$\{([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\}")
