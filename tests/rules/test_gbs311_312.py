@@ -107,3 +107,17 @@ def test_flags_that_are_passed(script: str, tmp_path: Path) -> None:
 def test_flags_that_are_not(between: str, why: str, tmp_path: Path) -> None:
     script = f"torchrun scripts/train.py --a 1 {between}  --b 2 --c=3 \\\n  # more\n  --d\n"
     assert messages(tmp_path, script) == [f"--b and 2 more flags are not passed to this launch: its line has {why}"]
+
+
+def test_the_name_is_shown_where_it_is_written(tmp_path: Path) -> None:
+    by_variable = "C=recipes/qwen/stf.yaml\n" + BY_VARIABLE
+    (finding,) = checked(tmp_path, {**FILES, "run.sh": by_variable}).findings()
+    (name,) = finding.related
+    assert by_variable[finding.at.start : finding.at.stop] == "${C}"
+    assert by_variable[name.at.start : name.at.stop] == "recipes/qwen/stf.yaml"
+    assert finding.holds == "name sft.yaml, or commit the file"
+
+
+def test_a_name_in_the_command_itself_is_shown_once(tmp_path: Path) -> None:
+    (finding,) = checked(tmp_path, {**FILES, "run.sh": launch("stf")}).findings()
+    assert finding.related == ()

@@ -61,7 +61,7 @@ class MissingFiles:
             if not _STANDS_FOR.search(text) and not self._may_be_made(text, word, script) and not self._is_ignored(path):
                 meant, kept_here = self._look_up(path)
                 if meant or (kept_here and "/" in text):
-                    yield MissingFile(text, word.at, meant)
+                    yield MissingFile(text, word.at, word.value_at, meant)
 
     def _look_up(self, path: str) -> tuple[str, bool]:
         """The name that was probably meant by `path`, "" if none is known, and whether files of its kind are in its folder."""

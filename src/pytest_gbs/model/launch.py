@@ -47,10 +47,14 @@ class Unread(NamedTuple):
 
 
 class MissingFile(NamedTuple):
-    """A file that a command names at `at` and that the repository does not have; `meant` is the name that was probably meant, or ""."""
+    """A file that a command names at `at` and that the repository does not have; `meant` is the name that was probably meant, or "".
+
+    `given` is where the name is written: `at` itself, or where a variable gets it.
+    """
 
     path: str
     at: Location
+    given: Location
     meant: str = ""
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.model.launch import MissingFile, Mistake
-from pytest_gbs.model.outcome import Finding, Outcome, Severity
+from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.rule import Example, Rule, Scope
 
 CODE = "GBS311"
@@ -27,7 +27,9 @@ def check(mistake: Mistake) -> Iterator[Outcome]:
     if isinstance(mistake, MissingFile):
         meant = f"; did you mean {mistake.meant}?" if mistake.meant else ""
         message = f"this launch names {mistake.path}, which is not in the repository{meant}"
-        yield Finding(CODE, message, Severity.ERROR, mistake.at, "no such file")
+        elsewhere = (Related(mistake.given, "its name"),) if mistake.given != mistake.at else ()
+        holds = f"name {mistake.meant}, or commit the file" if mistake.meant else "name a file that is there, or commit this one"
+        yield Finding(CODE, message, Severity.ERROR, mistake.at, "no such file", elsewhere, holds=holds)
 
 
 _RECIPE = "model_name_or_path: my/model\ndataset_name: my/data\nmax_length: 4096\nper_device_train_batch_size: 4\n"
