@@ -19,7 +19,12 @@ def _pins(name: str, text: str) -> list[tuple[str, bool]]:
     [
         ("requirements.txt", "torch==2.0\ntrl-extras==1.0\nnotrl==1.0\n"),
         ("requirements.txt", "# trl==0.14.0\n"),
-        ("requirements.txt", "trl\ntrl @ git+https://x/trl@v0.14.0\n-e ./trl\n"),
+        ("requirements.txt", "trl\ntrl @ git+https://x/y/trl\n-e ./trl\n"),
+        ("requirements.txt", "trl @ git+https://x/y/trl@main\n-e git+https://x/y/trl.git@HEAD#egg=trl\n"),
+        ("requirements.txt", "# trl @ git+https://x/y/trl@019fc6d\nmy-trl @ git+https://x/y/trl@019fc6d\n"),
+        ("requirements.txt", "git+https://x/y/trl-extras.git@019fc6d\ngit+https://x/y/trl.git@019fc6d#egg=my-trl\n"),
+        ("pyproject.toml", '[tool.uv.sources]\ntrl = { path = "../trl" }\nother = { git = "https://x/y/trl", rev = "019fc6d" }\n'),
+        ("pyproject.toml", '[tool.poetry.dependencies]\n# trl = "^0.14"\ntrl-extras = "^0.14"\ntrl = "*"\n'),
         ("requirements.txt", "trl==0.14.0rc1\n"),
         ("uv.lock", '[[package]]\nname = "trl"\nsource = { git = "x" }\n'),
         ("uv.lock", '[[package]]\nname = "other"\nversion = "0.14.0"\ndependencies = [{ name = "trl" }]\n'),
@@ -31,7 +36,7 @@ def _pins(name: str, text: str) -> list[tuple[str, bool]]:
         ("environment.yml", "dependencies:\n  - trl\n  # - trl==0.14.0\n  - pip:\n    - my-trl==1.0\n"),
         ("environment.yml", "name: trl\nvariables:\n  trl: '==1.0'\n"),
         ("Dockerfile", "RUN pip install trl my-trl==1.0 trl-extras==2\n# RUN pip install trl==0.14.0\n"),
-        ("Dockerfile", "RUN pip install 'trl>=0.14' git+https://x/trl@v0.14.0 --find-links=trl==0.14.0\n"),
+        ("Dockerfile", "RUN pip install 'trl>=0.14' git+https://x/y/trl --find-links=trl==0.14.0\n"),
         ("run.yaml", "- trl==0.14.0\n"),
         ("docker.txt", "trl==0.14.0\n"),
     ],
@@ -60,12 +65,60 @@ def test_nothing_is_read_where_nothing_is_said(name: str, text: str) -> None:
         ("conda.yml", "- trl=0.14\n- torch\n", [("=0.14", False)]),
         ("Dockerfile", "RUN pip install torch trl[vllm]==0.14.0 && rm -r /x\n", [("==0.14.0", True)]),
         ("Dockerfile.gpu", "RUN pip install \\\n    torch==2.1 \\\n    'trl==0.14.0'\n", [("==0.14.0", True)]),
+        ("requirements.txt", "trl @ git+https://x/y/trl@v0.14.0\n", [("v0.14.0", True)]),
+        ("pyproject.toml", '[tool.uv.sources]\ntrl = { git = "https://x/y/trl", tag = "v0.14.0" }\n', [("v0.14.0", True)]),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntrl = "^0.14.2"\n', [("^0.14.2", False)]),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntrl = { version = "0.14.2", extras = ["vllm"] }\n', [("0.14.2", True)]),
         ("train.dockerfile", "RUN uv pip install trl==0.14.0\n", [("==0.14.0", True)]),
     ],
     ids=str,
 )
 def test_what_is_said_is_read_with_its_place(name: str, text: str, expected: list[tuple[str, bool]]) -> None:
     assert _pins(name, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("requirements.txt", "trl@git+https://x/y/trl.git@019fc6d#egg=trl[main]\n"),
+        ("requirements.txt", "trl[vllm] @ git+https://x/y/fork@019fc6d ; python_version > '3.9'\n"),
+        ("requirements.txt", "-e git+ssh://git@x/y/trl.git@019fc6d#egg=trl\n"),
+        ("requirements.txt", "git+https://x/y/trl.git@019fc6d\n"),
+        ("requirements.txt", "git+https://x/y/fork.git@019fc6d#subdirectory=a&egg=trl\n"),
+        ("requirements.txt", "trl @ https://x/y/trl/archive/019fc6d.zip\n"),
+        ("setup.py", "install_requires=['trl @ git+https://x/y/trl.git@019fc6d']\n"),
+        ("setup.cfg", "install_requires =\n    trl @ git+https://x/y/trl.git@019fc6d\n"),
+        ("pyproject.toml", 'dependencies = ["trl @ git+https://x/y/trl.git@019fc6d"]\n'),
+        ("pyproject.toml", '[tool.uv.sources]\ntrl = { git = "https://x/y/trl.git", rev = "019fc6d" }\n'),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntrl = {rev = "019fc6d", git = "https://x/y/trl.git"}\n'),
+        ("environment.yml", "dependencies:\n  - pip:\n    - git+https://x/y/trl.git@019fc6d\n"),
+        ("Dockerfile", "RUN pip install torch git+https://x/y/trl.git@019fc6d && rm -r /x\n"),
+    ],
+    ids=str,
+)
+def test_a_commit_may_be_any_version(name: str, text: str) -> None:
+    (pin,) = read_pins(Source(name, text), "trl")
+    assert (pin.low, pin.high, pin.exact, pin.commit, pin.text) == (None, None, False, True, "019fc6d")
+    assert pin.at
+    assert text[pin.at.start : pin.at.stop] == "019fc6d"
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [("0.16.0.dev0", (0, 15), (0, 16)), ("0.15.3.dev0+gab", (0, 15, 2), (0, 15, 3)), ("5.0.0.dev0", None, (5,))],
+)
+def test_what_a_lock_file_has_of_a_commit_lies_between_two_releases(text: str, low: object, high: object) -> None:
+    (pin,) = read_pins(Source("uv.lock", f'name = "trl"\nversion = "{text}"\nsource = {{ git = "https://x/y/trl?rev=a#a" }}\n'), "trl")
+    assert (pin.low, pin.high, pin.exact, pin.commit) == (low, high, False, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [("^0.14.2", (0, 14, 2), (0, 15)), ("^1.2", (1, 2), (2,)), ("^0.0.3", (0, 0, 3), (0, 0, 4)), ("~0.14.2", (0, 14, 2), (0, 15))],
+)
+def test_specifiers_of_poetry_are_ranges(text: str, low: object, high: object) -> None:
+    (pin,) = read_pins(Source("pyproject.toml", f'trl = "{text}"\n'), "trl")
+    assert (pin.low, pin.high, pin.exact) == (low, high, False)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +139,17 @@ def test_files_that_ask_for_versions_are_known_by_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["trl[" * 50_000, "trl " * 50_000, '"trl' * 50_000, "trl" + "=" * 200_000, 'name = "trl"\n' * 20_000], ids=str
+    "text",
+    [
+        "trl[" * 50_000,
+        "trl " * 50_000,
+        '"trl' * 50_000,
+        "trl" + "=" * 200_000,
+        "trl@git+https://" + "a/" * 99_000,
+        "trl={git=" * 30_000,
+        'name = "trl"\n' * 20_000,
+    ],
+    ids=str,
 )
 def test_hostile_text_is_read_quickly(text: str) -> None:
     start = time.monotonic()

@@ -74,11 +74,23 @@ def _repeats(claim: Claim, other: Claim) -> bool:
 
 def _product(run: Run, declaration: Declaration, worlds: tuple[World, ...], readings: tuple[Reading, ...]) -> Outcome:
     """The outcome of the number claimed: in order where the preferred reading holds, false if none does."""
+    doubted = _doubted(run, readings)
+    if doubted:
+        what = f"{_source(declaration)} says {number(declaration)}"
+        return Undetermined(ITS_RULE, declaration.at, what, (), f"{run.framework.package} is at {run.framework.commit}, and {doubted}")
     if readings[0].holds:
         return Verified(ITS_RULE, declaration.at, worlds[0].assumptions, decides=True)
     if all(reading.holds is False for reading in readings):
         return _stale(run, declaration, readings[0], worlds[0])
     return _open(declaration, readings, worlds[0].doubt)
+
+
+def _doubted(run: Run, readings: tuple[Reading, ...]) -> str:
+    """Why it is not certain how the framework computes what a claim is about; "" if it is, or if its version is known."""
+    if not run.framework.commit:
+        return ""
+    sizes = [leaf.name for reading in readings if reading.size is not None for leaf in (reading.size, *reading.size.because)]
+    return next((each.doubt for each in run.framework.equations if each.doubt and each.result in sizes), "")
 
 
 def _read(run: Run, declaration: Declaration, world: World) -> Reading:

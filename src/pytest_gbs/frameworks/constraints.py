@@ -38,9 +38,19 @@ def judge(run: Run, rule: str) -> Iterator[Outcome]:
         if constraint.rule != rule or not applies(constraint, run):
             continue
         if changes is None or changes.note.kind == Noted.RAMP_UP:
-            yield _judge_one(run, constraint)
+            yield from _certain(run, constraint, _judge_one(run, constraint))
         elif not constraint.fixed:
-            yield _judge_stages(run, constraint, changes)
+            yield from _certain(run, constraint, _judge_stages(run, constraint, changes))
+
+
+def _certain(run: Run, constraint: Constraint, outcome: Outcome) -> Iterator[Outcome]:
+    """Yield the `outcome` of a check; of one that only older versions make, which may be meant or not, that a failure is open."""
+    if not constraint.only_before:
+        yield outcome
+    elif isinstance(outcome, Finding):
+        package, commit = run.framework.package, run.framework.commit
+        message = f"{outcome.message.partition(';')[0]}, which {package} before {constraint.only_before} refuses"
+        yield Undetermined(ITS_RULE, outcome.at, message, (), f"true if {package} at {commit} is {constraint.only_before} or later")
 
 
 def _judge_stages(run: Run, constraint: Constraint, changes: Quantity) -> Outcome:

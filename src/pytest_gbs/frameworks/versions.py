@@ -17,6 +17,8 @@ Says: TypeAlias = Callable[[tuple[Evidence, ...]], "bool | None"]
 _Evident = TypeVar("_Evident", Constraint, Exclusion, Requirement)
 _Check = TypeVar("_Check", Equation, Constraint, Exclusion, Requirement, Switch)
 
+_SHORT_COMMIT: Final = 7  # letters
+_MAIN: Final = ("main", "master", "HEAD")  # what such a reference means is the newest version
 _BEHIND: Final = (0,)  # what makes a version the next one after itself
 
 
@@ -63,6 +65,30 @@ def read_specifiers(package: str, text: str) -> Pin | None:
         elif sign in ("<", "<="):
             high = _earlier(high, version if sign == "<" else (*version, *_BEHIND))
     return Pin(package, text.strip(), low, high, exact) if low or high else None
+
+
+def read_reference(package: str, reference: str) -> Pin | None:
+    """What a tag of the repository says (`v0.15.2`), of a commit or a branch that any version may be meant; None for the main branch."""
+    if reference in _MAIN:
+        return None
+    release = read_specifiers(package, f"=={reference.removeprefix('v')}") if _tag().fullmatch(reference) else None
+    return release or Pin(package, reference, commit=True)
+
+
+def between_releases(package: str, text: str) -> Pin | None:
+    """The releases between which a commit lies that calls itself `0.16.0.dev0`; None if `text` is another version."""
+    match = _development().fullmatch(text)
+    version = parse_version(match["version"]) if match else None
+    if version is None:
+        return None
+    last = version[-1]
+    low = (*version[:-1], last - 1) if last and len(version) > 1 else None
+    return Pin(package, text, low, version, commit=True)
+
+
+def _short(reference: str) -> str:
+    """A commit as Git shortens it, a branch as it is."""
+    return reference[:_SHORT_COMMIT] if _commit().fullmatch(reference) else reference
 
 
 def _later(known: Version | None, other: Version) -> Version:
@@ -148,9 +174,12 @@ def in_any_version(framework: Framework, pin: Pin | None, set_keys: frozenset[Ke
     if not older:
         return newest
     tables = [(era.until, era.table) for era in older]
+    checks = [(until, table.constraints) for until, table in tables]
+    dropped = tuple(_dropped(newest.constraints, checks)) if pin is not None and pin.commit else ()
     return _with_doubted_switches(newest, older)._replace(
+        commit=_short(pin.text) if pin is not None and pin.commit else "",
         equations=tuple(_doubted_equations(newest, older, set_keys)),
-        constraints=tuple(_doubted(newest.constraints, [(until, table.constraints) for until, table in tables])),
+        constraints=(*_doubted(newest.constraints, checks), *dropped),
         exclusions=tuple(_doubted(newest.exclusions, [(until, table.exclusions) for until, table in tables])),
         requirements=tuple(_doubted(newest.requirements, [(until, table.requirements) for until, table in tables])),
     )
@@ -195,6 +224,16 @@ def _doubted(checks: tuple[_Check, ...], older: list[tuple[str, tuple[_Check, ..
         yield check if until is None else check._replace(doubt=f"before {until} it does not check this")
 
 
+def _dropped(newest: tuple[Constraint, ...], older: list[tuple[str, tuple[Constraint, ...]]]) -> Iterator[Constraint]:
+    """Yield what only `older` eras check, each once, with the version before which that is so."""
+    seen = list(newest)
+    for until, checks in reversed(older):
+        for check in checks:
+            if not any(_same(check, each) for each in seen):
+                seen.append(check)
+                yield check._replace(only_before=until)
+
+
 def _doubted_equations(newest: Framework, older: list[Era], set_keys: frozenset[KeyPath]) -> Iterator[Equation]:
     """Yield the equations, with doubt if an era has another one for the size, or takes one of its sizes from another of the `set_keys`."""
     for each in newest.equations:
@@ -209,7 +248,12 @@ def _computes_otherwise(equation: Equation, newest: Framework, older: Framework,
 
 def _same(one: _Check, other: _Check) -> bool:
     """Whether two versions check the same, wherever that was read."""
-    return one._replace(source="") == other._replace(source="")
+    return _bare(one) == _bare(other)
+
+
+def _bare(check: _Check) -> _Check:
+    """`check` without where it was read, and by which of its classes the framework makes it."""
+    return check._replace(source="", by_trainer=False) if isinstance(check, Constraint) else check._replace(source="")
 
 
 def _own_eras(framework: Framework) -> Iterator[Era]:
@@ -247,3 +291,12 @@ _release = lazy_pattern(r"v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,7})(?:\.?post[0-9]{1,9
 
 
 _specifier = lazy_pattern(r"(?P<sign>===?|[<>]=?|~=|!=)?\s*(?P<version>[0-9][^\s,*]{0,60}?)(?P<rest>\.\*)?")
+
+
+_tag = lazy_pattern(r"v?[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9}){0,3}(?:\.?post[0-9]{1,9})?")
+
+
+_development = lazy_pattern(r"(?P<version>[0-9]{1,9}(?:\.[0-9]{1,9}){1,4})\.?dev[0-9]{0,9}(?:\+[\w.]{1,60})?")
+
+
+_commit = lazy_pattern(r"[0-9a-f]{40}")

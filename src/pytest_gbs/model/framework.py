@@ -100,6 +100,7 @@ class Constraint(NamedTuple):
     certain that the version at hand checks it ("before 0.4 it does not check this"), "" if it is. With `fixed` nothing is checked
     where one of the sizes changes while training runs. With `local` the GPUs per node are those of one process: it holds wherever a
     launcher starts a process for each GPU. What the trainer's class checks is `by_trainer`: a program may have a trainer of its own.
+    Of several versions that may be meant only those before `only_before` check it, if that is not empty.
     """
 
     rule: str
@@ -119,6 +120,7 @@ class Constraint(NamedTuple):
     evidence: tuple[Evidence, ...] = ()
     doubt: str = ""
     by_trainer: bool = False
+    only_before: str = ""
 
 
 class Exclusion(NamedTuple):
@@ -286,7 +288,9 @@ class Framework(NamedTuple):
     speak of. `copies` are the files of which a copy of it in a repository has one, which says its version. `removals` are keys that a
     newer version has no more, `feeds_gpus` says when one process trains on several GPUs, and `eras` what the framework was before
     versions that changed it, oldest first (made by
-    `frameworks.versions.in_eras`).
+    `frameworks.versions.in_eras`). `commit` is the state of its source that the recipe is for where that is not a release, and any of
+    several versions; "" elsewhere. `beside` are other packages that a rule asks the version of, and `pins` what the repository says of
+    these.
     """
 
     name: str
@@ -322,6 +326,9 @@ class Framework(NamedTuple):
     eras: tuple[Era, ...] = ()
     copies: tuple[str, ...] = ()
     feeds_gpus: FeedsGpus | None = None
+    commit: str = ""
+    beside: tuple[str, ...] = ()
+    pins: tuple[Pin, ...] = ()
 
     def __hash__(self) -> int:
         # Much is remembered of a table, and a hash of all its rows would cost more than most of that.

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from pytest_gbs.frameworks.versions import normalised, read_specifiers
+from pytest_gbs.frameworks.versions import between_releases, normalised, read_reference, read_specifiers
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pins import Pin
 
@@ -30,11 +30,61 @@ def read_pins(source: Source, package: str) -> Iterator[Pin]:
     for match in pattern.finditer(source.text):
         if normalised(match["name"]) != normalised(package) or _is_commented(source.text, match.start("name")):
             continue
-        text = match["version"].strip()
-        pin = read_specifiers(package, f"=={text}" if name in LOCKS else _of_conda(text))
+        pin = _read(package, match["version"].strip(), name)
         if pin is not None:
-            start, stop = match.span("version")
-            yield pin._replace(at=Location(source.path, start, stop), origin=source.path)
+            yield _placed(pin, source, match, "version")
+    yield from _from_repositories(source, package, name)
+    if name == "pyproject.toml":
+        yield from _from_poetry(source, package)
+
+
+def _read(package: str, text: str, name: str) -> Pin | None:
+    """What `text` says in a file of this name; a lock file has the version that is installed, maybe from a commit."""
+    specifier = f"=={text}" if name in LOCKS else _of_conda(text)
+    return read_specifiers(package, specifier) or between_releases(package, specifier.removeprefix("=="))
+
+
+def _placed(pin: Pin, source: Source, match: re.Match[str], group: str) -> Pin:
+    return pin._replace(at=Location(source.path, *match.span(group)), origin=source.path)
+
+
+def _from_repositories(source: Source, package: str, name: str) -> Iterator[Pin]:
+    """Yield what is installed from a repository of the package: the release that a tag names, else a commit whose version is unknown.
+
+    A lock file has its version beside it, and the main branch is the newest version, as where nothing is pinned.
+    """
+    if name in LOCKS:
+        return
+    for pattern in (_address(), _archive(), _git_table()):
+        for match in pattern.finditer(source.text):
+            named = match["name"] or match["egg"] or match["repository"].removesuffix(".git")
+            if normalised(named) == normalised(package) and not _is_commented(source.text, match.start()):
+                pin = read_reference(package, match["reference"])
+                if pin is not None:
+                    yield _placed(pin, source, match, "reference")
+
+
+def _from_poetry(source: Source, package: str) -> Iterator[Pin]:
+    """Yield what a line of a table says of `package`: `trl = "^0.15.2"`, `trl = { version = "0.15.2", extras = ["vllm"] }`."""
+    for match in _line_of_table().finditer(source.text):
+        if normalised(match["name"]) == normalised(package):
+            pin = read_specifiers(package, _of_poetry(match["version"]))
+            if pin is not None:
+                yield _placed(pin, source, match, "version")
+
+
+def _of_poetry(text: str) -> str:
+    """A specifier as packages of Python write it: to Poetry `^0.15.2` is each later 0.15, and `~0.15` too."""
+    caret = _caret().fullmatch(text.strip())
+    if caret is None:
+        return text
+    numbers = [int(number) for number in caret["version"].split(".")]
+    if caret["sign"] == "~":
+        kept = numbers[:2]
+    else:
+        first = next((at for at, number in enumerate(numbers) if number), len(numbers) - 1)
+        kept = numbers[: first + 1]
+    return f">={caret['version']},<{'.'.join(map(str, (*kept[:-1], kept[-1] + 1)))}"
 
 
 def _pattern(name: str) -> re.Pattern[str] | None:
@@ -95,3 +145,46 @@ def _word() -> re.Pattern[str]:
     return re.compile(
         r"""(?m)(?:^|(?<=[\s"']))(?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\s"']{0,200}\])?(?P<version>==[0-9][\w.+*]{0,60})(?=$|[\s"';&\\])"""
     )
+
+
+# The name before `@`, the commit, tag or branch behind the address, and the name in the fragment.
+_NAME = r"""(?:(?<![\w.-])(?P<name>[A-Za-z][\w.-]{0,99})(?:\[[^\]\n"']{0,200}\])?[ \t]*@[ \t]*)?"""
+_EGG = r"""(?:#(?:[\w=.-]{1,60}&)?egg=(?P<egg>[\w.-]{1,100}))?"""
+
+
+@cache
+def _address() -> re.Pattern[str]:
+    """A pattern for a package from its repository: `trl @ git+https://github.com/huggingface/trl.git@019fc6d`, with or without a name."""
+    where = r"""git\+[a-z]{2,5}://(?:[\w.-]{1,60}@)?(?:[\w.:~-]{1,100}/){1,6}(?P<repository>[\w.-]{1,100})"""
+    return re.compile(rf"""{_NAME}{where}@(?P<reference>[\w./+-]{{1,100}}){_EGG}""")
+
+
+@cache
+def _archive() -> re.Pattern[str]:
+    """A pattern for the archive of a commit or a tag: `trl @ https://github.com/huggingface/trl/archive/019fc6d.zip`."""
+    where = r"""https://(?:[\w.-]{1,100}/){2,3}(?P<repository>[\w.-]{1,100})/archive/(?:refs/[a-z]{4,5}/)?"""
+    return re.compile(rf"""{_NAME}{where}(?P<reference>[\w.+-]{{1,100}}?)\.(?:zip|tar\.gz){_EGG}""")
+
+
+@cache
+def _git_table() -> re.Pattern[str]:
+    """A pattern for the table of a source: `trl = { git = "https://github.com/huggingface/trl", rev = "019fc6d" }`."""
+    return re.compile(
+        r"""(?m)^[ \t]*["']?(?P<name>[A-Za-z][\w.-]{0,99})["']?[ \t]*=[ \t]*\{(?=[^}\n]{0,300}\bgit[ \t]*=)(?P<repository>)(?P<egg>)"""
+        r"""[^}\n]{0,300}?\b(?:rev|tag|branch|ref)[ \t]*=[ \t]*["'](?P<reference>[^"'\n]{1,100})"""
+    )
+
+
+@cache
+def _line_of_table() -> re.Pattern[str]:
+    """A pattern for a requirement as the value of a key."""
+    return re.compile(
+        r"""(?m)^["']?(?P<name>[A-Za-z][\w.-]{0,99})["']?[ \t]*=[ \t]*(?:\{(?:[^}\n]{0,200}?[ \t,{])?version[ \t]*=[ \t]*)?"""
+        r"""["'](?P<version>[\^~=<>!]{0,3}[ \t]*[0-9][^"'\n]{0,100})["']"""
+    )
+
+
+@cache
+def _caret() -> re.Pattern[str]:
+    """A pattern for the two specifiers that only Poetry has."""
+    return re.compile(r"(?P<sign>\^|~(?!=))[ \t]*(?P<version>[0-9]{1,9}(?:\.[0-9]{1,9}){0,3})")

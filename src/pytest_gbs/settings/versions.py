@@ -59,7 +59,8 @@ class Versions:
             exact = self.pin(removal.package, path) if removal.key in document.keyed else None
             gone = exact is not None and exact.exact and exact.low is not None and exact.low >= (parse_version(removal.since) or ())
             removals.append(removal._replace(pin=exact) if gone else removal)
-        return found._replace(removals=tuple(removals)) if removals else found
+        pins = tuple(pin for package in framework.beside if (pin := self.pin(package, path)) is not None)
+        return found._replace(removals=tuple(removals), pins=pins) if removals or pins else found
 
     def _at_version(self, framework: Framework, document: Document, path: str) -> Framework:
         """`framework` as the settings say, else as its copy in the repository has it, else as the pinned versions do."""
@@ -116,17 +117,19 @@ class Versions:
 def _agreed(found: list[Pin]) -> Pin | None:
     """The one version that is resolved or pinned, else the one range; of several, the versions from the lowest to the highest.
 
-    None if these are all versions.
+    None if these are all versions, and not because a commit is pinned.
     """
-    exact = [pin for pin in found if pin.exact]
-    said = exact or found
+    from pytest_gbs.settings.requirements import LOCKS
+
+    commits = [pin for pin in found if pin.commit]
+    narrow = [pin for pin in found if (pin.origin.endswith(LOCKS) if commits else pin.exact)]
+    said = narrow or found
     if len({(pin.low, pin.high) for pin in said}) == 1:
         return said[0]
     lows, highs = ([pin.low for pin in said], [pin.high for pin in said])
     low = None if None in lows else min(low for low in lows if low)
     high = None if None in highs else max(high for high in highs if high)
-    return (
-        said[0]._replace(text=" or ".join(dict.fromkeys(pin.text for pin in said)), low=low, high=high, exact=False)
-        if low or high
-        else None
-    )
+    if not (low or high or commits):
+        return None
+    text = " or ".join(dict.fromkeys(pin.text for pin in said))
+    return said[0]._replace(text=text, low=low, high=high, exact=False, commit=bool(commits))
