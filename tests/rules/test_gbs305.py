@@ -271,3 +271,35 @@ def batch(folder: Path, recipe: str, text: str) -> int | None:
     (folder / "ds_config.json").write_text(text, encoding="utf-8")
     report = check_tree(WorkTree(folder), ("sft.yaml",), Settings(), CommandLineHardware(world_size=2), keep_runs=True)
     return report.files[0].runs[0].geometry.global_batch_size
+
+
+def _pinned(folder: Path, pin: str, recipe: str, text: str) -> list[str]:
+    """What is reported of a recipe and its DeepSpeed configuration in a repository that asks for these versions."""
+    for name, content in (("requirements.txt", pin), ("sft.yaml", recipe), ("ds_config.json", text)):
+        (folder / name).write_text(content, encoding="utf-8")
+    report = check_tree(WorkTree(folder), (), Settings(), CommandLineHardware(world_size=8))
+    return [finding.message for file in report.files for finding in file.findings if finding.code == "GBS305"]
+
+
+@pytest.mark.parametrize(
+    ("pin", "sizes"),
+    [
+        pytest.param("", (None, "auto", None), id="no version"),
+        pytest.param("accelerate>=0.34\n", (None, "auto", None), id="a range that has newer ones"),
+        pytest.param("accelerate==1.8.0\n", (None, "auto", None), id="since 1.8"),
+        pytest.param("git+https://github.com/huggingface/accelerate@0a1b2c3\n", (None, "auto", None), id="a commit"),
+        pytest.param("transformers==4.40.0\n", (None, "auto", None), id="another package"),
+        pytest.param("accelerate==0.34.2\n", (None, "auto", "auto"), id="filled in by the Trainer"),
+    ],
+)
+def test_an_accumulation_that_the_trainer_sees_to_is_in_order(tmp_path: Path, pin: str, sizes: tuple[object, ...]) -> None:
+    assert _pinned(tmp_path, pin, NAMES_IT, config(*sizes)) == []
+
+
+@pytest.mark.parametrize(("pin", "named"), [("accelerate==0.34.2\n", "0.34.2"), ("accelerate>=0.30,<1.8\n", ">=0.30,<1.8")])
+def test_accelerate_before_1_8_steps_after_each_micro_batch(tmp_path: Path, pin: str, named: str) -> None:
+    expected = (
+        "the DeepSpeed configuration has no gradient_accumulation_steps, but gradient_accumulation_steps is 8 in the recipe; "
+        f"accelerate {named} sets it to 1, so DeepSpeed steps after every micro batch"
+    )
+    assert _pinned(tmp_path, pin, NAMES_IT, config(None, "auto", None)) == [expected]

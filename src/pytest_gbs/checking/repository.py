@@ -91,7 +91,7 @@ class Repository:
         The user's own tables come first. `program` is the program that reads it, as far as it is known.
         """
         found = self._recognise(document, program)
-        if found is None or not (found.eras or found.copies or any(removal.key in document.keyed for removal in found.removals)):
+        if found is None or not _depends_on_versions(found, document):
             return found
         if self._versions is None:
             from pytest_gbs.settings.versions import Versions
@@ -429,3 +429,9 @@ def _unanimous(found: list[tuple[LauncherFile, str]], name: str) -> Quantity | N
     sizes = [_size(file, name) for file, _ in found]
     first = sizes[0]
     return first if first is not None and all(size is not None and size.value == first.value for size in sizes) else None
+
+
+def _depends_on_versions(framework: Framework, document: Document) -> bool:
+    """Whether anything that is judged of `document` differs from version to version."""
+    keys = (*(removal.key for removal in framework.removals), *(framework.companions if framework.beside else ()))
+    return bool(framework.eras or framework.copies or any(key in document.keyed for key in keys))

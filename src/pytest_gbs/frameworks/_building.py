@@ -142,6 +142,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
         package=raw.get("package", ""),
         removals=tuple(_removal(each, raw.get("package", ""), home) for each in raw.get("removals", ())),
         copies=words(raw.get("copies", ())),
+        beside=words(raw.get("beside", ())),
         feeds_gpus=_feeds_gpus(raw["feeds-visible-gpus"], named) if "feeds-visible-gpus" in raw else None,
     )
     return _in_eras(built, raw, name, home)

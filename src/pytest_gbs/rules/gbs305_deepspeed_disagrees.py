@@ -8,12 +8,13 @@ What the framework does: the Trainer of transformers fills in each `"auto"` and 
 before the first step: `Please correct the following DeepSpeed config values that mismatch TrainingArguments values` (transformers
 5.23.0, integrations/deepspeed.py:108-192). A file without `gradient_accumulation_steps` gets 1 from accelerate (1.15.0,
 utils/dataclasses.py:1273-1275): DeepSpeed stops if `train_batch_size` is there too. Otherwise the Trainer still accumulates as the recipe
-says, since it tells DeepSpeed itself when to step (accelerate 1.8.0, utils/deepspeed.py:267). A script on accelerate alone takes
+says, since it tells DeepSpeed itself when to step (accelerate 1.8.0, utils/deepspeed.py:267); an earlier accelerate let DeepSpeed step
+after each micro batch (1.7.0, utils/deepspeed.py:262-277). A script on accelerate alone takes
 DeepSpeed's accumulation and says so in a warning (accelerator.py:2207-2221).
 
 How to fix it: write `"auto"` for all three, and let the recipe say them.
 
-It stays silent on `"auto"`, on an accumulation that a Trainer's file leaves out (accelerate before 1.8 stepped after each micro batch),
+It stays silent on `"auto"`, on an accumulation that a Trainer's file leaves out unless the repository asks for accelerate before 1.8,
 if the named file is not in the repository, and on `train_batch_size` while the number of
 processes is not known and some number would fit.
 """
@@ -41,6 +42,7 @@ _MICRO: Final = "train_micro_batch_size_per_gpu"
 _STEPS: Final = "gradient_accumulation_steps"
 _AUTO: Final = "auto"
 _LONGEST: Final = 18
+_STEPS_AS_TOLD: Final = (1, 8)  # the version of accelerate since which the Trainer's accumulation counts
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -117,12 +119,19 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
     if (_STEPS,) in keyed or steps is None or steps.value == 1 or not ((_TRAIN,) in keyed or (_MICRO,) in keyed) or _elastic(pair):
         return
     stops = pair.trainer and (pair.companion.of_launcher or (pair.value(_TRAIN) is not None and pair.value(_MICRO) is not None))
-    if pair.trainer and not stops:
+    older = _older_accelerate(pair) if pair.trainer and not stops else ""
+    if pair.trainer and not stops and not older:
         return
     does = "and DeepSpeed stops at start" if stops else "so DeepSpeed steps after every micro batch"
-    message = f"the DeepSpeed configuration has no {_STEPS}, but {_ours(steps)}; accelerate sets it to 1, {does}"
+    message = f"the DeepSpeed configuration has no {_STEPS}, but {_ours(steps)}; accelerate {older}sets it to 1, {does}"
     at = steps.at if inline and steps.at else Location(pair.document.source.path, 0, 0)
     yield Finding(CODE, message, _severity(stops=stops), at, related=pair.related(at, steps))
+
+
+def _older_accelerate(pair: _Pair) -> str:
+    """The versions of accelerate that the repository asks for, if none of them steps as the recipe says: `0.34.2 `."""
+    pins = (pin for pin in pair.run.framework.pins if pin.package == "accelerate" and pin.high is not None)
+    return next((f"{pin.text.lstrip('= ')} " for pin in pins if pin.high and pin.high <= _STEPS_AS_TOLD), "")
 
 
 def _product(pair: _Pair) -> Iterator[Outcome]:
