@@ -234,6 +234,10 @@ class _Check:
 
     def _find_out(self, path: str, named: bool) -> _Results:
         each = tuple(self._file(path, named))
+        if path.endswith(NOTEBOOK):
+            from pytest_gbs.checking.saved_outputs import judge_outputs
+
+            judge_outputs(each, self.rules)
         # It matters whether others take in such a file as a parent, unless it was named.
         waiting = tuple(p for p in each if not p.named and finalise.needs_other_hardware(p.judgement.outcomes, self.rules))
         return _Results(

@@ -66,6 +66,8 @@ MOST_EVALUATED: Final = 50_000  # expressions of a program that are looked at, k
 MOST_BINDINGS: Final = 100  # assignments of a name, calls of a function, options of a name; with more, what they give is unknown
 DEEPEST_EXPRESSION: Final = 40  # names that lead to names, and expressions within each other; the value of a deeper one is unknown
 MOST_IMPORTED_MODULES: Final = 20  # files of its repository that a program imports; what a later one does is unknown
+MOST_TRAINING_RECORDS: Final = 50  # batches that a notebook's saved outputs print; later ones are not compared with its source
+LONGEST_RECORD: Final = 1_500  # characters of an output around such a batch; what is further away says nothing of it
 MOST_SCHEDULES: Final = 20  # learning-rate schedules of a program; a later one is not read
 
 # Settings, and the tool's own files

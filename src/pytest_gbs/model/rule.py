@@ -13,13 +13,15 @@ class Scope:
     """What a rule is handed: FILE a `Document` (or `Unreadable`, or a launcher file), RUN a `Run`, LAUNCH one of a launch,
     RECIPE all runs of a recipe, REPOSITORY all `NodeClaim`s, UNREAD a script that was not read to its end (`Unread`), COMMAND what is
     wrong with the words of a launch in a script (`MissingFile`, `LostFlags`), or what a document says of itself
-    (`ModelCard`, `Declaration`, `ShortFormula`), SCHEDULE a `Schedule` of a program."""
+    (`ModelCard`, `Declaration`, `ShortFormula`), SCHEDULE a `Schedule` of a program, OUTPUT a `SavedOutput` of a
+    notebook."""
 
     FILE: Final = "file"
     UNREADABLE: Final = "unreadable"
     UNREAD: Final = "unread"
     COMMAND: Final = "command"
     SCHEDULE: Final = "schedule"
+    OUTPUT: Final = "output"
     LAUNCHER: Final = "launcher"
     RUN: Final = "run"
     LAUNCH: Final = "launch"

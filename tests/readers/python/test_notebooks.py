@@ -132,3 +132,8 @@ def test_a_place_is_named_by_its_cell(wanted: str, place: str) -> None:
     text = notebook(["SIZE = 1\n", "\n", "import trl"], "x = '\\\\n'\n\nx", "y\nSFT()")
     assert cell_words(Source("a.ipynb", text), text.index(wanted)) == place
     assert not cell_words(Source("a.py", text), text.index(wanted))
+
+
+def test_a_cell_that_is_timed_is_python() -> None:
+    text = notebook("%%time\nfrom trl import SFTConfig\nSFTConfig(per_device_train_batch_size=4)")
+    assert written(call(text), "per_device_train_batch_size") == "4"

@@ -88,9 +88,10 @@ def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[st
 
 
 def cell_words(source: Source, offset: int) -> str:
-    """Where `offset` is in a notebook, as people count: "cell 5, line 2"; "" if it is in no cell, or the file is no notebook."""
+    """Where `offset` is in a notebook, as people count: "cell 5, line 2", "output of cell 5"; "" if it is in no cell, or no notebook."""
     found = cell_at(source, offset) if source.path.endswith(NOTEBOOK) else None
-    return f"cell {found[0]}, line {found[1]}" if found is not None else ""
+    number, line = found or (0, 0)
+    return f"cell {number}, line {line}" if line else f"output of cell {number}" if number else ""
 
 
 def _program(source: Source) -> Program | None:

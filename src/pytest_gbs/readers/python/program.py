@@ -27,6 +27,15 @@ _NOT_CODE: Final = ("outputs", "metadata", "attachments")
 Prose: TypeAlias = tuple[str, tuple[tuple[int, int], ...]]
 
 
+class CodeCell(NamedTuple):
+    """A code cell of a notebook: its number, its code as it was typed, and where the cell, and the code in it, are in the file."""
+
+    number: int
+    text: str
+    span: tuple[int, int]
+    code: tuple[int, int]
+
+
 class Program(NamedTuple):
     """A program that parses: `text` is its code, and `places` says where each part of it is in the file.
 
@@ -174,7 +183,7 @@ def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, in
 def _prose(source: Source, notebook: Document) -> dict[int, Prose]:
     """The text of each cell that is Markdown, by the number of the cell behind it."""
     found: dict[int, Prose] = {}
-    for number, kind, lines in _all_cells(notebook.root):
+    for number, kind, lines, _ in _all_cells(notebook.root):
         if kind == "markdown":
             text, places = "", []
             for each in lines:
@@ -186,30 +195,41 @@ def _prose(source: Source, notebook: Document) -> dict[int, Prose]:
 
 
 def cell_at(source: Source, offset: int) -> tuple[int, int] | None:
-    """The number of the cell of a notebook that holds the character at `offset`, and the line of the cell; None if no cell does."""
+    """The number of the cell of a notebook that holds the character at `offset`, and the line of its text, 0 outside of that; else None."""
     notebook = read_json(source, without=_NOT_CODE)[0]
-    for number, _, lines in _all_cells(None if isinstance(notebook, Unreadable) else notebook.root):
+    for number, _, lines, cell in _all_cells(None if isinstance(notebook, Unreadable) else notebook.root):
         line = 1
         for each in lines:
             if isinstance(each, Scalar) and each.start <= offset < each.stop:
                 before = _escape().finditer(source.text, each.start + 1, offset)
                 return number, line + sum(match.group() == r"\n" for match in before)
             line += each.text.count("\n") if isinstance(each, Scalar) else 0
+        if cell.start <= offset < cell.stop:
+            return number, 0
     return None
+
+
+def code_cells(source: Source) -> Iterator[CodeCell]:
+    """Yield the code cells of a notebook that have code, in the order of the text; none if its JSON can't be read."""
+    notebook = read_json(source, without=_NOT_CODE)[0]
+    for number, kind, lines, cell in _all_cells(None if isinstance(notebook, Unreadable) else notebook.root):
+        if kind == "code" and lines:
+            text = "".join(each.text for each in lines if isinstance(each, Scalar))
+            yield CodeCell(number, text, (cell.start, cell.stop), (lines[0].start, lines[-1].stop))
 
 
 def _code_cells(root: Node | None) -> Iterator[tuple[int, tuple[Node, ...]]]:
     """Yield the number of each code cell and its source lines."""
-    yield from ((number, lines) for number, kind, lines in _all_cells(root) if kind == "code" and lines)
+    yield from ((number, lines) for number, kind, lines, _ in _all_cells(root) if kind == "code" and lines)
 
 
-def _all_cells(root: Node | None) -> Iterator[tuple[int, str, tuple[Node, ...]]]:
-    """Yield the number, kind and source lines of each cell; notebooks before version 4 have worksheets and `input`."""
+def _all_cells(root: Node | None) -> Iterator[tuple[int, str, tuple[Node, ...], Node]]:
+    """Yield the number, kind and source lines of each cell, and the cell; notebooks before version 4 have worksheets and `input`."""
     sheets = _items(_get(root, "worksheets")) or (root,)
     for number, cell in enumerate((cell for sheet in sheets for cell in _items(_get(sheet, "cells"))), 1):
         kind = _get(cell, "cell_type")
         text = _get(cell, "source") or _get(cell, "input")
-        yield number, kind.text if isinstance(kind, Scalar) else "", _items(text) or ((text,) if text is not None else ())
+        yield number, kind.text if isinstance(kind, Scalar) else "", _items(text) or ((text,) if text is not None else ()), cell
 
 
 def _get(node: Node | None, key: str) -> Node | None:
@@ -223,7 +243,7 @@ def _items(node: Node | None) -> tuple[Node, ...]:
 
 def _without_magic(text: str) -> str:
     """`text` with the lines that are not Python (`!pip install`, `%cd`, `name?`) blanked, each character in its place."""
-    if text.lstrip().startswith("%%"):
+    if text.lstrip().startswith("%%") and not _runs_python().match(text):
         return _blank(text)
     lines = text.split("\n")
     goes_on = False
@@ -247,6 +267,12 @@ def _blank(text: str) -> str:
 @cache
 def _magic() -> re.Pattern[str]:
     return re.compile(r"\s*(?:[!%?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[!%]\w)")
+
+
+@cache
+def _runs_python() -> re.Pattern[str]:
+    """The magics of a whole cell whose lines are Python that runs in the notebook."""
+    return re.compile(r"\s*%%(?:time|timeit|capture|prun|memit|wandb)\b")
 
 
 @cache

@@ -1,0 +1,37 @@
+"""The saved outputs of a notebook, held against the recipes that its source has now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_gbs.checking.finalise import merged
+from pytest_gbs.checking.reporting import FileResult
+from pytest_gbs.checking.rulebook import Rulebook
+from pytest_gbs.checking.runs import judge_file
+from pytest_gbs.model.rule import Scope
+from pytest_gbs.model.saved_output import SavedOutput
+
+
+def judge_outputs(found: Sequence[FileResult], rules: Rulebook) -> None:
+    """Add to each recipe of a notebook what is wrong with the outputs below it; nothing if a trainer may have another recipe."""
+    from pytest_gbs.readers.python.outputs import count_trainers, read_training_records
+
+    recipes = [each for each in found if each.runs and "." in each.runs[0].document.called]
+    source = recipes[0].source if recipes and rules.of(Scope.OUTPUT) else None
+    records = read_training_records(source) if source is not None else ()
+    if source is None or not records or count_trainers(source) > len(recipes):
+        return
+    runs = tuple(each.runs[0] for each in recipes)
+    for record in {(each.micro_batch_size, each.accumulation): each for each in reversed(records)}.values():
+        said = judge_file(SavedOutput(source.path, record, runs), rules, Scope.OUTPUT)
+        above = [each for each in recipes if _start(each) < record.at.start]
+        nearest = above[-1] if above else recipes[0]
+        judgement = nearest.judgement
+        nearest.judgement = judgement._replace(
+            outcomes=merged(judgement.outcomes, said.outcomes), internal=(*judgement.internal, *said.internal)
+        )
+
+
+def _start(recipe: FileResult) -> int:
+    root = recipe.runs[0].document.root
+    return root.start if root is not None else 0
