@@ -67,6 +67,25 @@ def test_a_check_that_the_source_of_the_copy_makes_is_an_error_whatever_its_vers
     assert found(tmp_path, RECIPE, *files) == [("GBS202", "error", "verl stops at start")]
 
 
+TRAINER = "per_device_train_batch_size: 4\nlearning_rate: 0.1\noutput_dir: out\ndeepspeed: ds_config.json\n"
+NO_BATCH = ("ds_config.json", '{"zero_optimization": {"stage": 2}}')
+OF_TRANSFORMERS = "src/transformers/__init__.py"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "wanted"),
+    [
+        pytest.param(OF_TRANSFORMERS, '__version__ = "4.4.2"\n', [], id="a copy that fills the batch in"),
+        pytest.param("requirements.txt", "transformers==4.5.1\n", [], id="a release that fills it in"),
+        pytest.param(OF_TRANSFORMERS, '__version__ = "4.6.0"\n', ["GBS305"], id="a copy that does not"),
+        pytest.param(OF_TRANSFORMERS, '__version__ = "5.0.0.dev0"\n', ["GBS305"], id="a copy between two releases"),
+        pytest.param("requirements.txt", "transformers>=4.4\n", ["GBS305"], id="a range up to now"),
+    ],
+)
+def test_a_trainer_that_writes_the_batch_into_the_deepspeed_configuration(file: str, text: str, wanted: list[str], tmp_path: Path) -> None:
+    assert [code for code, _, _ in found(tmp_path, TRAINER, (f"run/{NO_BATCH[0]}", NO_BATCH[1]), (file, text))] == wanted
+
+
 def test_white_space_does_not_count(tmp_path: Path) -> None:
     spread = CHECKS.replace("is not None", "is\n not None")
     assert len(found(tmp_path, RECIPE, ("verl/version/version", "0.2.0.dev"), (WORKERS, spread))) == 1
