@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,15 +74,25 @@ def test_settings_in_a_folder_of_their_own(tmp_path: Path, folder: str) -> None:
     assert [run.geometry.global_batch_size for run in launched(found) if run.launch and "configs/" in run.launch.at.source] == [128]
 
 
-def test_docker_hands_over_an_array_of_unknown_options(tmp_path: Path) -> None:
+def in_docker(**changed: Any) -> dict[str, str]:
+    """A benchmark that a container runs, which hands over an array of unknown options."""
     docker = (
         ': "${DGXSYSTEM:?not set}"\nmapfile -t ENVIRONMENT < <(env -i bash -c "compgen -e")\n'
         "docker exec ${ENVIRONMENT[@]} $CONTAINER ./run_and_time.sh\n"
     )
-    given = files(run_and_time__sh="torchrun --nproc_per_node=$DGXNGPU /workspace/llm/train.py --config sft.yaml\n")
+    given = files(run_and_time__sh="torchrun --nproc_per_node=$DGXNGPU /workspace/llm/train.py --config sft.yaml\n", **changed)
     del given["run.sub"]
-    found = checked(tmp_path, given | {"run_with_docker.sh": docker})
+    return given | {"run_with_docker.sh": docker}
+
+
+def test_docker_hands_over_an_array_of_unknown_options(tmp_path: Path) -> None:
+    found = checked(tmp_path, in_docker(nodes=1))
     assert batches(found)[0] == 64
+
+
+def test_docker_has_one_node(tmp_path: Path) -> None:
+    found = launched(checked(tmp_path, in_docker(nodes=2)))
+    assert {run.launch.at.source for run in found if run.launch} == {"run_and_time.sh"}
 
 
 NAMED = {

@@ -91,6 +91,7 @@ def test_what_may_run_is_conditional(text: str) -> None:
     assert only(text).conditional
 
 
+_UNKNOWN = '[[ "$A" -gt "$B" ]]'
 VALUES = {
     "branches-agree": ('if [ "$M" = a ]; then N=1; else N=1; fi\nfoo $N', "1", False),
     "branches-disagree": ('if [ "$M" = a ]; then N=1; else N=2; fi\nfoo $N', None, False),
@@ -101,6 +102,10 @@ VALUES = {
     "loop-assigns": ("N=1\nfor x in $LIST; do N=2; done\nfoo $N", None, False),
     "loop-counts": ("N=1\nfor x in $LIST; do foo $N; N=$((N * 2)); done", None, False),
     "option-loop": ("N=1\nwhile [[ $# -gt 0 ]]; do case $1 in --n) N=$2; shift 2;; esac; done\nfoo $N", "1", True),
+    "default-and-unknown": (f'if [[ -n "${{M-}}" ]] && {_UNKNOWN}; then N=1; else N=2; fi\nfoo $N', "2", True),
+    "unknown-and-default": (f'if {_UNKNOWN} && [[ -n "${{M-}}" ]]; then N=1; else N=2; fi\nfoo $N', "2", True),
+    "unset-or-unknown": (f'if [[ -z "${{M-}}" ]] || {_UNKNOWN}; then N=2; else N=1; fi\nfoo $N', "2", True),
+    "not-default-and-unknown": (f'if [[ -z "${{M-}}" ]] && {_UNKNOWN}; then N=1; else N=2; fi\nfoo $N', None, False),
     "given-or-else": ('if [ -n "$1" ]; then N=$1; else N=8; fi\nfoo $N', "8", True),
     "required-is-not-empty": ('N=""\nwhile (( $# )); do N=$2; shift; done\nif [[ -z "$N" ]]; then exit 1; fi\nfoo $N', None, False),
     "maybe-and": ("N=1\ngrep -q x y && N=2\nfoo $N", None, False),

@@ -16,7 +16,8 @@ from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell.script import read_environment
 
-_RUNNERS: Final = ("run.sub", "run_with_docker.sh")
+_OF_ONE_NODE: Final = "run_with_docker.sh"
+_RUNNERS: Final = ("run.sub", _OF_ONE_NODE)
 _NODES: Final = "DGXNNODES"
 _DEMAND: Final = "DGXSYSTEM"
 _SETTINGS: Final = "configs"
@@ -56,7 +57,7 @@ def invocation(settings: Source, runner: Source, others: OtherFiles) -> Invocati
         return None
     environment = read_environment(settings, others)
     nodes = next((each for each in environment if each.name == _NODES), None)
-    if nodes is None or nodes.value.text is None:
+    if nodes is None or nodes.value.text is None or (runner.path.endswith(_OF_ONE_NODE) and nodes.value.text != "1"):
         return None
     directives = (Directive("--nodes", nodes.value.text, nodes.value.value_at),) if runner.path.endswith(".sub") else ()
     return Invocation((), environment, directives)

@@ -46,6 +46,8 @@ def both(left: Truth, right: Truth) -> Truth:
     for one in (left, right):
         if one.value is False and not one.default:
             return one
+    if False in (left.value, right.value):
+        return Truth(False, default=True)  # where nothing is set from outside, whatever the other one is
     if None in (left.value, right.value):
         return UNKNOWN
     return Truth(bool(left.value and right.value), left.default or right.default)
