@@ -16,6 +16,7 @@ from typing import Final
 
 from pytest_gbs.cli import main
 from tools.addresses import addresses
+from tools.playground import write_page
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 REPOSITORY: Final = f"https://{addresses()[0]}/blob/main/"
@@ -29,7 +30,7 @@ _LINK: Final = re.compile(r"(?<=\]\()(?!https?:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 _RULE: Final = re.compile(r"(?m)^\| (GBS\d+) ")
 _CONTENTS: Final = {
     "Guides": "alignment-handbook trl axolotl halos deepspeed-accelerate-slurm verl megatron-nemo own-trainer monorepo",
-    "Use it": "batch-tables lock ci pre-commit pytest python-api running-job fixing scale plan diff report editors",
+    "Use it": "batch-tables lock ci pre-commit pytest python-api running-job fixing scale plan diff report editors playground",
     "Understand it": "decides launches python faq glossary",
     "Reference": "rules/index frameworks settings cli formats own-framework untrusted trust limits speed",
     "Project": "versioning changelog contributing security architecture releasing",
@@ -64,6 +65,7 @@ def stage(folder: Path) -> None:
     with (folder / "index.md").open("a", encoding="utf-8") as index:
         index.writelines(map(_contents, _CONTENTS))
     _schemas(folder / "extra" / "schemas")
+    write_page(folder / "extra" / "try")
     (folder / "conf.py").write_text(_CONF, encoding="utf-8")
     (folder / "static").mkdir()
     (folder / "static" / "wide.css").write_text(_WIDE, encoding="utf-8")

@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pytest_gbs.api import check
-    from pytest_gbs.loading import FoundProblem, LoadedRepository, load
+    from pytest_gbs.loading import FoundProblem, LoadedRepository, load, load_texts
     from pytest_gbs.model.hardware import CommandLineHardware as Given
     from pytest_gbs.model.settings import Settings
     from pytest_gbs.recipe import Recipe, Stated
 
 # The public names, all of them: docs/python-api.md describes each.
-__all__ = ["FoundProblem", "Given", "LoadedRepository", "Recipe", "Settings", "Stated", "__version__", "check", "load"]
+__all__ = ["FoundProblem", "Given", "LoadedRepository", "Recipe", "Settings", "Stated", "__version__", "check", "load", "load_texts"]
 __version__ = "0.1.0"
 
 # pytest imports this package whenever it is installed: nothing may be imported until it is used.
@@ -25,6 +25,7 @@ _HOMES = {
     "Stated": ("pytest_gbs.recipe", "Stated"),
     "check": ("pytest_gbs.api", "check"),
     "load": ("pytest_gbs.loading", "load"),
+    "load_texts": ("pytest_gbs.loading", "load_texts"),
     "Given": ("pytest_gbs.model.hardware", "CommandLineHardware"),
     "Settings": ("pytest_gbs.model.settings", "Settings"),
 }

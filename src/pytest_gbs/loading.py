@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_gbs.api import check_worktree
 from pytest_gbs.arithmetic.admissible import hardware
+from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.root import StrPath, find_root
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.formats import Options
@@ -22,6 +23,7 @@ from pytest_gbs.model.location import Position
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report
+from pytest_gbs.model.settings import Settings
 from pytest_gbs.recipe import Recipe, read_recipe
 from pytest_gbs.rules import rules
 from pytest_gbs.settings import load_settings
@@ -100,7 +102,7 @@ def load(
     Hardware is what `gbs check --nodes 8 --gpus-per-node 8` takes: it fills in what nothing else says.
 
     Raises:
-        UsageError: there is no such path, or the hardware contradicts itself.
+        UsageError: there is no such path, or the hardware contradicts itself, or is none.
         SettingsError: the settings are broken.
     """
     asked = Path(path).resolve()
@@ -112,7 +114,25 @@ def load(
     settings = load_settings(root, None, rules={rule.code: rule.name for rule in rules()})
     tree = WorkTree(root, settings.max_file_size, settings.exclude, frozenset((target,)))
     report = check_worktree(tree, (target,), settings, hardware(nodes, gpus_per_node, world_size, ""), keep_runs=True)
-    options = Options(root=root.as_posix(), folder=folder.as_posix())
+    return _loaded(root, report, Options(root=root.as_posix(), folder=folder.as_posix()))
+
+
+def load_texts(
+    texts: Mapping[str, str], *, nodes: int | None = None, gpus_per_node: int | None = None, world_size: int | None = None
+) -> LoadedRepository:
+    """The recipes among `texts`, each under the path that it would have: no file is looked at, and there are no settings.
+
+    Raises:
+        UsageError: the hardware contradicts itself, or is none.
+    """
+    tree = EditedTree(None)
+    for path, text in texts.items():
+        tree.put(path, text)
+    report = check_worktree(tree, (), Settings(), hardware(nodes, gpus_per_node, world_size, ""), keep_runs=True)
+    return _loaded(Path(), report, Options())
+
+
+def _loaded(root: Path, report: Report, options: Options) -> LoadedRepository:
     places = Places(report, options)
     problems = tuple(_problem(finding, places) for finding in by_severity(report))
     return LoadedRepository(root, dict(_recipes(report, places)), problems, report, options)
@@ -136,8 +156,7 @@ def _problem(finding: Finding, places: Places) -> FoundProblem:
 
 def _records(recipe: Recipe) -> Iterator[dict[str, Any]]:
     """Yield a row for the recipe as it stands, and one for each launch of it."""
-    alone = recipe.run is None or recipe.run.launch is None
-    for each in (recipe, *recipe.launches) if alone else recipe.launches:
+    for each in recipe.variants:
         yield {
             "path": each.path,
             "document": each.document,

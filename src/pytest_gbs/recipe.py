@@ -143,20 +143,39 @@ class Recipe(NamedTuple):
         """What helps under a failed assertion: the path, and the batch as far as it is known."""
         return f"<Recipe {self.path}: {self.problem or f'global batch size {self.law()}'}>"
 
-    def _repr_html_(self) -> str:
-        """A table with a line for each size: its number, its arithmetic and where it comes from, as `gbs show` tells it."""
-        from html import escape
+    @property
+    def variants(self) -> tuple[Recipe, ...]:
+        """The recipe by itself, unless it only runs as something launches it, and then as each launch runs it."""
+        alone = self.run is None or self.run.launch is None
+        return (self, *self.launches) if alone else self.launches
 
+    @property
+    def title(self) -> str:
+        """The framework and what one sample is: `TRL (SFT), samples are packed rows`; "" where nothing is known of it."""
+        from pytest_gbs.formats._show_recipe import title
+
+        return title(self.run) if self.run else ""
+
+    def equation(self) -> tuple[tuple[str, str, str], ...]:
+        """A line for each size, as `gbs show` tells it: what it is called, its number, its arithmetic with where it comes from."""
         from pytest_gbs.formats import Options
         from pytest_gbs.formats._places import Places
-        from pytest_gbs.formats._show_recipe import lines, title
+        from pytest_gbs.formats._show_recipe import lines
 
         if self.run is None or self.report is None:
-            return f"<p>{escape(repr(self))}</p>"
+            return ()
         launched = [each.run for each in self.launches if each.run is not None and each.run is not self.run]
-        shown = (tuple(map(escape, line)) for line in lines(self.run, launched, Places(self.report, Options())))
+        return tuple((label, value, text) for label, value, text in lines(self.run, launched, Places(self.report, Options())))
+
+    def _repr_html_(self) -> str:
+        """`equation` as a table."""
+        from html import escape
+
+        shown = [tuple(map(escape, line)) for line in self.equation()]
+        if not shown:
+            return f"<p>{escape(repr(self))}</p>"
         body = "".join(f"<tr><th>{label}</th><td>{value}</td><td>{text}</td></tr>" for label, value, text in shown)
-        return f"<table><caption>{escape(self.path)}: {escape(title(self.run))}</caption><tbody>{body}</tbody></table>"
+        return f"<table><caption>{escape(self.path)}: {escape(self.title)}</caption><tbody>{body}</tbody></table>"
 
 
 def read_recipe(file: FileReport, report: Report, path: str) -> Recipe:

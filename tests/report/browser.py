@@ -25,6 +25,7 @@ class Browser:
         self._commands, self._answers = commands, answers
         self._number, self._session, self._rest = 0, "", b""
         self.complaints: list[str] = []
+        self.own: tuple[str, ...] = ("file:", "data:")  # how the addresses begin that a page may ask for
         self.events: list[str] = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -59,17 +60,17 @@ class Browser:
         self.events.append(method)
         if method in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
             self.complaints.append(json.dumps(said["params"]))
-        if method == "Network.requestWillBeSent" and not said["params"]["request"]["url"].startswith("file:"):
+        if method == "Network.requestWillBeSent" and not said["params"]["request"]["url"].startswith(self.own):
             self.complaints.append(said["params"]["request"]["url"])
         return said
 
-    def open(self, page: Path, width: int = 1280, *, dark: bool = False, scripts: bool = True) -> None:
-        """Load a file into a window of this width."""
+    def open(self, page: Path | str, width: int = 1280, *, dark: bool = False, scripts: bool = True) -> None:
+        """Load a file, or what is at an address, into a window of this width."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.events.clear()
-        self.call("Page.navigate", url=page.as_uri())
+        self.call("Page.navigate", url=page.as_uri() if isinstance(page, Path) else page)
         self.wait("Page.loadEventFired")
 
     def run(self, expression: str) -> Any:

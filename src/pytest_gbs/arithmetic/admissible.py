@@ -29,8 +29,11 @@ def hardware(nodes: int | None, per_node: int | None, world: int | None, prefix:
     """The hardware of flags that start with `prefix`.
 
     Raises:
-        UsageError: they contradict each other, or are more than gbs supports.
+        UsageError: they contradict each other, or are none, or more than gbs supports.
     """
+    for flag, value in (("nodes", nodes), ("gpus-per-node", per_node), ("world-size", world)):
+        if value is not None and value < 1:
+            raise UsageError(f"{prefix}{flag} {value:,} is not a positive whole number")
     each = (nodes or 1) * (per_node or 1)
     if nodes and per_node and world and each != world:
         raise UsageError(
