@@ -64,7 +64,7 @@ def _finding(file: FileView, duplicate: Duplicate) -> Finding:
     severity = Severity.INFO if same and not _stops(file) else Severity.ERROR
     related = (Related(_place(document, first, duplicate.first), "dropped"),)
     at = _place(document, second, duplicate.second)
-    return Finding(CODE, f"{says}; {_consequence(file)}", severity, at, "kept", related)
+    return Finding(CODE, f"{says}; {_consequence(file)}", severity, at, "kept", related, holds="keep one of the two")
 
 
 def _consequence(file: FileView) -> str:

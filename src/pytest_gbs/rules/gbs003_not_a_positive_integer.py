@@ -86,7 +86,8 @@ def _stumbles(document: Document, framework: Framework, found: Misread, node: No
     title = framework.title.split(" (")[0]
     says = f"{key_text(found.row)} {_described(document, found, node)}"
     details = (found.row.reading.why,) if found.row.reading.why else ()
-    return Finding(CODE, f"{says}; {title} {_DOES[found.treatment]}", Severity.ERROR, found.at, details=details)
+    holds = f"write a whole number, {found.row.minimum} or more"
+    return Finding(CODE, f"{says}; {title} {_DOES[found.treatment]}", Severity.ERROR, found.at, details=details, holds=holds)
 
 
 def _described(document: Document, found: Misread, node: Node) -> str:

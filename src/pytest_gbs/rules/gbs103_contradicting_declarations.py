@@ -52,7 +52,9 @@ def _contradict(one: Claim, other: Claim) -> bool:
 def _finding(earlier: Claim, later: Claim) -> Finding:
     a, b = earlier.declaration, later.declaration
     message = f"comments say {a.value:,} and {b.value:,} for the same batch"
-    return Finding(CODE, message, Severity.ERROR, b.at, f"{b.value:,}", (Related(a.at, f"{a.value:,}"),))
+    return Finding(
+        CODE, message, Severity.ERROR, b.at, f"{b.value:,}", (Related(a.at, f"{a.value:,}"),), holds="change one of the two comments"
+    )
 
 
 _RECIPE = """\

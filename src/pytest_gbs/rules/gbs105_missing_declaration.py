@@ -27,7 +27,18 @@ def check(run: Run) -> Iterator[Outcome]:
     if run.claims or run.policies:
         yield Verified(CODE, place)
     else:
-        yield Finding(CODE, "the recipe does not state its global batch size", Severity.WARNING, place)
+        yield Finding(
+            CODE,
+            "the recipe does not state its global batch size",
+            Severity.WARNING,
+            place,
+            holds=f"state it in a comment: {_comment(run)}",
+        )
+
+
+def _comment(run: Run) -> str:
+    batch, gpus = run.geometry.global_batch_size, run.geometry.value(Name.WORLD_SIZE)
+    return f"# gbs: {batch} on {gpus} gpus" if batch is not None and gpus is not None else "# gbs: 128 on 16 gpus, for example"
 
 
 _RECIPE = """\

@@ -53,8 +53,9 @@ def _finding(run: Run, claim: Claim) -> Iterator[Finding]:
     message = f"document says {number(claim.declaration)}, but {recipe} gives {size.value:,}"
     operands = [leaf for leaf in leaves(size) if leaf.at is not None]
     details = (f"{size.value:,} = {product(size)}",) if size.because else ()
+    holds = f"change the document to {size.value:,}, or the settings of {recipe}"
     related = tuple(dict.fromkeys(beside(operands, claim.declaration.at)))
-    yield Finding(CODE, message, Severity.WARNING, claim.declaration.at, "stated", related, details)
+    yield Finding(CODE, message, Severity.WARNING, claim.declaration.at, "stated", related, details, holds)
 
 
 _README = "# Training\n\nWe train with a global batch size of {batch}, see `dpo.yaml`.\n"

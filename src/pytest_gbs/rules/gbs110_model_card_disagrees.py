@@ -31,7 +31,15 @@ def check(card: Mistake) -> Iterator[Outcome]:
         written = " x ".join(f"{factor.value:,} {factor.key}" for factor in card.factors)
         message = f"model card says {card.total.key} {card.total.value:,}, but {written} = {value:,}"
         related = tuple(Related(factor.at, factor.key) for factor in card.factors if factor.at is not None)
-        yield Finding(CODE, message, Severity.WARNING, card.total.at, "stated", related)
+        yield Finding(
+            CODE,
+            message,
+            Severity.WARNING,
+            card.total.at,
+            "stated",
+            related,
+            holds=f"change {card.total.key} to {value:,}, or the factor that is wrong",
+        )
 
 
 _CARD = """\

@@ -32,7 +32,9 @@ def check(stated: Mistake) -> Iterator[Outcome]:
         gpus = stated.gpus
         left_out = count(gpus.value, Name.WORLD_SIZE)
         message = f"document multiplies what one GPU takes to the global batch size, and leaves out its {left_out}"
-        yield Finding(CODE, message, Severity.WARNING, stated.at, "formula", (Related(gpus.at, short(gpus.name)),))
+        yield Finding(
+            CODE, message, Severity.WARNING, stated.at, "formula", (Related(gpus.at, short(gpus.name)),), holds="multiply by the GPUs"
+        )
     elif isinstance(stated, Declaration):
         yield from _false_arithmetic(stated) or _unshared(stated)
 
@@ -42,7 +44,7 @@ def _false_arithmetic(stated: Declaration) -> tuple[Finding, ...]:
     if written is None or not written.is_false:
         return ()
     message = f"document says {written.text} = {written.result:,}, but the product is {written.value:,}"
-    return (Finding(CODE, message, Severity.WARNING, stated.at, "stated"),)
+    return (Finding(CODE, message, Severity.WARNING, stated.at, "stated", holds=f"write {written.value:,}, or other factors"),)
 
 
 def _unshared(stated: Declaration) -> tuple[Finding, ...]:
@@ -63,7 +65,8 @@ def _unshared(stated: Declaration) -> tuple[Finding, ...]:
         f"document says global batch size {stated.value:,}, but {world.value:,} GPUs / ({shared}) = {ranks:,} data-parallel ranks{each}"
         " can't share it evenly"
     )
-    return (Finding(CODE, message, Severity.WARNING, stated.at, "stated", tuple(map(_related, (world, *parts)))),)
+    holds = f"state a multiple of {step:,}"
+    return (Finding(CODE, message, Severity.WARNING, stated.at, "stated", tuple(map(_related, (world, *parts))), holds=holds),)
 
 
 def _related(factor: Factor) -> Related:

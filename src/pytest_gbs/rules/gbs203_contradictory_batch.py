@@ -63,7 +63,7 @@ def _exclusive(run: Run, exclusion: Exclusion, present: list[KeyPath]) -> Findin
     message = f"{names} are both set" + (f"; {exclusion.label}" if exclusion.label else "") + in_versions(exclusion, run.framework)
     severity = Severity.WARNING if exclusion.doubt else Severity.ERROR
     related = tuple(Related(place, "also set") for place in places[:-1])
-    return Finding(CODE, message, severity, places[-1], "set", related)
+    return Finding(CODE, message, severity, places[-1], "set", related, holds="keep only one of them")
 
 
 def _conflict(run: Run, size: Conflict) -> Finding:

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.constraints import in_versions
+from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.equation import Enforcement
 from pytest_gbs.model.framework import Switch
 from pytest_gbs.model.location import Location
@@ -52,7 +53,13 @@ def _finding(run: Run, switch: Switch, claimed: tuple[Location, ...], stops: boo
         severity = Severity.WARNING if switch.doubt else Severity.ERROR
         return Finding(CODE, f"{switch.label}{in_versions(switch, run.framework)}", severity, at)
     related = tuple(Related(claim, "claimed") for claim in claimed if claim != at)
-    return Finding(CODE, f"a batch is claimed, but {switch.label}", Severity.WARNING, at, related=related)
+    return Finding(CODE, f"a batch is claimed, but {switch.label}", Severity.WARNING, at, related=related, holds=_off(run, switch))
+
+
+def _off(run: Run, switch: Switch) -> str:
+    node = run.document.get(*switch.condition.key)
+    is_on = isinstance(node, Scalar) and node.text.lower() == "true"
+    return f"set {'.'.join(map(str, switch.condition.key))} to false, or remove the claim" if is_on else ""
 
 
 _RECIPE = """\

@@ -37,7 +37,7 @@ def check(run: Run) -> Iterator[Outcome]:
         if all(holds(condition, run.document, run.framework.loader) for condition in requirement.when):
             names = listing((".".join(map(str, key)) for key in requirement.keys), last="or")
             message = f"{names} is missing; {requirement.label}{in_versions(requirement, run.framework)}"
-            yield Finding(CODE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, at)
+            yield Finding(CODE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, at, holds=f"set {names}")
 
 
 def _is_open(run: Run, requirement: Requirement) -> bool:

@@ -68,7 +68,7 @@ def _in_recipe(run: Run, stated: list[Declaration]) -> Iterator[Outcome]:
         related = tuple(beside(leaves(size), declaration.at))
         has = f"{size.key} has" if size.name == Name.JOB_NODES else "the settings have"
         message = f"comment says {count(declaration.value, declaration.name)}, but {has} {count(size.value, declaration.name)}"
-        yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", related)
+        yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", related, holds=_to(size, declaration))
 
 
 def _size(run: Run, declaration: Declaration) -> Size | None:
@@ -83,6 +83,10 @@ def _with_environment(run: Run, declaration: Declaration) -> bool:
     from pytest_gbs.claims.named import with_environment  # few recipes have any
 
     return declaration.value in with_environment(run, declaration)
+
+
+def _to(size: Quantity, declaration: Declaration) -> str:
+    return f"change the comment to {count(size.value, declaration.name)}"
 
 
 def _is_about(declaration: Declaration, size: Quantity) -> bool:
@@ -100,7 +104,7 @@ def _judge(run: Run, start: Start, declaration: Declaration) -> Iterator[Outcome
         return
     at = next((leaf.at for leaf in leaves(size) if leaf.at is not None), start.at)
     message = f"comment says {count(declaration.value, declaration.name)}, but {start.name} starts {_processes(run, size)}"
-    yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),))
+    yield Finding(CODE, message, Severity.WARNING, declaration.at, "stated", (Related(at, "started"),), holds=_to(size, declaration))
 
 
 def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quantity) -> bool:

@@ -103,7 +103,15 @@ def _factors(pair: _Pair) -> Iterator[Finding]:
         at = pair.at(key)
         does = "the Trainer stops at start" if pair.trainer else "accelerate uses DeepSpeed's value and prints a warning"
         message = f"{key} is {_written(theirs)} for DeepSpeed, but {_ours(ours, key)}; {does}"
-        yield Finding(CODE, message, _severity(stops=pair.trainer), at, short(name), pair.related(at, ours))
+        yield Finding(
+            CODE,
+            message,
+            _severity(stops=pair.trainer),
+            at,
+            short(name),
+            pair.related(at, ours),
+            holds=f"{_automatic(key)}, or both to one number",
+        )
 
 
 def _left_out(pair: _Pair) -> Iterator[Finding]:
@@ -113,7 +121,7 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
     if pair.value(_TRAIN) is None and pair.value(_MICRO) is None and not _elastic(pair):
         if inline or pair.value(_STEPS) is None:  # else GBS209 says so of the file itself
             message = f"the DeepSpeed configuration has neither {_TRAIN} nor {_MICRO}; DeepSpeed stops at start"
-            yield Finding(CODE, message, Severity.ERROR, pair.companion.named)
+            yield Finding(CODE, message, Severity.ERROR, pair.companion.named, holds=_automatic(_MICRO))
         return
     steps = pair.size(Name.GRADIENT_ACCUMULATION_STEPS)
     if (_STEPS,) in keyed or steps is None or steps.value == 1 or not ((_TRAIN,) in keyed or (_MICRO,) in keyed) or _elastic(pair):
@@ -125,7 +133,7 @@ def _left_out(pair: _Pair) -> Iterator[Finding]:
     does = "and DeepSpeed stops at start" if stops else "so DeepSpeed steps after every micro batch"
     message = f"the DeepSpeed configuration has no {_STEPS}, but {_ours(steps)}; accelerate {older}sets it to 1, {does}"
     at = steps.at if inline and steps.at else Location(pair.document.source.path, 0, 0)
-    yield Finding(CODE, message, _severity(stops=stops), at, related=pair.related(at, steps))
+    yield Finding(CODE, message, _severity(stops=stops), at, related=pair.related(at, steps), holds=_automatic(_STEPS))
 
 
 def _older_accelerate(pair: _Pair) -> str:
@@ -165,7 +173,14 @@ def _disagrees(pair: _Pair, at: Location, sizes: tuple[Quantity, Quantity], worl
         total = f"{arithmetic} x {count(world.value, Name.WORLD_SIZE)} = {each * world.value:,}"
         message = f"{_TRAIN} is {_written(pair.value(_TRAIN))} for DeepSpeed, but {total}; {who} stops at start"
     assumptions = pair.run.assumptions if world is not None else ()
-    return Finding(CODE, message, Severity.ERROR, at, short(Name.GLOBAL_BATCH_SIZE), pair.related(at, *sizes), assumptions=assumptions)
+    holds = _automatic(_TRAIN) + (f" or {each * world.value:,}" if world is not None else "")
+    return Finding(
+        CODE, message, Severity.ERROR, at, short(Name.GLOBAL_BATCH_SIZE), pair.related(at, *sizes), holds=holds, assumptions=assumptions
+    )
+
+
+def _automatic(key: str) -> str:
+    return f'set {key} of the DeepSpeed configuration to "auto"'
 
 
 def _elastic(pair: _Pair) -> bool:

@@ -40,7 +40,7 @@ def check(run: Run) -> Iterator[Outcome]:
     if _names_its_own(run) and start is not None and any(given.at.source == file.path for file in start.files):
         named = next(each.named for each in run.companions)
         message = f"{given.key} is set in the launcher file, but the recipe names a DeepSpeed configuration; accelerate stops at start"
-        yield Finding(CODE, message, Severity.ERROR, given.at, "accumulation", (Related(named, "named here"),))
+        yield Finding(CODE, message, Severity.ERROR, given.at, "accumulation", (Related(named, "named here"),), holds=f"remove {given.key}")
     elif _names_its_own(run) or own.value == given.value:
         yield Verified(CODE, given.at)
     else:
@@ -70,7 +70,15 @@ def _disagrees(run: Run, given: Quantity, at: Location, own: Quantity) -> Findin
     where = "on the command line" if own.origin == Origin.LAUNCH else "in the recipe"
     message = f"{given.key} is {given.value:,} in the launcher file, but {own.key} is {own.value:,} {where}; {does}"
     related = (Related(own.at, "accumulation"),) if own.at else ()
-    return Finding(CODE, message, Severity.ERROR if trainer else Severity.WARNING, at, "accumulation", related)
+    return Finding(
+        CODE,
+        message,
+        Severity.ERROR if trainer else Severity.WARNING,
+        at,
+        "accumulation",
+        related,
+        holds=f"set {given.key} to {own.value:,}",
+    )
 
 
 _RECIPE = """\

@@ -39,7 +39,8 @@ def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     assert second.launch is not None
     recipe = second.path.rpartition("/")[2]
     message = f"this launch of {recipe} gives {size:,}, another one gives {known[0][1]:,}, and nothing says which one is intended"
-    yield Finding(CODE, message, Severity.INFO, second.launch.at, f"{size:,}", (Related(first.launch.at, f"{known[0][1]:,}"),))
+    related, holds = (Related(first.launch.at, f"{known[0][1]:,}"),), f"say in a comment of {recipe} which one is meant"
+    yield Finding(CODE, message, Severity.INFO, second.launch.at, f"{size:,}", related, holds=holds)
 
 
 _RECIPE = """\

@@ -29,7 +29,9 @@ def check(mistake: Mistake) -> Iterator[Outcome]:
         more = f" and {len(others)} more flag{'s' * (len(others) != 1)}" if others else ""
         verb = "are" if others else "is"
         message = f"{first}{more} {verb} not passed to this launch: its line has {mistake.why}"
-        yield Finding(CODE, message, Severity.ERROR, mistake.at, "not passed")
+        yield Finding(
+            CODE, message, Severity.ERROR, mistake.at, "not passed", holds="end each line of the command but the last with a backslash"
+        )
 
 
 _SCRIPT = """\

@@ -34,7 +34,8 @@ def check(mistake: Mistake) -> Iterator[Outcome]:
     """Yield a finding for a number in the name of a file that the file sets otherwise."""
     if isinstance(mistake, MisnamedSetting):
         message = f"file name says {_CALLED[mistake.part]} {mistake.stated:,}, but {mistake.variable} is {mistake.value:,}"
-        yield Finding(CODE, message, Severity.WARNING, mistake.at, "set here")
+        holds = f"set {mistake.variable} to {mistake.stated:,}, or rename the file"
+        yield Finding(CODE, message, Severity.WARNING, mistake.at, "set here", holds=holds)
 
 
 _NAME = "config_DGXH100_{nodes}x8x2xtp4pp1cp2.sh"

@@ -32,6 +32,7 @@ from pytest_gbs.model.run import Run
 CODE = "GBS401"
 # HALOs 4831988, config/loss/kto.yaml:6; by its option's name where the tree is not at hand.
 _KTO: Final = (Condition(("loss", "trainer"), ("KTOTrainer",)), Condition(("loss",), ("kto",)))
+_LARGER: Final = "accumulate less, or train on fewer GPUs or with a larger batch"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -46,7 +47,7 @@ def check(run: Run) -> Iterator[Outcome]:
         message = "in a micro batch of 1, KTO pairs each prompt with its own answer; HALOs continues without a warning"
         factors = f"{run.geometry.global_batch_size} = {product(batch)}" if (batch := _batch(run, micro)) else ""
         related = beside(leaves(micro), at)
-        yield Finding(CODE, message, Severity.WARNING, at, related=related, details=(factors,) if factors else ())
+        yield Finding(CODE, message, Severity.WARNING, at, related=related, details=(factors,) if factors else (), holds=_LARGER)
 
 
 def _batch(run: Run, micro: Quantity) -> Quantity | None:

@@ -43,10 +43,18 @@ def check(run: Run) -> Iterator[Outcome]:
         severity = Severity.INFO if interval.origin == Origin.DEFAULT else Severity.WARNING
         message = f"{stated} is not a multiple of {batch.key} {batch.value:,}; HALOs sets it to {really:,} and continues"
         steps = f"{really:,} examples are {really // batch.value:,} steps of {batch.value:,}"
-        yield Finding(CODE, message, severity, at, related=related, details=(steps,))
+        yield Finding(
+            CODE,
+            message,
+            severity,
+            at,
+            related=related,
+            details=(steps,),
+            holds=f"set {interval.key} to {really:,} or {really + batch.value:,}",
+        )
     else:
         message = f"{stated} is less than {batch.key} {batch.value:,}; HALOs sets it to 0 and stops with a division by zero during training"
-        yield Finding(CODE, message, Severity.ERROR, at, related=related)
+        yield Finding(CODE, message, Severity.ERROR, at, related=related, holds=f"set {interval.key} to a multiple of {batch.value:,}")
 
 
 _RECIPE = """\

@@ -77,13 +77,15 @@ def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
     at = run.document.locate(key)
     if at is None:
         return
-    value = run.places.get(key) if run.places else None
+    value, holds = run.places.get(key) if run.places else None, f"remove {'.'.join(map(str, key))}"
     command = run.launch.at if run.launch is not None else None
     if value is not None and command is not None and value.source == command.source and not command.start <= value.start < command.stop:
         # A variable of the script holds the value, and may have an effect elsewhere: what has none is the override.
-        yield Finding(CODE, message, Severity.WARNING, _override(run, key) or command, "sets it", (Related(value, "its value"),))
+        yield Finding(
+            CODE, message, Severity.WARNING, _override(run, key) or command, "sets it", (Related(value, "its value"),), holds=holds
+        )
     else:
-        yield Finding(CODE, message, Severity.WARNING, at, "no effect")
+        yield Finding(CODE, message, Severity.WARNING, at, "no effect", holds=holds)
 
 
 def _override(run: Run, key: KeyPath) -> Location | None:

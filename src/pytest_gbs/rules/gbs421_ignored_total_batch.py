@@ -44,7 +44,8 @@ def check(run: Run) -> Iterator[Outcome]:
     message = f"axolotl ignores batch_size {total:,} for training: accumulation is 1, so each GPU trains on {micro:,} per step"
     place = run.at(Name.MICRO_BATCH_SIZE)
     related = (Related(place, short(Name.MICRO_BATCH_SIZE)),) if place else ()
-    yield Finding(CODE, message, Severity.WARNING, at, "without effect", related, ("axolotl only uses it to estimate the number of steps",))
+    details, holds = ("axolotl only uses it to estimate the number of steps",), "set gradient_accumulation_steps instead"
+    yield Finding(CODE, message, Severity.WARNING, at, "without effect", related, details, holds)
 
 
 _RECIPE = """\

@@ -40,7 +40,7 @@ def check(run: Run) -> Iterator[Outcome]:
         return
     related = (Related(where, "needs one row"),) if where and where != at else ()
     message = f"{micro.key} is {micro.value:,}, but must be 1 with {why}; prime-rl stops at start"
-    yield Finding(CODE, message, Severity.ERROR, at, "micro", related)
+    yield Finding(CODE, message, Severity.ERROR, at, "micro", related, holds=f"set {micro.key} to 1")
 
 
 def _cause(run: Run) -> tuple[str, Location | None] | None:

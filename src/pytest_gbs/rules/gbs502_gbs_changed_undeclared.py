@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.arithmetic.wording import beside, called, listing
 from pytest_gbs.model.location import Location
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_gbs.model.locked import LockedBatch, Record
 
 CODE = "GBS502"
+_DECLARE: Final = "say so in a comment of the recipe, in the message of a commit, or with gbs lock"
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -72,7 +73,7 @@ def _finding(run: Run, base: LockedBatch, now: Record) -> Finding:
     related = beside(sizes, at)
     because = listing((f"{called(each.name)} {_number(each.before)} to {_number(each.after)}" for each in changed), last="and")
     message = f"global batch size went from {words(base.record)} at {base.where} to {words(now)}, but the change is not declared"
-    return Finding(CODE, message, Severity.WARNING, at, "", related, (because,) if because else ())
+    return Finding(CODE, message, Severity.WARNING, at, "", related, (because,) if because else (), _DECLARE)
 
 
 def _number(value: int | None) -> str:
