@@ -1,17 +1,22 @@
-"""`gbs check --against-run FILE`: a recipe held against what a job of it trained on, as `pytest_gbs.runtime` wrote it down."""
+"""`--against-run FILE`: a recipe held against what a job of it trained on, as `pytest_gbs.runtime` wrote it down."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_gbs.cli._input import Job, existing_target
 from pytest_gbs.files.regular import read_bytes
+from pytest_gbs.model.difference import Ran
 from pytest_gbs.model.errors import UsageError
+from pytest_gbs.model.hardware import CommandLineHardware
 from pytest_gbs.model.limits import MOST_FILE_BYTES
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.settings import Expectation
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 _NUMBERS: Final = ("global_batch_size", "world_size")
 _WILD: Final = "*?[{"
@@ -23,19 +28,55 @@ def against(asked: Job, file: str, paths: list[str]) -> Job:
     Raises:
         UsageError: it is no such record, or names no recipe.
     """
+    ran = read_ran(file, asked.root)
+    rows, ranks = ran.global_batch_size, ran.world_size
+    glob = "".join(f"[{sign}]" if sign in _WILD else sign for sign in ran.recipe)
+    held = Expectation((glob,), Name.GLOBAL_BATCH_SIZE, (rows,), origin=ran.name, text=f"{rows:,} rows on {ranks:,} ranks", ran=True)
+    settings = asked.settings._replace(expect=(*asked.settings.expect, held))
+    return (asked if paths else asked._replace(targets=(ran.recipe,), names_file=True))._replace(
+        settings=settings, given=on_ranks(asked, ran)
+    )
+
+
+def on_ranks(asked: Job, ran: Ran) -> CommandLineHardware:
+    """The hardware that was asked for, else the ranks of the job."""
+    return asked.given if asked.given else asked.given._replace(world_size=ran.world_size)
+
+
+def read_ran(file: str, root: str) -> Ran:
+    """What the record in `file` says of a job; its recipe as the tree below `root` names it.
+
+    Raises:
+        UsageError: it is no such record, or names no recipe, or one that is not there.
+    """
     record = _read(file)
-    recipe = record.get("recipe")
+    recipe, rows, ranks = record.get("recipe"), record["global_batch_size"], record["world_size"]
     if not isinstance(recipe, str) or not recipe:
         raise UsageError(f"{file} names no recipe; expect_recipe in the job makes it do so")
-    target = existing_target(recipe, asked.root)
-    rows, ranks = record["global_batch_size"], record["world_size"]
-    glob = "".join(f"[{sign}]" if sign in _WILD else sign for sign in target)
     name = os.path.basename(file)  # noqa: PTH119 - no pathlib on the way of a check
-    ran = Expectation((glob,), Name.GLOBAL_BATCH_SIZE, (rows,), origin=name, text=f"{rows:,} rows on {ranks:,} ranks", ran=True)
-    settings = asked.settings._replace(expect=(*asked.settings.expect, ran))
-    given = asked.given if asked.given else asked.given._replace(world_size=ranks)
-    targets, names_file = (asked.targets, asked.names_file) if paths else ((target,), True)
-    return asked._replace(settings=settings, given=given, targets=targets, names_file=names_file)
+    return Ran(name, existing_target(recipe, root), rows, ranks, *_factors(record))
+
+
+def _factors(record: dict[str, Any]) -> tuple[int | None, int | None, int | None]:
+    """The rows of a micro batch, micro batches of a step and data-parallel ranks, where all ranks had the same."""
+    shared = record.get("ranks_per_replica")
+    ranks = record["world_size"] // shared if _is_number(shared) and record["world_size"] % shared == 0 else None
+    rows, micro_batches = (_the_same(record.get(name)) for name in ("rows", "micro_batches"))
+    if rows is None or micro_batches is None or rows % micro_batches:
+        return None, None, ranks
+    return rows // micro_batches, micro_batches, ranks
+
+
+def _the_same(numbers: object) -> int | None:
+    """The number that all ranks have."""
+    if not isinstance(numbers, list) or not all(map(_is_number, numbers)) or len(set(numbers)) != 1:
+        return None
+    first: int = numbers[0]
+    return first
+
+
+def _is_number(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 < value < 10**9
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -51,8 +92,6 @@ def _read(file: str) -> dict[str, Any]:
         record = json.loads(data)
     except (ValueError, RecursionError):
         record = None
-    numbers = [record.get(name) for name in _NUMBERS] if isinstance(record, dict) else []
-    if not numbers or not all(type(number) is int and 0 < number < 10**9 for number in numbers):
+    if not isinstance(record, dict) or not all(_is_number(record.get(name)) for name in _NUMBERS):
         raise UsageError(f"--against-run {file}: not a record of a running job")
-    assert isinstance(record, dict)
     return record

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_gbs.history.diff import BatchState
     from pytest_gbs.model.tree import Tree
 
-_USAGE: Final = "[FLAG ...] BASE [HEAD] [-- PATH ...]"
+_USAGE: Final = "[FLAG ...] {BASE [HEAD] | --against-run FILE} [-- PATH ...]"
 _WORKING_TREE: Final = "the working tree"
 
 
@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = "git revisions (also BASE..HEAD and BASE...HEAD; HEAD defaults to the working tree), then paths after --"
     add_input(parser, metavar="BASE", words=words)
     parser.add_argument("--path", action="append", default=[], metavar="PATH", help="only these recipes, like paths after --")
+    parser.add_argument("--against-run", metavar="FILE", help="instead of BASE: what a job trained on, as pytest_gbs.runtime recorded it")
     group = add_output(parser, formats="text, json, markdown")
     group.add_argument(
         "--fail-on", choices=("changed", "never"), default="never", metavar="WHAT", help="changed: exit with 1 if a batch changed"
@@ -58,11 +59,14 @@ def run(arguments: argparse.Namespace) -> int:
     if STDIN in revisions:
         raise UsageError("gbs diff does not read standard input")
     asked = job(arguments)
-    from pytest_gbs.files.git import GitRepository
+    if arguments.against_run:
+        found, internal = _since_run(asked, arguments.against_run, revisions)
+    else:
+        from pytest_gbs.files.git import GitRepository
 
-    repository = GitRepository(asked.root)
-    sides = _sides(repository, revisions)
-    found, internal = _compare(asked, repository, sides, fixed=arguments.config is not None)
+        repository = GitRepository(asked.root)
+        sides = _sides(repository, revisions)
+        found, internal = _compare(asked, repository, sides, fixed=arguments.config is not None)
     wanted = tuple(slashed(os.path.relpath(os.path.abspath(path), asked.root)) for path in arguments.path)
     found = found._replace(changes=tuple(each for each in found.changes if _is_below((each.path, each.renamed_from), wanted)))
     emit(render(found, options(arguments, asked.root, asked.folder)), arguments.output_file)
@@ -111,6 +115,25 @@ def _compare(asked: Job, repository: GitRepository, sides: _Asked, *, fixed: boo
         settings = asked.settings if fixed or sides.head_commit is None else settings_at(after, sides.head, asked.settings)
         head = state_at(asked, sides.head, after, settings, leave_out=before.links)
         return differences(base, head), (*base.report.internal, *head.report.internal)
+
+
+def _since_run(asked: Job, file: str, revisions: list[str]) -> tuple[Differences, tuple[Bug, ...]]:
+    """What became of the recipe of a job since it ran.
+
+    Raises:
+        UsageError: it is no record of a job, or a revision is given too.
+    """
+    from pytest_gbs.cli._against_run import on_ranks, read_ran
+    from pytest_gbs.history.diff import since_run
+
+    if revisions:
+        raise UsageError("gbs diff --against-run compares with the working tree, and takes no revision")
+    ran = read_ran(file, asked.root)
+    head = state_at(asked._replace(given=on_ranks(asked, ran)), _WORKING_TREE, asked.tree, asked.settings)
+    found = since_run(ran, head)
+    if not found.recipes:
+        raise UsageError(f"{ran.recipe}, which {file} names, is not a recipe that gbs knows")
+    return found, head.report.internal
 
 
 def state_at(asked: Job, name: str, tree: Tree, settings: Settings, leave_out: frozenset[str] = frozenset()) -> BatchState:

@@ -11,7 +11,7 @@ from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import called, symbolic_text
 from pytest_gbs.claims.locked import Moved, batch_size, moved, record, same_batch
 from pytest_gbs.history.lock import entries
-from pytest_gbs.model.difference import Batch, Change, Differences, Operand, Setting, Status, Topic
+from pytest_gbs.model.difference import Batch, Change, Differences, Operand, Ran, Setting, Status, Topic
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.limits import MOST_COMPARED
 from pytest_gbs.model.location import Lines, Source
@@ -74,6 +74,28 @@ def differences(base: BatchState, head: BatchState) -> Differences:
     changes = list(_said_once(changes))
     recipes = {name.partition(" @ ")[0] for name in (*before, *after)}
     return Differences(base.name, head.name, tuple(changes), len(recipes), (_GUIDE,) if rates else ())
+
+
+def since_run(ran: Ran, head: BatchState) -> Differences:
+    """What became of the recipe of a job since it ran; its launches count only where it runs in no other way."""
+    sides = [side for _, side in _sides(head) if side.run.path == ran.recipe]
+    own = [side for side in sides if side.run.launch is None] or sides
+    changes = tuple(found for side in own if (found := _since(ran, side)) is not None)
+    return Differences(ran.name, head.name, changes, min(1, len(own)))
+
+
+def _since(ran: Ran, side: _Side) -> Change | None:
+    """What became of one recipe since it ran; None if nothing did."""
+    after = _batch(side)._replace(tokens=None, tokens_text="")  # a job counts rows
+    before = Batch(ran.global_batch_size, f"{ran.global_batch_size:,}", after.unit)
+    size = side.run.geometry.value
+    told = ((name, getattr(ran, name)) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE))
+    operands = tuple(_operand(Moved(name, was, size(name)), side, side) for name, was in told if was is not None and was != size(name))
+    if after.value == before.value and not operands:
+        return None
+    status = Status.UNKNOWN if after.value is None else Status.SAME if after.value == before.value else Status.CHANGED
+    factor = after.value / ran.global_batch_size if after.value else None
+    return Change(side.run.path, _launch(side), status, before, after, operands, factor=factor)
 
 
 def _said_once(changes: list[Change]) -> Iterator[Change]:
@@ -299,4 +321,4 @@ def _claims(before: _Side, after: _Side) -> Iterator[str]:
         yield f"the comment's claim of {before.record.claim:,} was checked, and can no longer be decided ({open_now})"
 
 
-__all__ = ["BatchState", "differences"]
+__all__ = ["BatchState", "differences", "since_run"]

@@ -94,3 +94,15 @@ class Differences(NamedTuple):
     changes: tuple[Change, ...]
     recipes: int
     notes: tuple[str, ...] = ()
+
+
+class Ran(NamedTuple):
+    """What a job trained on: the file that says so, its recipe, the rows of a step, its ranks, and the factors that are known."""
+
+    name: str
+    recipe: str
+    global_batch_size: int
+    world_size: int
+    micro_batch_size: int | None = None
+    gradient_accumulation_steps: int | None = None
+    data_parallel_size: int | None = None
