@@ -181,3 +181,15 @@ def test_a_fix_changes_the_literal_and_nothing_else(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     main(["fix", "--fix-settings", name])
     assert path.read_text(encoding="utf-8") == wrap(PROGRAM.format(128)).replace("accumulation_steps=2", "accumulation_steps=4")
+
+
+def test_a_launch_gives_options_that_another_file_parses(tmp_path: Path) -> None:
+    parser = "import argparse\ndef parse():\n    p = argparse.ArgumentParser()\n    p.add_argument('--batch-size', type=int, default=8)\n"
+    program = "from options import parse\nargs = parse()\nTrainingArguments('o', per_device_train_batch_size=args.batch_size)\n"
+    files = {
+        "options.py": parser + "    p.add_argument('--seed', type=int, default=1)\n    return p.parse_args()\n",
+        "train.py": ARGUMENTS + program,
+        "run.sh": "torchrun --nproc_per_node 8 train.py --batch-size 16\n",
+    }
+    runs = [each for file in report(tmp_path, files).files for each in file.runs]
+    assert [each.geometry.value(Name.MICRO_BATCH_SIZE) for each in runs] == [16, 8]

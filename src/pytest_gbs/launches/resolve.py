@@ -358,7 +358,9 @@ class LaunchResolver:
     def _started(self, found: FoundLaunch, source: Source, world: int | None) -> ResolvedLaunch | None:
         """The one trainer that a program sets up when `world` processes of it run."""
         line = command_line(found.start.program[1:], world)
-        recipes = ((document, given, self._recognise(document, NO_PROGRAM)) for document, given in read_started(source, line))
+        recipes = (
+            (document, given, self._recognise(document, NO_PROGRAM)) for document, given in read_started(source, line, self._tree.read)
+        )
         known = [(document, given, table) for document, given, table in recipes if table is not None]
         if len(known) != 1:
             return None

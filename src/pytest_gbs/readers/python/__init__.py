@@ -26,10 +26,13 @@ def read_python(source: Source, reads: Reads | None = None) -> tuple[Document | 
     return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program, Modules(reads)))
 
 
-def read_started(source: Source, line: CommandLine) -> tuple[tuple[Document, dict[KeyPath, Location]], ...]:
-    """The calls of a Python file that set a batch size, as they are when `line` starts it, each with the values that the line gives."""
+def read_started(source: Source, line: CommandLine, reads: Reads | None) -> tuple[tuple[Document, dict[KeyPath, Location]], ...]:
+    """The calls of a Python file that set a batch size, as they are when `line` starts it, each with the values that the line gives.
+
+    `reads` gives other files of the repository, which the program may import.
+    """
     program = _program(source)
-    return () if program is None else tuple(read_launched(program, read_scopes(program.tree), line))
+    return () if program is None else tuple(read_launched(program, read_scopes(program.tree), line, Modules(reads)))
 
 
 def read_schedules(source: Source) -> tuple[tuple[Schedule, Document], ...]:

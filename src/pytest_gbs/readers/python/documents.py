@@ -33,12 +33,14 @@ from pytest_gbs.readers.scalar import COMPUTED
 _Found: TypeAlias = tuple[str, ast.AST, Table]  # what is called, or `DICTIONARY` and so on, where, and what it has
 
 
-def read_launched(program: Program, scopes: Scopes, line: CommandLine) -> Iterator[tuple[Document, dict[KeyPath, Location]]]:
+def read_launched(
+    program: Program, scopes: Scopes, line: CommandLine, modules: Modules
+) -> Iterator[tuple[Document, dict[KeyPath, Location]]]:
     """Yield each call of `program` that sets a batch size, as it is when started with `line`, and which values the line gives.
 
     Nothing if a parser gives the arguments of a framework as they are: what its table says of flags is all there is to say then.
     """
-    evaluator = Evaluator(program, scopes, line)
+    evaluator = Evaluator(program, scopes, line, modules)
     if any(evaluator.parses_imported(call, scope) for call, scope in scopes.calls):
         return
     found = islice(_calls(scopes, evaluator), MOST_DOCUMENTS)
@@ -58,7 +60,7 @@ def _given(table: Table, path: KeyPath) -> Iterator[tuple[KeyPath, Location]]:
 def read_documents(program: Program, modules: Modules) -> Iterator[Document]:
     """Yield the documents of `program` in the order of its text, at most `MOST_DOCUMENTS` of them; `modules` are what it imports."""
     scopes = read_scopes(program.tree)
-    evaluator = Evaluator(program, scopes)
+    evaluator = Evaluator(program, scopes, None, modules)
     found = [*islice(_calls(scopes, evaluator), MOST_DOCUMENTS), *islice(_dictionaries(scopes, evaluator), MOST_DOCUMENTS)]
     loops = list(_loops(scopes, evaluator))
     found = [*loops, *(each for each in found if each[0] != DICTIONARY or each[2].start not in {loop[2].start for loop in loops})]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
@@ -10,6 +11,7 @@ from typing import TypeAlias
 
 from pytest_gbs.model.limits import MOST_IMPORTED_MODULES
 from pytest_gbs.model.location import Source, Unreadable, upwards
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.program import Program, read_program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
@@ -48,6 +50,14 @@ class Defined(NamedTuple):
     scopes: Scopes
 
 
+class Bound(NamedTuple):
+    """A name of a module, with the program that binds it."""
+
+    name: str
+    program: Program
+    scopes: Scopes
+
+
 class Modules:
     """Finds what programs import; `reads` gives the file at a path of the repository, None if there is none to look into.
 
@@ -57,7 +67,7 @@ class Modules:
 
     def __init__(self, reads: Reads | None) -> None:
         self.reads = reads
-        self.found: dict[tuple[str, str], tuple[Program, Scopes] | None] = {}
+        self.found: dict[tuple[str, str, bool], tuple[Program, Scopes] | None] = {}
         self.changed: dict[tuple[ast.FunctionDef, str], frozenset[AttributePath]] = {}
         self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
 
@@ -73,6 +83,20 @@ class Modules:
         found = self._module(module, program.source.path.rpartition("/")[0]) if isinstance(node, ast.ImportFrom) else None
         return self.function(inner, *found, depth + 1) if found is not None else None
 
+    def bound(self, name: str, path: str, depth: int = 0) -> Bound | None:
+        """What the file at `path` imports as `name` (`config.BATCH`), in the module that gives it a value; None if none with sizes does."""
+        last = name.rpartition(".")[2]
+        module = name.removesuffix(last)
+        inner = module.rstrip(".") or module
+        found = self._module(inner, path.rpartition("/")[0], sizes=True) if inner and depth < MOST_IMPORTED_MODULES else None
+        bindings = found[1].module.names.get(last, ()) if found is not None else ()
+        if found is None or not bindings:
+            return None
+        program, scopes = found
+        if isinstance(bindings[0].node, ast.ImportFrom) and len(bindings) == 1:
+            return self.bound(scopes.imported[last], program.source.path, depth + 1)
+        return Bound(last, program, scopes)
+
     def file(self, name: str, path: str) -> tuple[Program, Scopes] | None:
         """The Python file called `name` beside the one at `path`, or in the folder above; None if there is none."""
         for folder in [path.rpartition("/")[0], path.rpartition("/")[0].rpartition("/")[0]]:
@@ -82,17 +106,22 @@ class Modules:
                 return _loaded(source)
         return None
 
-    def _module(self, name: str, folder: str) -> tuple[Program, Scopes] | None:
-        """The module called `name`, with dots in front if that is relative to `folder`; None if no file is it."""
+    def _module(self, name: str, folder: str, *, sizes: bool = False) -> tuple[Program, Scopes] | None:
+        """The module called `name`, with dots in front if that is relative to `folder`; None if no file is it, or none with `sizes`."""
         if self.reads is None or not name:
             return None
-        if (name, folder) not in self.found:
-            self.found[name, folder] = self._look_for(name, folder) if len(self.found) < MOST_IMPORTED_MODULES else None
-        return self.found[name, folder]
+        if (name, folder, sizes) not in self.found:
+            full = len(self.found) >= MOST_IMPORTED_MODULES * 10 or sum(map(bool, self.found.values())) >= MOST_IMPORTED_MODULES
+            self.found[name, folder, sizes] = None if full else self._look_for(name, folder, sizes)
+        return self.found[name, folder, sizes]
 
-    def _look_for(self, name: str, folder: str) -> tuple[Program, Scopes] | None:
+    def _look_for(self, name: str, folder: str, sizes: bool) -> tuple[Program, Scopes] | None:
         for path in module_paths(name, folder):
             source = self.reads(path) if self.reads is not None else None
             if isinstance(source, Source):
-                return _loaded(source)
+                of_interest = not sizes or path.endswith("/__init__.py") or _size().search(source.text)
+                return _loaded(source) if of_interest else None
         return None
+
+
+_size = lazy_pattern(r"batch|accum", re.IGNORECASE)

@@ -19,6 +19,7 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandLine, CommandSetting
+from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import OPEN, Binding, Branch, Function, Scope, Scopes
 
@@ -62,6 +63,7 @@ class Made(NamedTuple):
     definition: ast.ClassDef | None
     start: int
     stop: int
+    func: ast.expr | None = None  # what names the class
 
 
 class Lost(NamedTuple):
@@ -82,6 +84,7 @@ Entry: TypeAlias = tuple[tuple[int, int], Value]  # the place of a key, and its 
 NAMESPACE: Final = "argparse.Namespace"
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
 _RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
+_COPIES: Final = frozenset(("dataclasses.replace", "copy.copy", "copy.deepcopy", "copy.replace"))
 _FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
@@ -111,11 +114,13 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
 class Evaluator:
     """The values of one program's expressions; it looks at no more of them than a bound allows.
 
-    With a `line` they are those that the program has when it is started so, else what it does by default.
+    With a `line` they are those that the program has when it is started so, else what it does by default. With `modules` what it
+    imports from other files of its repository is looked at there.
     """
 
-    def __init__(self, program: Program, scopes: Scopes, line: CommandLine | None = None) -> None:
-        self.program, self.scopes, self.line = program, scopes, line
+    def __init__(self, program: Program, scopes: Scopes, line: CommandLine | None = None, modules: Modules | None = None) -> None:
+        self.program, self.scopes, self.line, self.modules = program, scopes, line, modules
+        self.others: dict[str, Evaluator] = {}  # of the files that are imported, by their paths; one for all of them
         self.given: dict[ast.AST, Value] = {}  # what parameters are, if that is known better than from the calls in the file
         self.left = MOST_EVALUATED
         self.depth = 0
@@ -239,8 +244,10 @@ class Evaluator:
         return self._agreed((self.value(node.body, scope), self.value(node.orelse, scope)), node)
 
     def _agreed(self, found: tuple[Value, ...], node: ast.expr) -> Value:
-        """The one constant that all of `found` are."""
+        """The one constant that all of `found` are, or what argparse gives in each case."""
         first = found[0]
+        if all(isinstance(each, Made) and each.name == NAMESPACE and not each.arguments.entries for each in found):
+            return first
         same = all(isinstance(each, Known) and isinstance(first, Known) and each.value == first.value for each in found)
         return first if same else self.lost(node)
 
@@ -265,10 +272,12 @@ class Evaluator:
     def _name(self, node: ast.Name, scope: Scope) -> Value:
         found = scope.find(node.id)
         if found is None:
-            return self.lost(node)
+            return self._imported(node) if self.scopes.stars else self.lost(node)
         where, bindings = found
         if len(bindings) > MOST_BINDINGS:
             return self.lost(node)
+        if len(bindings) == 1 and isinstance(bindings[0].node, ast.ImportFrom):
+            return self._imported(node)
         chosen = self.chosen(bindings, node.lineno, where) if where is scope else None
         if chosen is None and any(isinstance(each.node, ast.AugAssign) for each in bindings):
             return self.lost(node)
@@ -476,18 +485,101 @@ class Evaluator:
                 Made(node.value.id, Table({}, base.start, base.stop), definition, base.start, base.stop) if definition is not None else base
             )
         if not isinstance(base, Made):
-            return self.lost(node)
+            return self._of_imported(node, scope) if isinstance(base, Lost) else self.lost(node)
         changed = self._changed(node, scope)
         if changed is not None:
             return changed
+        if base.name == NAMESPACE and self._is_set(node.attr):
+            return self.lost(node)
         if node.attr in base.arguments.entries:
             return base.arguments.entries[node.attr][1]
         if base.arguments.rest is not None:
             return self.lost(node)
         if base.name == NAMESPACE:
             return self._option(node)
-        found = self.field(base.definition, node.attr) if base.definition is not None else None
+        found = self.field(base.definition, node.attr) if base.definition is not None else self._default_elsewhere(base, node)
         return found if found is not None else self.lost(node)
+
+    def _default_elsewhere(self, made: Made, node: ast.Attribute) -> Value | None:
+        """What an attribute is of something that a class of another file makes, which its call does not give."""
+        return self._field_elsewhere(made.func, node.attr, node) if made.func is not None else None
+
+    def _elsewhere(self, node: ast.expr) -> tuple[str, Evaluator] | None:
+        """The evaluator of the file that gives the imported name `node` (`config.BATCH`) its value, with the name that it has there."""
+        found = self.modules.bound(self.scopes.qualified(node), self.program.source.path) if self.modules is not None else None
+        if found is None:
+            return None
+        path = found.program.source.path
+        if path not in self.others:
+            other = Evaluator(found.program, found.scopes, self.line, self.modules)
+            other.others = self.others
+            self.others[path] = other
+        return found.name, self.others[path]
+
+    def _brought(self, other: Evaluator, ask: Callable[[], Value | None], node: ast.expr) -> Value | None:
+        """What `ask` finds out with the evaluator of another file, as a value at `node`; both have one depth and one bound together."""
+        depth = other.depth
+        other.depth, other.left = max(depth, self.depth), min(self.left, other.left)
+        try:
+            found = ask()
+            return _at(found, self.program.span(node)) if found is not None and not isinstance(found, Made) else None
+        finally:
+            other.depth, self.left = depth, other.left
+
+    def _imported(self, node: ast.expr) -> Value:
+        """What a name is that the program imports from another file of its repository: a number, a text, a list of them."""
+        found = self._elsewhere(node)
+        if found is None:
+            return self.lost(node)
+        name, other = found
+        value = self._brought(other, lambda: (other.at_end(name) or (None, None))[1], node)
+        return value if isinstance(value, (Known, Items)) else self.lost(node)
+
+    def _of_imported(self, node: ast.Attribute, scope: Scope) -> Value:
+        """What an attribute of a name is that is imported: of a module, or the default of a field of a class."""
+        found = scope.find(node.value.id) if isinstance(node.value, ast.Name) else None
+        bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        if self.modules is None or not isinstance(bound, (ast.Import, ast.ImportFrom)) or "setattr" in self.scopes.called:
+            return self.lost(node)
+        changed = self._changed(node, scope)
+        field = self._field_elsewhere(node.value, node.attr, node) if changed is None else changed
+        return field if field is not None else self._imported(node)
+
+    def _field_elsewhere(self, definition: ast.expr, name: str, node: ast.expr) -> Value | None:
+        """The default of a field of a class that is imported; None if it has none. A parser may give it another one in a launch."""
+        found = self._elsewhere(definition) if self.line is None else None
+        if found is None:
+            return None
+        last, other = found
+        bindings = other.scopes.module.names[last]
+        class_ = bindings[0].node if len(bindings) == 1 else None
+        return self._brought(other, lambda: other.field(class_, name), node) if isinstance(class_, ast.ClassDef) else None
+
+    def _options_elsewhere(self, call: ast.Call, of_parser: bool = False) -> Table | None:
+        """The options that a function of another file gives: what argparse returns there, or `of_parser` a parser; else None."""
+        found = self._elsewhere(call.func)
+        function = found[1].scopes.module.names[found[0]][0].node if found is not None else None
+        if found is None or not isinstance(function, ast.FunctionDef):
+            return None
+        other, span = found[1], self.program.span(call)
+        returned = [each.value for each in ast.walk(function) if isinstance(each, ast.Return) and each.value is not None][:MOST_BINDINGS]
+        given = (self._returned_by(other, each, function) for each in returned)
+        if not returned or not all(isinstance(each, Made) and (each.name == NAMESPACE or of_parser) for each in given):
+            return None
+        return Table({name: (span, _at(value, span)) for name, value in other.each_option()}, *span)
+
+    def _returned_by(self, other: Evaluator, value: ast.expr, function: ast.FunctionDef) -> Value:
+        depth = other.depth
+        other.depth = max(depth, self.depth)
+        try:
+            return other.value(value, other.scopes.inner[function])
+        finally:
+            other.depth = depth
+
+    def each_option(self) -> Iterator[tuple[str, Value]]:
+        """Yield what each option of argparse gives in this program."""
+        for name, calls in self._options().items():
+            yield name, self._option_called(name, calls[0].func)
 
     def _of_self(self, node: ast.Attribute, scope: Scope) -> Value | None:
         """What `self.batch_size` is in a method, or `self.hparams.batch_size`, if only `__init__` of the class gives it; else None."""
@@ -531,6 +623,11 @@ class Evaluator:
                 return self._default(bindings[0].value, inner)
             if bindings:
                 return self.lost(bindings[-1].value) if bindings[-1].value is not None else Lost(0, 0)
+        for each in self.ancestry(definition):
+            for base in each.bases:
+                found = self._field_elsewhere(base, name, base) if self.definition(base, self.scopes.module) is None else None
+                if found is not None:
+                    return found
         return None
 
     def ancestry(self, definition: ast.ClassDef) -> list[ast.ClassDef]:
@@ -576,8 +673,11 @@ class Evaluator:
 
     def _option(self, node: ast.Attribute) -> Value:
         """What an option of argparse gives: its default, or what the command line has."""
-        options = self._options().get(node.attr, [])
-        if not options or len(options) > MOST_BINDINGS or self._is_set(node.attr):
+        return self._option_called(node.attr, node)
+
+    def _option_called(self, name: str, node: ast.expr) -> Value:
+        options = self._options().get(name, [])
+        if not options or len(options) > MOST_BINDINGS or self._is_set(name):
             return self.lost(node)
         return self._agreed_value([self._of_option(each, node) for each in options], node)
 
@@ -640,31 +740,51 @@ class Evaluator:
         written = self._result(node, scope)
         if written is not None:
             return self.value(written[0], written[1])
+        options = self._options_elsewhere(node) if self.modules is not None and not last[:1].isupper() else None
+        if options is not None:
+            return Made(NAMESPACE, options, None, *self.program.span(node))
         if last in ("parse_args", "parse_known_args") and not (node.args and isinstance(node.args[0], (ast.List, ast.Tuple))):
-            return Made(NAMESPACE, Table({}, *self.program.span(node)), None, *self.program.span(node))
+            parser = self._origin(node.func.value, scope) if isinstance(node.func, ast.Attribute) and self.modules is not None else None
+            given = self._options_elsewhere(parser, of_parser=True) if parser is not None else None
+            return Made(NAMESPACE, given or Table({}, *self.program.span(node)), None, *self.program.span(node))
         if last in _PARSES and isinstance(node.func, ast.Attribute):
             return self._parsed(node.func.value, scope)
+        if name in _COPIES and node.args:
+            return self._copied(node, scope)
         if name in _RUNS and node.args:
             made = self._made(node.args[0], scope, None)
             return made if made is not None else self.lost(node)
         world = self._world(name, node)
         if world is not None:
             return world
-        if isinstance(node.func, ast.Attribute) and last in _OF_TEXT and not node.args and not node.keywords:
-            text = self.value(node.func.value, scope)
-            is_text = isinstance(text, Known) and isinstance(text.value, str)
-            return text._replace(value=_OF_TEXT[last](text.value)) if is_text else self.lost(node)  # type: ignore[arg-type,union-attr,call-arg]
-        if isinstance(node.func, ast.Attribute) and last in _ASKS_TEXT and len(node.args) == 1:
-            text, part = self.value(node.func.value, scope), self.value(node.args[0], scope)
-            if isinstance(text, Known) and isinstance(text.value, str) and isinstance(part, Known) and isinstance(part.value, str):
-                return Known(_ASKS_TEXT[last](text.value, part.value), *self.program.span(node))
-            return self.lost(node)
+        if isinstance(node.func, ast.Attribute) and (last in _OF_TEXT or last in _ASKS_TEXT):
+            return self._of_text(node, node.func, scope)
         if isinstance(node.func, ast.Attribute) and last == "get" and node.args:
             base, key = self.value(node.func.value, scope), self.value(node.args[0], scope)
             known = isinstance(base, Table) and isinstance(key, Known) and isinstance(key.value, str)
             return self._entry(base, key.value, node) if known else self.lost(node)  # type: ignore[arg-type,union-attr]
         made = self._made(node.func, scope, node)
         return made if made is not None else self.lost(node)
+
+    def _of_text(self, node: ast.Call, func: ast.Attribute, scope: Scope) -> Value:
+        """What a method of a text gives: `name.lower()`, `name.startswith("a")`."""
+        found = [self.value(each, scope) for each in (func.value, *node.args[:1])]
+        texts = [each.value for each in found if isinstance(each, Known) and isinstance(each.value, str)]
+        if len(texts) != len(found) or len(node.args) != (func.attr in _ASKS_TEXT) or node.keywords:
+            return self.lost(node)
+        if func.attr in _OF_TEXT and isinstance(found[0], Known):
+            return found[0]._replace(value=_OF_TEXT[func.attr](texts[0]))
+        return Known(_ASKS_TEXT[func.attr](*texts), *self.program.span(node))
+
+    def _copied(self, node: ast.Call, scope: Scope) -> Value:
+        """What a copy has: what the first argument is, with what `dataclasses.replace` gives anew."""
+        value = self.value(node.args[0], scope)
+        if not isinstance(value, Made) or not node.keywords:
+            return value if not node.keywords else self.lost(node)
+        given = self.keywords(node, scope)
+        return value._replace(
+            arguments=value.arguments._replace(entries=value.arguments.entries | given.entries, rest=given.rest or value.arguments.rest)
+        )
 
     def _is_abbreviated(self, names: tuple[str, ...]) -> bool:
         """Whether a flag that the program does not have may be short for one of `names`, or hold its value too (`-b32`)."""
@@ -678,8 +798,8 @@ class Evaluator:
         return frozenset(self.settings) - {flag for call, _ in self.scopes.calls for flag in _flags(call)}
 
     def _result(self, node: ast.Call, scope: Scope) -> tuple[ast.expr, Scope] | None:
-        """What a function of this file returns without parameters, with its scope; None if it is another, or returns several things."""
-        found = scope.find(node.func.id) if isinstance(node.func, ast.Name) and not node.args and not node.keywords else None
+        """What a function of this file returns, with its scope; None if it is another, or returns several things."""
+        found = scope.find(node.func.id) if isinstance(node.func, ast.Name) else None
         function = found[1][0].node if found is not None and len(found[1]) == 1 else None
         if not isinstance(function, ast.FunctionDef) or function.decorator_list:
             return None
@@ -724,7 +844,7 @@ class Evaluator:
             return None
         node = call if call is not None else func
         arguments = self.keywords(call, scope) if call is not None else Table({}, *self.program.span(node))
-        return Made(name, arguments, definition, *self.program.span(node))
+        return Made(name, arguments, definition, *self.program.span(node), func)
 
     def _parsed(self, parser: ast.expr, scope: Scope) -> Value:
         """What `HfArgumentParser((A, B)).parse_args_into_dataclasses()` gives: one value of each class, with its defaults."""
@@ -774,6 +894,13 @@ class Evaluator:
         found = scope.find(node.id) if isinstance(node, ast.Name) else None
         value = found[1][0].value if found is not None and len(found[1]) == 1 else None
         return value if isinstance(value, ast.Call) else None
+
+
+def _at(value: Value, span: tuple[int, int]) -> Value:
+    """`value`, which another file gives, as one of what stands at `span` of this one."""
+    if isinstance(value, Items):
+        return Items(tuple(_at(each, span) for each in value.items), *span)
+    return value._replace(start=span[0], stop=span[1]) if isinstance(value, (Known, Lost)) else Lost(*span)
 
 
 _processes = lazy_pattern(r"(?:n|n_|num_|num_of_)?(?:devices|gpus|processes)|(?:n|n_|num_)gpu|nproc|world_size", re.IGNORECASE)

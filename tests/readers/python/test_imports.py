@@ -1,0 +1,135 @@
+"""What a program takes from other files of its repository: numbers, fields of classes, options of their parsers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
+from pytest_gbs.readers.scalar import COMPUTED
+
+OPTIONS = """\
+import argparse
+def get_parser():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--batch-size", "-b", type=int, default=8)
+    parser.add_argument("--accumulation", type=int, default=2)
+    parser.add_argument("--must_be_given", type=int)
+    return parser
+def parse_args():
+    args = get_parser().parse_args()
+    return args
+"""
+CALL = "from transformers import TrainingArguments\n{}\nTrainingArguments('out', per_device_train_batch_size={})\n"
+
+
+def _reads(files: dict[str, str]) -> Callable[[str], Source | Unreadable]:
+    return lambda path: Source(path, files[path]) if path in files else Unreadable(path, "no such file")
+
+
+def _size(document: Document) -> str | None:
+    value = document.get("per_device_train_batch_size")
+    assert isinstance(value, Scalar)
+    assert 0 <= value.start < value.stop <= len(document.source.text)
+    return None if value.tag == COMPUTED else value.text
+
+
+def _told(before: str, expression: str, files: dict[str, str]) -> str | None:
+    text = CALL.format(before, expression)
+    documents = (each for each in read(Source("a/train.py", text), _reads(files)) if isinstance(each, Document))
+    (found,) = (each for each in documents if each.called == "transformers.TrainingArguments")
+    return _size(found)
+
+
+@pytest.mark.parametrize(
+    ("before", "expression", "files"),
+    [
+        pytest.param("from sizes import BATCH", "BATCH", {}, id="a file that is not there"),
+        pytest.param(
+            "from sizes import BATCH", "BATCH", {"a/sizes.py": "import os\nBATCH = int(os.environ['BATCH'])"}, id="the environment"
+        ),
+        pytest.param("from sizes import BATCH", "BATCH", {"a/sizes.py": "BATCH = 4\nif x:\n    BATCH = 8"}, id="a condition"),
+        pytest.param("from sizes import BATCH", "BATCH", {"a/sizes.py": "def f(:  # BATCH = 4"}, id="a file that Python refuses"),
+        pytest.param("from sizes import BATCH", "BATCH", {"a/sizes.py": "from sizes import BATCH"}, id="a file that imports itself"),
+        pytest.param("from x import BATCH", "BATCH", {"a/x.py": "from y import BATCH", "a/y.py": "from x import BATCH"}, id="a circle"),
+        pytest.param(
+            "from x import BATCH", "BATCH", {"a/x.py": "import y\nBATCH = y.BATCH", "a/y.py": "import x\nBATCH = x.BATCH"}, id="of sums"
+        ),
+        pytest.param(
+            "from sizes import cfg", "cfg.batch", {"a/sizes.py": "class C:\n    batch = 4\ncfg = C()"}, id="an object that may change"
+        ),
+        pytest.param("from sizes import cfg", "cfg['batch']", {"a/sizes.py": "cfg = dict(batch=4)"}, id="a dictionary that may change"),
+        pytest.param("import sizes\nsizes.batch = f()", "sizes.batch", {"a/sizes.py": "batch = 4"}, id="set here"),
+        pytest.param(
+            "from sizes import C\nfor key in x:\n    setattr(C, key, 1)",
+            "C.batch",
+            {"a/sizes.py": "class C:\n    batch = 4"},
+            id="set by name",
+        ),
+        pytest.param(
+            "from opts import parse_args\nargs = parse_args()", "args.must_be_given", {"a/opts.py": OPTIONS}, id="without a default"
+        ),
+        pytest.param("from opts import parse_args\nargs = parse_args()", "args.other", {"a/opts.py": OPTIONS}, id="no such option"),
+        pytest.param(
+            "from opts import parse_args\nargs = parse_args()\nargs.batch_size = f()",
+            "args.batch_size",
+            {"a/opts.py": OPTIONS},
+            id="set later",
+        ),
+        pytest.param(
+            "from opts import parse_args\ndef g(a):\n    a.batch_size = 1\nargs = parse_args()\ng(args)",
+            "args.batch_size",
+            {"a/opts.py": OPTIONS},
+            id="set by a function",
+        ),
+        pytest.param(
+            "from opts import parse_args\nargs = parse_args()",
+            "args.batch_size",
+            {"a/opts.py": OPTIONS.replace("    return args", "    args.batch_size //= 2\n    return args")},
+            id="set where it is parsed",
+        ),
+        pytest.param(
+            "from opts import load\nargs = load()",
+            "args.batch_size",
+            {"a/opts.py": OPTIONS + "def load():\n    return x\n"},
+            id="something else",
+        ),
+    ],
+)
+def test_what_may_be_otherwise_is_not_known(before: str, expression: str, files: dict[str, str]) -> None:
+    assert _told(before, expression, files) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "expression", "files", "expected"),
+    [
+        ("from sizes import BATCH", "BATCH", {"a/sizes.py": "BATCH = 4"}, "4"),
+        ("from .sizes import BATCH", "BATCH", {"a/sizes.py": "BATCH = 2 * 2"}, "4"),
+        ("from sizes import *", "BATCH", {"sizes.py": "BATCH = 4"}, "4"),
+        ("import sizes", "sizes.BATCH // 2", {"a/sizes.py": "BATCH = 4"}, "2"),
+        ("from lib import BATCH", "BATCH", {"a/lib/__init__.py": "from .sizes import BATCH", "a/lib/sizes.py": "BATCH = 4"}, "4"),
+        ("from sizes import C", "C.batch", {"a/sizes.py": "class C:\n    batch = 4"}, "4"),
+        ("from sizes import C", "C().batch", {"a/sizes.py": "class C:\n    batch: int = 4"}, "4"),
+        ("from sizes import C\nc = C(batch=8)", "c.batch", {"a/sizes.py": "class C:\n    batch: int = 4"}, "8"),
+        ("from sizes import C\nclass D(C):\n    lr: float = 1\nd = D()", "d.batch", {"a/sizes.py": "class C:\n    batch: int = 4"}, "4"),
+        ("from sizes import C\nclass D(C):\n    batch: int = 6\nd = D()", "d.batch", {"a/sizes.py": "class C:\n    batch: int = 4"}, "6"),
+        ("from opts import parse_args\nargs = parse_args()", "args.batch_size", {"a/opts.py": OPTIONS}, "8"),
+        ("from opts import get_parser\nargs = get_parser().parse_args()", "args.accumulation", {"a/opts.py": OPTIONS}, "2"),
+        ("from opts import parse_args\nargs = parse_args()\nargs.batch_size = 3", "args.batch_size", {"a/opts.py": OPTIONS}, "3"),
+    ],
+)
+def test_what_another_file_gives_is_known_where_it_is_used(before: str, expression: str, files: dict[str, str], expected: str) -> None:
+    assert _told(before, expression, files) == expected
+
+
+def test_what_is_copied_with_other_values_has_these() -> None:
+    made = "from dataclasses import dataclass, replace\n@dataclass\nclass C:\n    batch: int = 4\n    steps: int = 2\n"
+    assert _told(made + "c = replace(C(), batch=8)", "c.batch * c.steps", {}) == "16"
+
+
+def test_a_function_that_is_given_a_number_returns_what_it_makes_of_it() -> None:
+    assert _told("def half(n):\n    return n // 2", "half(8)", {}) == "4"
+    assert _told("def half(n):\n    return n // 2\nhalf(6)", "half(8)", {}) is None
