@@ -175,6 +175,11 @@ def test_json_words_and_numbers(text: str, value: Value) -> None:
     assert (found, type(found)) == (value, type(value))
 
 
+@pytest.mark.parametrize("text", ["ppo", "2bit", "--5", "²", "-"])
+def test_what_the_lines_of_broken_json_show_stays_text(text: str) -> None:
+    assert resolve(plain(text), JSON) == text
+
+
 @pytest.mark.parametrize("loader", [Loader.PYYAML, Loader.YAML12, JSON])
 def test_not_a_number_is_a_float(loader: str) -> None:
     found = resolve(plain("NaN" if loader == JSON else ".nan"), loader)

@@ -63,6 +63,14 @@ def test_a_recipe_with_braces_is_not_a_template(more: str, tmp_path: Path) -> No
     assert [each.code for each in check_example(Example((("sft.yaml", RECIPE + more),)), tmp_path).findings()] == ["GBS001"]
 
 
+def test_broken_json_is_known_by_the_words_that_its_lines_show(tmp_path: Path) -> None:
+    model = '"model": {\n  "name_or_path": "m",\n  "batch_size": 32},\n'
+    text = f'{{\n{model}"loss": "ppo",\n"exp_name": "a",\n"train_datasets": ["b"],\n"test_datasets": ["b"],\n'
+    report = check_example(Example((("halos.json", text),)), tmp_path)
+    assert [each.code for each in report.findings()] == ["GBS001"]
+    assert report.internal == ()
+
+
 def test_a_merge_conflict_is_one_finding(tmp_path: Path) -> None:
     text = RECIPE + "<<<<<<< HEAD\nmax_steps: 10\n=======\nmax_steps: 20\n>>>>>>> other\n"
     (found,) = check_example(Example((("sft.yaml", text),)), tmp_path).findings()

@@ -90,10 +90,16 @@ def _resolve_core(text: str) -> Value:
 
 
 def _resolve_json(text: str) -> Value:
-    """The value of the JSON word or number `text` as Python's json has it; it reads NaN and Infinity too."""
+    """The value of the JSON word or number `text` as Python's json has it; it reads NaN and Infinity too.
+
+    What is neither stays text: the lines of a file that can't be read may show anything.
+    """
     if text in _JSON_WORDS:
         return _JSON_WORDS[text]
-    return int(text) if text.lstrip("-").isdigit() else float(text)
+    try:
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        return text
 
 
 def _resolve_toml(text: str) -> Value:
