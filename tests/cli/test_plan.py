@@ -136,3 +136,20 @@ def test_a_claim_of_prompts_is_not_the_batch_of_completions(repo: Path, gbs: Gbs
     assert gbs("plan", "--from", "grpo.yaml", "--world-size", "4").out.startswith("256 = micro x accumulation x 4 GPUs\n")
     gbs("lock")
     assert "claim = 256 }" in (repo / "gbs.lock").read_text()
+
+
+def test_an_epoch_that_fills_no_last_step(gbs: Gbs) -> None:
+    flags = ("plan", "--global-batch-size", "128", "--world-size", "8", "--dataset-size", "10050")  # 78 x 128 = 9,984
+    assert gbs(*flags).out.splitlines()[-1] == "  one epoch  78 full steps of 10,050 samples; 66 are left for a smaller one, or dropped"
+    assert json.loads(gbs(*flags, "--format", "json").out)["epoch"] == {"dataset_size": 10_050, "full_steps": 78, "left": 66}
+
+
+def test_an_epoch_of_whole_steps(gbs: Gbs) -> None:
+    said = gbs("plan", "--global-batch-size", "128", "--world-size", "8", "--dataset-size", "12800")
+    assert said.out.splitlines()[-1] == "  one epoch  100 steps of 128 take all 12,800 samples"
+
+
+def test_without_a_data_set_there_is_no_epoch(gbs: Gbs) -> None:
+    flags = ("plan", "--global-batch-size", "128", "--world-size", "8")
+    assert "epoch" not in gbs(*flags).out
+    assert "epoch" not in json.loads(gbs(*flags, "--format", "json").out)

@@ -38,6 +38,7 @@ def options(arguments: argparse.Namespace, root: str, folder: str) -> Options:
         links=_links(arguments),
         columns=_columns(arguments),
         ascii=not arguments.output_file and not _can_frame(),
+        examples=getattr(arguments, "dataset_size", None) or 0,
         verbosity=arguments.verbose - arguments.quiet,
         root=slashed(root),
         folder=slashed(folder),

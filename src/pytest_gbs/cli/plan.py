@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in PARALLEL:
         parser.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="N", help="processes that share a sample")
     parser.add_argument("--sequence-length", type=number, metavar="N", help="tokens per sample, for the tokens per step")
+    parser.add_argument("--dataset-size", type=number, metavar="N", help="examples of the data set, for the steps of one epoch")
     parser.add_argument("--from", dest="recipe", metavar="RECIPE", help="start from what a recipe has; other flags win over it")
     parser.add_argument("--format", choices=FORMATS, default="text", help="output format (default: text)")
     parser.add_argument("--output-file", metavar="FILE", help="write there instead of standard output")
@@ -63,7 +64,16 @@ def _goal(arguments: argparse.Namespace) -> Goal:
     length = arguments.sequence_length or ((sizes.value(Name.SEQUENCE_LENGTH) or 0) if sizes else 0)
     per_sample = recipe.framework.sequences_per_sample if recipe and not arguments.sequence_length else 1
     unit = recipe.framework.unit if recipe else "samples"
-    return Goal(batch, world, _parallel(arguments, recipe), arguments.max_micro_batch_size or 0, length * per_sample, _now(recipe), unit)
+    return Goal(
+        batch,
+        world,
+        _parallel(arguments, recipe),
+        arguments.max_micro_batch_size or 0,
+        length * per_sample,
+        _now(recipe),
+        unit,
+        arguments.dataset_size or 0,
+    )
 
 
 def _whole(nodes: int | None, each: int | None, sizes: Geometry | None) -> int | None:

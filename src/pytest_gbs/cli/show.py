@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_gbs.cli._command import Command
 from pytest_gbs.cli._flags import add_outputs, outputs
+from pytest_gbs.cli._given import number
 from pytest_gbs.cli._input import add_input, job
 from pytest_gbs.cli._output import add_output, complain, emit, options
 from pytest_gbs.formats import Format, Options, find, formats
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `gbs show` takes."""
     add_input(parser)
+    parser.add_argument("--dataset-size", type=number, metavar="N", help="examples of the data set, for the steps of one epoch")
     add_outputs(add_output(parser, formats="text, csv, json, jsonl, markdown"))
 
 

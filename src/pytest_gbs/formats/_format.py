@@ -12,6 +12,8 @@ class Options(NamedTuple):
     """How to say it. `color` allows ANSI colours, `links` links to the manual, `ascii` asks for no other signs than ASCII's in
     frames and underlines, `columns` are those of the terminal (0: as many as wanted).
 
+    `examples` are those of the data set whose epoch is asked for, 0 if none is.
+
     `verbosity` is below zero for fewer words and above for more. `root` is the absolute path of the tree that was checked and
     `folder` that of the current folder, both with `/`: paths are shown relative to the latter ("" leaves them as they are).
     """
@@ -20,6 +22,7 @@ class Options(NamedTuple):
     ascii: bool = False
     links: bool = False
     columns: int = 0
+    examples: int = 0
     verbosity: int = 0
     root: str = ""
     folder: str = ""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_gbs.arithmetic.epoch import Epoch
 from pytest_gbs.arithmetic.wording import count, listing, short
 from pytest_gbs.formats._arithmetic import number
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._markdown import cell, table
+from pytest_gbs.formats._show_json import epoch_json
+from pytest_gbs.formats._show_steps import epoch_text
 from pytest_gbs.model.planning import Near, Pair, Plan
 from pytest_gbs.model.quantity import Name
 
@@ -28,7 +31,7 @@ def _text(plan: Plan) -> str:
         lines += [f"{p.micro_batch_size:>7}{p.gradient_accumulation_steps:>14}{_arrow(_remarks(p, plan))}" for p in plan.pairs]
     else:
         lines += [f"  {line}" for line in nothing_fits(plan)]
-    lines += [f"  {line}" for line in _tokens(plan)]
+    lines += [f"  {line}" for line in (*_tokens(plan), *_epoch(plan))]
     return "\n".join(lines) + "\n"
 
 
@@ -42,7 +45,7 @@ def _markdown(plan: Plan) -> str:
         rows = ((str(p.micro_batch_size), str(p.gradient_accumulation_steps), cell(_remarks(p, plan))) for p in plan.pairs)
         parts.append(table(("micro", "accumulation", "remarks"), rows, 2))
     parts += [cell(line) for line in ([] if plan.pairs else nothing_fits(plan))]
-    parts += [cell(line) for line in _tokens(plan)]
+    parts += [cell(line) for line in (*_tokens(plan), *_epoch(plan))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -93,6 +96,11 @@ def _tokens(plan: Plan) -> list[str]:
     return [f"tokens per step  {number(plan.tokens_per_step)} = {product}, at most"]
 
 
+def _epoch(plan: Plan) -> list[str]:
+    epoch = Epoch(plan.goal.examples, plan.goal.global_batch_size)
+    return [f"one epoch  {number(epoch.full_steps)} {epoch_text(epoch, plan.goal.unit)}"] if epoch.examples else []
+
+
 def _json(plan: Plan) -> str:
     goal = plan.goal
     entry: dict[str, Any] = {
@@ -107,6 +115,8 @@ def _json(plan: Plan) -> str:
         Name.TOKENS_PER_STEP: plan.tokens_per_step or None,
         "pairs": [pair._asdict() for pair in plan.pairs],
     }
+    if goal.examples:
+        entry["epoch"] = epoch_json(Epoch(goal.examples, goal.global_batch_size))
     if not plan.pairs:
         entry["near"] = near_json(plan.near)
     return dump(entry)

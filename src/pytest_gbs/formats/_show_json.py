@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from pytest_gbs.arithmetic.epoch import Epoch, epoch_of
 from pytest_gbs.arithmetic.schedules import stages_of
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import assumed
@@ -57,8 +58,21 @@ def _recipe(file: FileReport, run: Run, places: Places) -> dict[str, Any]:
         "realised": {name: quantity(size, equations, places) for name, size in realised.items() if isinstance(size, Quantity)},
         "declarations": [_declaration(declaration, places) for declaration in run.declarations],
         "feasible_world_sizes": feasible_world_sizes(run),
+        **({"epoch": _epoch(run, places.options.examples)} if places.options.examples else {}),
         "assumptions": list(map(assumed, run.assumptions)),
     }
+
+
+def _epoch(run: Run, examples: int) -> dict[str, Any] | None:
+    """What an epoch of so many examples comes to, None if that is not known."""
+    epoch, most = epoch_of(run, examples), run.geometry.value(Name.MAX_STEPS)
+    unreached = epoch.unreached(most) if epoch and most else None
+    return epoch_json(epoch) | {"dropped": epoch.dropped, "unreached": unreached} if epoch else None
+
+
+def epoch_json(epoch: Epoch) -> dict[str, Any]:
+    """The full steps of an epoch, and what they leave."""
+    return {"dataset_size": epoch.examples, "full_steps": epoch.full_steps, "left": epoch.left}
 
 
 def _launcher(file: FileReport, launcher: LauncherFile, places: Places) -> dict[str, Any]:

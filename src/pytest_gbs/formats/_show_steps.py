@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_gbs.arithmetic.epoch import Epoch, epoch_of
 from pytest_gbs.arithmetic.schedules import stages_of
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import called, symbolic_text
@@ -33,6 +34,8 @@ def steps(run: Run, places: Places) -> Iterator[ShownLine]:
     yield from _evaluation(run)
     for name, label in _INTERVALS:
         yield from _interval(run, name, label)
+    if places.options.examples:
+        yield from _epoch(run, places.options.examples)
 
 
 def stages(run: Run, name: str) -> tuple[int | None, ...]:
@@ -95,6 +98,26 @@ def _interval(run: Run, name: str, label: str) -> Iterator[ShownLine]:
     interval = _every(run, name)
     if interval:
         yield ShownLine(label, "", _told(interval))
+
+
+def _epoch(run: Run, examples: int) -> Iterator[ShownLine]:
+    """Yield what one epoch of so many examples comes to, and how far `max_steps` goes in it."""
+    epoch, most = epoch_of(run, examples), run.geometry.value(Name.MAX_STEPS)
+    if epoch is None:
+        yield ShownLine("one epoch", "", f"steps are not known: the batch is {batch_text(run)} {run.framework.unit}")
+        return
+    yield ShownLine("one epoch", number(epoch.full_steps), epoch_text(epoch, run.framework.unit))
+    if most and epoch.unreached(most):
+        yield ShownLine("ends after", number(most), f"steps: {number(epoch.unreached(most))} {run.framework.unit} are never reached")
+
+
+def epoch_text(epoch: Epoch, unit: str) -> str:
+    """What the full steps of an epoch take of its examples, and what becomes of the others."""
+    steps = f"steps of {number(epoch.batch)} take all {number(epoch.examples)} {unit}"
+    if not epoch.left:
+        return steps
+    dropped = f" ({number(epoch.dropped)} of them, where only the loader drops its last batch)" if epoch.dropped else ""
+    return f"full steps of {number(epoch.examples)} {unit}; {number(epoch.left)} are left for a smaller one, or dropped{dropped}"
 
 
 class _Interval(NamedTuple):

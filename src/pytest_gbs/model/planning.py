@@ -10,7 +10,7 @@ class Goal(NamedTuple):
 
     `parallel` are the sizes that share one sample between processes (tensor, pipeline, context), by name. `most` is the largest
     micro batch that fits, 0 if any does. `sequence_length` is tokens per sample, 0 if it is not stated. `now` is the micro
-    batch and the accumulation that a recipe has at present.
+    batch and the accumulation that a recipe has at present. `examples` are those of the data set, 0 if they are not stated.
     """
 
     global_batch_size: int
@@ -20,6 +20,7 @@ class Goal(NamedTuple):
     sequence_length: int = 0
     now: tuple[int, int] | None = None
     unit: str = "samples"
+    examples: int = 0
 
 
 class Pair(NamedTuple):
