@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.arithmetic.admissible import Multiples, admits, dividing, reaching
-from pytest_gbs.arithmetic.bounds import Bounds
+from pytest_gbs.arithmetic.admissible import Multiples, admits, dividing, hardware, reaching
+from pytest_gbs.arithmetic.bounds import NOWHERE, Bounds, agree
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
+from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.quantity import Name
 
 W, P = Name.WORLD_SIZE, Name.GPUS_PER_NODE
@@ -85,3 +86,60 @@ def test_bounds_hold_multiples_that_divide() -> None:
     assert list(found.numbers()) == [number for number in range(100) if number in found] == [4, 8, 12, 16, 24, 48]
     assert 20 not in found, "a multiple of 4 that does not divide 48"
     assert 6 not in found, "it divides 48 and is no multiple of 4"
+
+
+@pytest.mark.parametrize(
+    ("multiples", "nothing"),
+    [
+        pytest.param(Multiples(W, 65_536), False, id="as many GPUs as there may be"),
+        pytest.param(Multiples(W, 65_537), True, id="one more"),
+        pytest.param(Multiples(P, 72), False, id="a rack of 72"),
+        pytest.param(Multiples(W, 1, within=8), False, id="divisors of 8"),
+    ],
+)
+def test_multiples_of_more_than_there_may_be_are_none(multiples: Multiples, nothing: bool) -> None:
+    assert multiples.nothing is nothing
+
+
+def test_as_many_gpus_as_there_may_be_are_hardware() -> None:
+    assert hardware(None, None, 65_536).world_size == 65_536
+    with pytest.raises(UsageError, match="at most 65,536 GPUs"):
+        hardware(None, None, 65_537)
+    with pytest.raises(UsageError, match="at most 65,536 GPUs"):
+        hardware(8_193, 8, None)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        pytest.param((2, 8, 32), "--nodes 2 x --gpus-per-node 8 is 16 GPUs, but --world-size is 32", id="another product"),
+        pytest.param((3, None, 32), "--world-size 32 is not a multiple of --nodes 3", id="nodes that do not divide"),
+        pytest.param((None, 5, 32), "--world-size 32 is not a multiple of --gpus-per-node 5", id="GPUs that do not divide"),
+    ],
+)
+def test_hardware_that_contradicts_itself(flags: tuple[int | None, int | None, int], message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        hardware(*flags)
+    assert str(raised.value) == message
+
+
+EVERYWHERE = Bounds()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "numbers"),
+    [
+        pytest.param(monomial(0), monomial(0), EVERYWHERE, id="nothing and nothing"),
+        pytest.param(monomial(5, W), monomial(0), NOWHERE, id="something and nothing"),
+        pytest.param(monomial(0), monomial(5, W), NOWHERE, id="nothing and something"),
+        pytest.param(monomial(8), monomial(8), EVERYWHERE, id="the same"),
+        pytest.param(monomial(8), monomial(9), NOWHERE, id="two numbers"),
+        pytest.param(monomial(2, W), monomial(2, W), EVERYWHERE, id="the same on any number"),
+        pytest.param(monomial(2, W), monomial(8), Bounds(low=4, high=4), id="4 GPUs"),
+        pytest.param(monomial(8), monomial(2, W), Bounds(low=4, high=4), id="4 GPUs, the other way round"),
+        pytest.param(monomial(3, W), monomial(8), NOWHERE, id="no whole number"),
+        pytest.param(monomial(2, W, P), monomial(8), None, id="two free sizes"),
+    ],
+)
+def test_where_two_values_of_a_size_are_equal(one: Monomial, other: Monomial, numbers: Bounds | None) -> None:
+    assert agree(one, other, EVERYWHERE) == numbers

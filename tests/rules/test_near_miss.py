@@ -15,6 +15,7 @@ ROWS = ("per_device_train_batch_size", "per_device_eval_batch_size", "gradient_a
         pytest.param("gradient_checkpointing", id="a key that starts alike"),
         pytest.param("max_grad", id="a short word with two other letters"),
         pytest.param("may_stops", id="two slips in a short word"),
+        pytest.param("may_step", id="one letter changed and one left out in a short word"),
         pytest.param("num_generations", id="the key itself"),
         pytest.param("per_device_xxxxx_batch_size", id="between two keys"),
         pytest.param("total_device_train_batch_size", id="another word in front"),

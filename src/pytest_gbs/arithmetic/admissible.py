@@ -78,7 +78,7 @@ def reaching(symbolic: Monomial, wanted: tuple[Interval, ...], among: Container[
 
 
 class Multiples(NamedTuple):
-    """The values of one free size for which a division leaves no remainder: multiples of `of` that divide `within` (0: any)."""
+    """The values of one free size for which a division leaves no remainder: multiples of `of`, or those that divide `within`."""
 
     name: str
     of: int
@@ -92,7 +92,7 @@ class Multiples(NamedTuple):
     @property
     def nothing(self) -> bool:
         """True if no admissible value works."""
-        return self.of > _MOST.get(self.name, _OTHERWISE) or (self.within != 0 and self.within % self.of != 0)
+        return self.of > _MOST.get(self.name, _OTHERWISE)
 
 
 def whole(size: Monomial) -> Multiples | bool | None:

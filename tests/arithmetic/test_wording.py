@@ -1,0 +1,66 @@
+"""Sizes and sums in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.arithmetic.wording import amounts, called, count, listing, quotient, several, short
+from pytest_gbs.model.quantity import Name
+
+
+@pytest.mark.parametrize(
+    ("name", "long", "brief"),
+    [
+        pytest.param(Name.GLOBAL_BATCH_SIZE, "global batch size", "global batch", id="with words of its own"),
+        pytest.param(Name.TRAIN_SAMPLES, "train samples", "train samples", id="without"),
+    ],
+)
+def test_what_a_size_is_called(name: str, long: str, brief: str) -> None:
+    assert (called(name), short(name)) == (long, brief)
+
+
+@pytest.mark.parametrize(("value", "words"), [(1, "1 node"), (2, "2 nodes"), (4_096, "4,096 nodes")])
+def test_one_is_singular(value: int, words: str) -> None:
+    assert count(value, Name.NUM_NODES) == words
+
+
+@pytest.mark.parametrize(("words", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")])
+def test_a_list_of_words(words: list[str], text: str) -> None:
+    assert listing(words) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        pytest.param([8], "8", id="one"),
+        pytest.param([8, 16], "8 or 16", id="two"),
+        pytest.param([8, 16, 24], "8, 16 or 24", id="three"),
+        pytest.param([94, 95, 96, 97], "94 to 97", id="four in a row"),
+        pytest.param([8, 16, 24, 128], "8, 16, ... or 128", id="four with gaps"),
+        pytest.param([94, 95, 96, 98], "94, 95, ... or 98", id="a gap at the end"),
+        pytest.param(range(2, 2_000, 2), "2, 4, ... or 1,998", id="999 of them"),
+        pytest.param(range(2, 2_002, 2), "2, 4, 6 or more", id="as many as are told apart"),
+    ],
+)
+def test_several_numbers(values: list[int], text: str) -> None:
+    assert several(values) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "text"),
+    [
+        ([1], Name.NUM_NODES, "1 node"),
+        ([2, 4], Name.WORLD_SIZE, "2 or 4 GPUs"),
+        ([30, 31], Name.MICRO_BATCH_SIZE, "micro batch size 30 or 31"),
+    ],
+)
+def test_numbers_with_the_word_for_their_size(values: list[int], name: str, text: str) -> None:
+    assert amounts(values, name) == text
+
+
+@pytest.mark.parametrize(
+    ("top", "bottom", "text"),
+    [(["a", "b"], [], "a x b"), (["a"], ["b"], "a / b"), (["a", "c"], ["b", "d"], "a x c / (b x d)")],
+)
+def test_a_product_over_another(top: list[str], bottom: list[str], text: str) -> None:
+    assert quotient(top, bottom) == text
