@@ -52,6 +52,9 @@ CASES = {
     "four GPUs": (job("1", "'ml.g5.12xlarge'"), 32),
     "one GPU": (job("1", "'ml.g5.2xlarge'"), 8),
     "a process for each GPU": (job(distribution='{"smdistributed": {"dataparallel": {"enabled": True}}}'), 128),
+    "processes that it counts itself": (job(distribution='{"mpi": {"enabled": True, "processes_per_host": 4}}'), 64),
+    "a model in parts": (job(distribution='{"smdistributed": {"modelparallel": {"enabled": True}}, "mpi": {"enabled": True}}'), None),
+    "parts under a name": (job(distribution='{"smdistributed": {"modelparallel": OPTIONS}, "mpi": {"processes_per_host": 8}}'), None),
     "plain Python on one GPU": (job("1", "'ml.g5.xlarge'", "None"), 8),
     "a type that has no GPU of NVIDIA": (job("1", "'ml.trn1.32xlarge'"), None),
     "a number that is not known": (job("COUNT"), None),
@@ -62,6 +65,13 @@ CASES = {
 @pytest.mark.parametrize(("text", "batch"), CASES.values(), ids=CASES)
 def test_estimators(tmp_path: Path, text: str, batch: int | None) -> None:
     assert batches(checked(tmp_path, files(text))) == [batch]
+
+
+def test_plain_python_is_where_its_script_is_named(tmp_path: Path) -> None:
+    text = job("1", "'ml.g5.xlarge'", "None").replace(", distribution=None", "")
+    (run,) = launched(checked(tmp_path, files(text)))
+    assert run.launch is not None
+    assert (run.launch.at.source, text[run.launch.at.start :][:10]) == ("sagemaker_train.py", "'train.py'")
 
 
 def test_a_notebook(tmp_path: Path) -> None:

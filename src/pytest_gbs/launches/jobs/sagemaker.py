@@ -25,6 +25,7 @@ _ONE: Final = ("p3.2xlarge", "p5.4xlarge")
 _FOUR: Final = ("p3.8xlarge",)
 _TORCHRUN: Final = "torch_distributed"
 _PROCESS_FOR_EACH: Final = ("pytorchddp", "smdistributed", "mpi")
+_SPLITS: Final = ("smdistributed", "modelparallel")  # the model, so that the processes are not all data-parallel
 _RANKS: Final = ("RANK", "LOCAL_RANK")  # which each of those gets
 
 
@@ -37,7 +38,7 @@ def read(document: Document) -> Iterator[Job]:
     nodes = size(document, child(document.root, "instance_count"), Name.NUM_NODES, "instance_count")
     machines = Machines(nodes, _gpus(document, kind))
     program = (word(document, entry), *_flags(document, child(document.root, "hyperparameters")))
-    around = _around(document, machines, child(document.root, "distribution"))
+    around = _around(document, machines, child(document.root, "distribution"), program[0].at)
     if around is not None:
         ranks = tuple(Assignment(name, _number(None, program[0].at)) for name in _RANKS if around[0].text == "mpirun")
         yield Job((), (*around, *program), ranks, machines, Folder(text(child(document.root, "source_dir")) or ""))
@@ -59,9 +60,9 @@ def _gpus(document: Document, kind: Node) -> Quantity | None:
 _type = lazy_pattern(r"ml\.([a-z][a-z0-9]{1,8})\.([a-z0-9]{1,12})")
 
 
-def _around(document: Document, machines: Machines, distribution: Node | None) -> tuple[Word, ...] | None:
-    """The words that start the script: torchrun, mpirun, or plain Python; None if it is not known which."""
-    at = Location(document.source.path, distribution.start, distribution.stop) if distribution is not None else Location("", 0, 0)
+def _around(document: Document, machines: Machines, distribution: Node | None, entry: Location) -> tuple[Word, ...] | None:
+    """The words that start the script, which is named at `entry`: torchrun, mpirun, or plain Python; None if it is not known which."""
+    at = Location(document.source.path, distribution.start, distribution.stop) if distribution is not None else entry
     how = [name for name, _ in entries(distribution)]
     if isinstance(distribution, Scalar) and text(distribution) is not None:
         return None
@@ -69,7 +70,10 @@ def _around(document: Document, machines: Machines, distribution: Node | None) -
     if _TORCHRUN in how:
         return (_word("torchrun", at), _word("--nnodes", at), _number(nodes, at), _word("--nproc_per_node", at), _number(each, at))
     if any(name in _PROCESS_FOR_EACH for name in how):
-        total = nodes._replace(value=nodes.value * each.value) if nodes is not None and each is not None else None
+        stated = child(distribution, "mpi", "processes_per_host")
+        each = size(document, stated, Name.GPUS_PER_NODE, "processes_per_host") if stated is not None else each
+        split = child(distribution, *_SPLITS) is not None  # into as many parts as its options say, which need not stand here
+        total = nodes._replace(value=nodes.value * each.value) if nodes is not None and each is not None and not split else None
         return (_word("mpirun", at), _word("-np", at), _number(total, at), _word("python", at))
     return None if how else (_word("python", at),)
 
