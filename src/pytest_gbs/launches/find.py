@@ -18,7 +18,7 @@ from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
 from pytest_gbs.launches.reach import Reach
 from pytest_gbs.launches.settings_files import invocation, misnamed, place, runner_of
-from pytest_gbs.model.command import Command, Folder, Invocation, Machines, OtherFiles, Script, Stop, Word, Written, name_of
+from pytest_gbs.model.command import Command, Folder, Invocation, Machines, OtherFiles, Script, Stop, Word, name_of, written_at
 from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
@@ -319,7 +319,7 @@ class Scripts:
             return next(iter(self._documents(path)), None) if path is not None else None
 
         def text(word: Word, command: Command) -> str | None:
-            path = self.find(word, command, script) if _written(word, script) is None else None
+            path = self.find(word, command, script) if written_at(word, script.written) is None else None
             return self._text(path) if path is not None else None
 
         return Surroundings(script, launcher_file, document, text)
@@ -484,7 +484,7 @@ class Scripts:
             if path not in self._launcher_files:
                 self._launcher_files[path] = _first_launcher_file(self._documents(path))
             return self._launcher_files[path]
-        written = _written(word, script)
+        written = written_at(word, script.written)
         if written is None:
             return None
         text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
@@ -573,15 +573,6 @@ def _starts() -> tuple[str, ...]:
 def _grep() -> re.Pattern[str]:
     keys = "gradient_accumulation_steps|per_device_train_batch_size|train_batch_size|micro_batch_size"
     return re.compile(rf"grep[ \t]++(?:-\w++[ \t]++){{0,9}}+['\"]?((?:{keys}):?)[ \t]{{0,9}}['\"]?[ \t]++\"?\$\{{?(\w+)\}}?\"?")
-
-
-def _written(word: Word, script: Script) -> Written | None:
-    """What the script itself writes at the path of `word`, which need not be known whole as long as both say the same."""
-    wanted = [(part.text, part.name) for part in word.parts if part.text != ""]
-    for written in reversed(script.written):
-        if wanted and [(part.text, part.name) for part in written.path.parts if part.text != ""] == wanted:
-            return written
-    return None
 
 
 def _standing(file: LauncherFile, at: Location) -> LauncherFile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Final
 
 from pytest_gbs.model.document import CommentBlock
@@ -234,6 +234,15 @@ class Written(NamedTuple):
     text: Word
     at: Location
     folder: Folder = Folder()
+
+
+def written_at(word: Word, written: Sequence[Written]) -> Written | None:
+    """The last of the `written` files at the path of `word`, which need not be known whole as long as both say the same."""
+    wanted = [(part.text, part.name) for part in word.parts if part.text != ""]
+    for each in reversed(written):
+        if wanted and [(part.text, part.name) for part in each.path.parts if part.text != ""] == wanted:
+            return each
+    return None
 
 
 class OtherFiles(NamedTuple):

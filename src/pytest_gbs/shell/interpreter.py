@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.model.command import Directive, Stop, Word, Wrapper, Written, hull, name_of
+from pytest_gbs.model.command import Directive, Part, Stop, Word, Wrapper, Written, hull, name_of, written_at
+from pytest_gbs.model.document import SCRIPTS
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.possessive import re
@@ -24,7 +25,7 @@ from pytest_gbs.shell.state import EXIT, RETURN, ShellState, join
 from pytest_gbs.shell.text import Parts, ShellText
 from pytest_gbs.shell.truth import EXPECTED, NO, UNKNOWN, YES, Truth
 from pytest_gbs.shell.word_reading import touching
-from pytest_gbs.shell.wrappers import words_of
+from pytest_gbs.shell.wrappers import joined_words, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -42,6 +43,7 @@ class Input(NamedTuple):
 
     text: Parts | None = None
     file: Word | None = None
+    adds: bool = False  # to what the file has
 
 
 class Interpreter(OwnCommands):
@@ -240,6 +242,7 @@ class Interpreter(OwnCommands):
         """What the redirections feed, and the file the output goes to."""
         text: Parts | None = None
         file: Word | None = None
+        adds = False
         for redirect in redirects:
             inside = [redirect]
             if redirect.type == "heredoc_redirect":
@@ -249,7 +252,8 @@ class Interpreter(OwnCommands):
                 named = [child for child in redirect.children if child.is_named]
                 text, inside = self.value(named[-1]) if named else None, []
             file = next((target for each in inside if (target := self.output_file(each)) is not None), file)
-        return Input(text, file)
+            adds = adds or any(child.type == ">>" for each in inside for child in each.children)
+        return Input(text, file, adds)
 
     def output_file(self, redirect: Node) -> Word | None:
         """The file that standard output goes to."""
@@ -264,13 +268,19 @@ class Interpreter(OwnCommands):
         return self.word(self.value(destination), self.at(destination))
 
     def note_written(self, words: Words, feed: Input, at: Location) -> None:
-        """Note the file that `cat > FILE <<EOF` or `tee FILE <<EOF` writes."""
-        if feed.text is None or not words or self.muted:
-            return
-        name = name_of(words[0])
-        target = feed.file if name == "cat" and len(words) == 1 else words[1] if name == "tee" and len(words) == 2 else None
-        if target is not None:
-            self.written.append(Written(target, self.word(feed.text, None, at), at, self.state.folder))
+        """Note the file that `cat > FILE <<EOF` or `tee FILE <<EOF` writes, and the script that `echo ... > FILE.sh` does."""
+        name = name_of(words[0]) if words and not self.muted else ""
+        text, target = feed.text, words[1] if name == "tee" and len(words) == 2 else feed.file
+        if name == "echo" and text is None and target is not None and name_of(target).endswith(SCRIPTS):
+            text = joined_words(words[2:] if len(words) > 1 and words[1].text in ("-e", "-n") else words[1:])
+        if text is not None and target is not None and (name in ("echo", "tee") or (name == "cat" and len(words) == 1)):
+            whole = self.word(self.bounded((*self.left(target, feed), *text)), None, at)
+            self.written.append(Written(target, whole, at, self.state.folder))
+
+    def left(self, target: Word, feed: Input) -> Parts:
+        """What stays in a file to which a command adds lines."""
+        before = written_at(target, self.written) if feed.adds else None
+        return (*before.text.parts, Part("\n", target.at, target.at)) if before is not None else ()
 
     def execute(self, words: Words, before: Assignments, feed: Input, at: Location) -> Truth:
         """Do what a command does to the shell, or note it as one that runs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_gbs.model.command import Assignment, Command, Word, Wrapper, hull, name_of, options
+from pytest_gbs.model.command import Assignment, Command, Word, Wrapper, hull, name_of, options, written_at
 from pytest_gbs.model.location import Location
 from pytest_gbs.shell import quotes, slurm
 from pytest_gbs.shell.control_flow import ControlFlow
@@ -118,6 +118,10 @@ class Launching(ControlFlow):
         """Read the script that a shell gets as an argument or as input; False if it gets none."""
         name = name_of(words[0])
         index, given = given_script(words)
+        behind = index
+        if given is None and (found := self.own_script(words, index)) is not None:
+            index, given = found
+            behind = index + 1
         if given is None and (feed is None or index < len(words)):
             return False
         parts = given if given is not None else feed or ()
@@ -129,7 +133,7 @@ class Launching(ControlFlow):
             self.evaluate(parts)
             return True
         repaired = self.repair_quotes(words, parts) if given is not None and name != "ssh" else None
-        wrapper = Wrapper(name, words if given is None else words[: max(1, index - 1)], _place_of(words, at))
+        wrapper = Wrapper(name, words if given is None else words[: max(1, behind - 1)], _place_of(words, at))
         state = ShellState(self.budget) if name == "ssh" else self.state.child()
         for key, value in variables.items():
             state.variables[key] = Variable(value.parts, exported=True)
@@ -143,6 +147,12 @@ class Launching(ControlFlow):
         finally:
             self.repaired -= repaired is not None
         return True
+
+    def own_script(self, words: Words, index: int) -> tuple[int, Parts] | None:
+        """The index of the script that a shell or `sbatch` reads, and its text, if the file at hand wrote it; None otherwise."""
+        place = slurm.read_options(words)[1] if name_of(words[0]) == "sbatch" else index
+        written = written_at(words[place], self.written) if place < len(words) else None
+        return (place, written.text.parts) if written is not None else None
 
     def evaluate(self, parts: Parts, wrappers: tuple[Wrapper, ...] = (), most: int = LONGEST_VALUE) -> None:
         """Read parts as a script of at most so many characters: what `eval` and `bash -c` do."""

@@ -190,7 +190,13 @@ HANDS_RANKS_ON: Final = "slurm2pytorch"
 
 
 def set_step_variables(state: ShellState, at: Location, wrappers: tuple[Wrapper, ...]) -> None:
-    """Set what each `srun` among `wrappers` sets anew for its step: from its own options, or unknown if those are not numbers."""
+    """Set what each `srun` among `wrappers` sets anew for its step: from its own options, or unknown if those are not numbers.
+
+    torchrun sets a rank for each process, too.
+    """
+    if any(wrapper.name == "torchrun" for wrapper in wrappers):
+        for name in _OF_TORCH:
+            state.variables[name] = Variable((unknown(name, at)._replace(note="torchrun"),), exported=True)
     steps = [wrapper for wrapper in wrappers if wrapper.name == "srun"]
     if not steps:
         return

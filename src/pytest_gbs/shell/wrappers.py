@@ -81,7 +81,7 @@ _TABLE: Final[dict[str, tuple[Prefix, ...]]] = {
     "conda": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
     "mamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
     "micromamba": (Prefix(("run",), frozenset(("-n", "--name", "-p", "--prefix", "--cwd"))),),
-    "nsys": (Prefix(("profile",), words_of("-o --output -t --trace -w -s --sample -c --capture-range -f --force-overwrite -x")),),
+    "nsys": (Prefix(("profile",), words_of("-o -t -w -s -c -f -x -e -d -y -n -b"), greedy=True),),
     "slurm2pytorch": (Prefix(),),  # of the containers of MLPerf, as the next two
     "bindpcie": (Prefix(),),
     "apiLog.sh": (Prefix(valued=frozenset(("-p", "-v"))),),
@@ -94,6 +94,9 @@ _PROGRAMS: Final = words_of(
 SHELLS: Final = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
 
 
+# torch.distributed.run, get_args_parser (pytorch 010929f): with `--no-python` it starts any command; these options have no value.
+_ANY_COMMAND: Final = words_of("--no-python --no_python")
+_TORCHRUN: Final = Prefix(greedy=True, switches=_ANY_COMMAND | words_of("--standalone -m --module --run-path --run_path"))
 # Commands that run what follows `--`.
 _DASHED: Final = {"gantry": "run", "kubectl": "exec", "sky": "exec"}
 
@@ -104,6 +107,8 @@ def inner(words: tuple[Word, ...]) -> int:
         start = 1 + len(prefix.after)
         if tuple(word.text for word in words[1:start]) == prefix.after:
             return _behind(words, start, prefix)
+    if name_of(words[0]) == "torchrun" and any(word.text in _ANY_COMMAND for word in words):
+        return _behind(words, 1, _TORCHRUN)
     if len(words) > 2 and words[1].text is not None and _DASHED.get(name_of(words[0])) == words[1].text:
         return next((index + 1 for index, word in enumerate(words) if word.text == "--"), 0)
     return 0

@@ -106,3 +106,27 @@ def test_a_default_of_torchrun_has_no_place() -> None:
     nodes = size_of(start_of("torchrun --nproc_per_node 8 train.py"), Name.NUM_NODES)
     assert isinstance(nodes, Quantity)
     assert (nodes.at, nodes.origin, nodes.note) == (None, Origin.DEFAULT, Note("default of torchrun", Noted.BUILT_IN))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("torchrun --nnodes 2 --nproc_per_node 4 bash run.sh", id="without the switch it takes a Python file"),
+        pytest.param("torchrun --nnodes 2 --nproc_per_node 4 --no-python bash run.sh", id="a script that is not here"),
+        pytest.param("torchrun --nnodes 2 --nproc_per_node 4 --no-python ./train", id="a program of its own"),
+    ],
+)
+def test_any_command_that_is_no_python_starts_no_python(text: str) -> None:
+    assert "train.py" not in [word for _, start in starts(text) for word in program(start)]
+
+
+@pytest.mark.parametrize("switch", ["--no-python", "--no_python"])
+def test_any_command_runs_in_each_process(switch: str) -> None:
+    start = start_of(f"torchrun --nnodes 2 --nproc_per_node 4 {switch} bash -c 'nice -10 python train.py --lr 1'")
+    assert (start.name, world(start), program(start)) == ("torchrun", 8, ["train.py", "--lr", "1"])
+
+
+def test_each_process_has_a_rank() -> None:
+    text = """torchrun --nproc_per_node 4 --no-python bash -c 'if [ -z "$RANK" ]; then python other.py; else python train.py; fi'"""
+    ((command, start),) = starts(text)
+    assert (world(start), program(start), command.conditional) == (4, ["train.py"], False)

@@ -12,9 +12,9 @@ from pytest_gbs.model.quantity import Name, Quantity, Reason, Unknown
 
 
 def start(command: Command, surroundings: Surroundings) -> Start | None:
-    """What a command of Python starts; None if `srun` starts several, or the module is a launcher itself."""
+    """What a command of Python starts; None if `srun` or torchrun starts several, or the module is a launcher itself."""
     index = own_program(command)
-    if index is None or any(wrapper.name == "srun" for wrapper in command.wrappers):
+    if index is None or any(wrapper.name in ("srun", "torchrun") for wrapper in command.wrappers):
         return None
     made = Start("python", command.at, (one_process(command),), command.words[index:], visible=visible_gpus(command))
     return within(made, command, surroundings)

@@ -1,0 +1,42 @@
+"""The performance scripts of Megatron Bridge: flags over a recipe that is not seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.model.quantity import Name, Quantity
+from tests.launches.building import checked, codes, launched
+
+SCRIPT = "python scripts/performance/setup_experiment.py --model_recipe_name llama3_8b {}\n"
+
+
+def sizes(folder: Path, flags: str) -> list[int | None]:
+    """Global batch, accumulation and data-parallel size of the one launch."""
+    (run,) = launched(checked(folder, {"run.sh": SCRIPT.format(flags)}))
+    wanted = (Name.GLOBAL_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.DATA_PARALLEL_SIZE)
+    found = [run.geometry.get(name) for name in wanted]
+    return [size.value if isinstance(size, Quantity) else None for size in found]
+
+
+DEGREES = " --tensor_model_parallel_size 2 --pipeline_model_parallel_size 4 --context_parallel_size 1"
+
+
+@pytest.mark.parametrize("flags", ["--num_gpus 64", f"--num_gpus 64 {DEGREES}", "--global_batch_size 128", "-ng 64 -gb 128"])
+def test_scripts_that_leave_the_batch_or_the_gpus_to_the_recipe(tmp_path: Path, flags: str) -> None:
+    assert launched(checked(tmp_path, {"run.sh": SCRIPT.format(flags)})) == []
+
+
+def test_what_flags_leave_out_is_the_recipes(tmp_path: Path) -> None:
+    assert sizes(tmp_path, "--num_gpus 64 --global_batch_size 128 --micro_batch_size 1") == [128, None, None]
+
+
+def test_flags_that_say_all(tmp_path: Path) -> None:
+    flags = f"--num_gpus 64 --global_batch_size 128 --micro_batch_size 1 {DEGREES}"
+    assert sizes(tmp_path, flags) == [128, 16, 8]  # 64 / (2 x 4) = 8 ranks, 128 / 8 = 16
+
+
+def test_a_batch_that_the_ranks_do_not_divide(tmp_path: Path) -> None:
+    flags = f"--num_gpus 64 --global_batch_size 100 --micro_batch_size 1 {DEGREES}"
+    assert codes(checked(tmp_path, {"run.sh": SCRIPT.format(flags)})) == ["GBS202"]
