@@ -203,7 +203,9 @@ def test_a_search_that_goes_wrong_in_one_recipe_is_found(other: str, what: str, 
     base = f"{KEYS}per_device_train_batch_size: 4\n"
     finding = only(checked(tmp_path, {"recipes/a.yaml": base + STEPS, "recipes/b.yaml": base + other, "run.sh": search()}))
     assert finding.code == "GBS308"
-    assert finding.message == f"grep finds {what} for gradient_accumulation_steps in recipes/b.yaml, which this script can run"
+    assert finding.message == (
+        f"grep for gradient_accumulation_steps finds {what} in recipes/b.yaml, of the 2 recipes that this script can run"
+    )
 
 
 @pytest.mark.parametrize(
@@ -249,3 +251,13 @@ def test_several_processes_with_a_file_that_starts_one_are_found(tmp_path: Path)
     files = {"sft.yaml": recipe(comment=""), "one.yaml": accelerate(1).replace("MULTI_GPU", "'NO'")}
     files["run.sh"] = "accelerate launch --config_file one.yaml --num_processes 8 t.py --config sft.yaml\n"
     assert codes(checked(tmp_path, files)) == ["GBS304"]
+
+
+def test_one_search_is_one_finding_whatever_starts_it(tmp_path: Path) -> None:
+    base = f"{KEYS}per_device_train_batch_size: 4\n"
+    recipes = {"recipes/a.yaml": base + STEPS, "recipes/b.yaml": base, "recipes/c.yaml": base + STEPS + f"# {STEPS}"}
+    report = checked(tmp_path, {**recipes, "run.sh": search(), "README.md": "```sh\nbash run.sh a\n```\n"})
+    assert only(report).message == (
+        "grep for gradient_accumulation_steps finds nothing in recipes/b.yaml, and several lines in recipes/c.yaml, "
+        "of the 3 recipes that this script can run"
+    )

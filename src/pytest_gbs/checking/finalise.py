@@ -285,7 +285,7 @@ def merged(*several: Outcomes) -> dict[str, list[Outcome]]:
 
 def once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Each finding once, by place and code, whichever of several launches it is about; a number that is stated twice is one finding."""
-    found = {(finding.at, finding.code, finding.message): finding for finding in findings}
+    found = {finding.identity: finding for finding in findings}
     return tuple(_stated_once(sorted(found.values(), key=lambda finding: (finding.at.start, finding.code, finding.message))))
 
 
@@ -294,7 +294,7 @@ def _stated_once(findings: Iterable[Finding]) -> Iterable[Finding]:
     firsts: dict[object, Finding] = {}
     for finding in findings:
         mends = frozenset(fix for fix in finding.fixes if fix.applicability == Applicability.SETTINGS)
-        about = (finding.code, finding.message, finding.launch, mends) if mends else (finding.at, finding.code, finding.message)
+        about = (finding.code, finding.message, finding.launch, mends) if mends else finding.identity
         first = firsts.get(about)
         firsts[about] = finding if first is None else _with_another_place(first, finding)
     return firsts.values()

@@ -98,7 +98,7 @@ def _reading(state: _State, read: Read) -> Read:
 def _batch(report: Report, offer: Offer, read: Read, refused: Mapping[tuple[str, str, str, str], RefusedFix]) -> list[FindingFix]:
     """A repair for each finding that has one left, without those that touch another's place."""
     batch: list[FindingFix] = []
-    findings = sorted(dict.fromkeys(report.findings()), key=lambda each: (each.code, each.at[:3], each.message))
+    findings = sorted(report.findings(), key=lambda each: (each.code, each.at[:3], each.message))
     for finding in findings:
         offered = (FindingFix(finding, fix) for fix in offer(finding, read) if fix.edits)
         repair = next((each for each in offered if _name(each) not in refused), None)
@@ -143,9 +143,9 @@ def _harm(before: Report, after: Report, group: list[FindingFix], edits: Mapping
     if len(after.internal) > len(before.internal):
         return after.internal[-1].words
     shifted = shifting(edits)
-    known = Counter(_key(finding, shifted) for finding in dict.fromkeys(before.findings()))
+    known = Counter(_key(finding, shifted) for finding in before.findings())
     left = {_key(finding): finding for finding in after.findings()}
-    number = Counter(_key(finding) for finding in dict.fromkeys(after.findings()))
+    number = Counter(_key(finding) for finding in after.findings())
     for key, finding in left.items():
         if number[key] > known[key]:
             return f"{finding.code} would be reported instead: {finding.message}"

@@ -15,19 +15,14 @@ from pytest_gbs.model.report import FileReport, Report
 _FLAGS: Final = {Applicability.SAFE: "", Applicability.SETTINGS: " --fix-settings", Applicability.DECLARATIONS: " --fix-declarations"}
 
 
-def problems(report: Report) -> tuple[Finding, ...]:
-    """Every finding once, in file order: a launcher file may be reported with several recipes."""
-    return tuple(dict.fromkeys(report.findings()))
-
-
 def by_severity(report: Report) -> list[Finding]:
     """Every finding once, errors first."""
-    return sorted(problems(report), key=lambda finding: SEVERITIES.index(finding.severity))
+    return sorted(report.findings(), key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def how_often(report: Report) -> list[tuple[tuple[str, str], int]]:
     """How many findings there are of each rule and severity, most first."""
-    fired = Counter((finding.code, finding.severity) for finding in problems(report))
+    fired = Counter((finding.code, finding.severity) for finding in report.findings())
     return sorted(fired.items(), key=lambda item: (-item[1], item[0]))
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._problems import problems
 from pytest_gbs.model.report import Report
 
 
 def render(report: Report, options: Options) -> str:
     """A line for each finding; nothing if there is none."""
     places = Places(report, options)
-    lines = (f"{places.where(finding.at)}: {finding.code} {escape(finding.message)}\n" for finding in problems(report))
+    lines = (f"{places.where(finding.at)}: {finding.code} {escape(finding.message)}\n" for finding in report.findings())
     return "".join(lines)
 
 

@@ -8,7 +8,6 @@ from typing import Final
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._problems import problems
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.report import Report
 from pytest_gbs.model.run import Run
@@ -28,7 +27,7 @@ def render(report: Report, options: Options) -> str:
     """The findings, with a head."""
     places = Places(report, options)
     rows = []
-    for finding in problems(report):
+    for finding in report.findings():
         position = places.position(finding.at)
         place = (str(position.line), str(position.column)) if position else ("", "")
         rule = report.rules.get(finding.code)

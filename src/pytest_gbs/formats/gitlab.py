@@ -9,7 +9,7 @@ from pytest_gbs.formats._fingerprint import fingerprints
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._problems import problems, title
+from pytest_gbs.formats._problems import title
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.report import Report
 
@@ -19,7 +19,7 @@ _SEVERITY: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity
 def render(report: Report, options: Options) -> str:
     """The report as JSON; paths are relative to the root, as GitLab wants them."""
     places = Places(report, options._replace(root="", folder=""))
-    found = problems(report)
+    found = report.findings()
     issues = [_issue(finding, mark, report, places) for finding, mark in zip(found, fingerprints(found), strict=True)]
     return dump(issues)
 

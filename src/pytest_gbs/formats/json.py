@@ -9,7 +9,7 @@ from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._json import dump
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._problems import how_often, problems
+from pytest_gbs.formats._problems import how_often
 from pytest_gbs.formats._summary import files, launchers, launches
 from pytest_gbs.model.outcome import Severity
 from pytest_gbs.model.report import VERDICTS, FileReport, Report, Role
@@ -41,7 +41,7 @@ def statistics(report: Report, options: Options) -> str:  # noqa: ARG001 - the s
 
 
 def _summary(report: Report) -> dict[str, int]:
-    found = problems(report)
+    found = report.findings()
     return {
         "files": files(report),
         "recipes": len(report.recipes()),

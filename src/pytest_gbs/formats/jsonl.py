@@ -6,14 +6,13 @@ from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._json import lines
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._problems import problems
 from pytest_gbs.model.report import Report
 
 
 def render(report: Report, options: Options) -> str:
     """A line for each finding; nothing if there is none."""
     places = Places(report, options)
-    return lines(entries.finding(finding, places) for finding in problems(report))
+    return lines(entries.finding(finding, places) for finding in report.findings())
 
 
 def show(report: Report, options: Options) -> str:

@@ -9,7 +9,7 @@ from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._format import Format, Options
 from pytest_gbs.formats._paint import DIM, STRONG, Paint
 from pytest_gbs.formats._places import Places
-from pytest_gbs.formats._problems import commands, notes, problems, title
+from pytest_gbs.formats._problems import commands, notes, title
 from pytest_gbs.formats._summary import headline, remarks
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.report import Report, Role
@@ -21,7 +21,7 @@ _LEAST: Final = 40
 def render(report: Report, options: Options) -> str:
     """All findings and the summary."""
     places, paint = Places(report, options), Paint(options.color, options.ascii, options.links)
-    blocks = [_block(finding, places, paint) for finding in problems(report)]
+    blocks = [_block(finding, places, paint) for finding in report.findings()]
     if options.verbosity > 0:
         blocks.append("\n".join(_listing(report, places, paint)))
     if options.verbosity >= 0:

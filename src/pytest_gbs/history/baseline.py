@@ -25,7 +25,7 @@ class BaselineEntry(NamedTuple):
 
 def entries(report: Report) -> Counter[BaselineEntry]:
     """How many findings of each kind `report` has."""
-    return Counter(_entry(finding) for finding in dict.fromkeys(report.findings()))
+    return Counter(_entry(finding) for finding in report.findings())
 
 
 def _entry(finding: Finding) -> BaselineEntry:
@@ -78,17 +78,17 @@ def _read(item: Any, number: int, name: str) -> BaselineEntry:
 def without(report: Report, known: Mapping[BaselineEntry, int]) -> Report:
     """`report` without the findings of `known`, which count as suppressed; of more than are known the last ones stay."""
     left = Counter(known)
-    gone: set[Finding] = set()
-    for finding in dict.fromkeys(report.findings()):
+    gone = set[object]()
+    for finding in report.findings():
         entry = _entry(finding)
         if left[entry] > 0:
             left[entry] -= 1
-            gone.add(finding)
+            gone.add(finding.identity)
     return report._replace(files=tuple(_without(file, gone) for file in report.files)) if gone else report
 
 
-def _without(file: FileReport, gone: set[Finding]) -> FileReport:
-    findings, elsewhere = (tuple(each for each in found if each not in gone) for found in (file.findings, file.elsewhere))
+def _without(file: FileReport, gone: set[object]) -> FileReport:
+    findings, elsewhere = (tuple(each for each in found if each.identity not in gone) for found in (file.findings, file.elsewhere))
     number = len(file.findings) - len(findings)
     if not number and len(elsewhere) == len(file.elsewhere):
         return file

@@ -12,7 +12,6 @@ from pytest_gbs.fixes.editing import Read, by_source
 from pytest_gbs.fixes.ignoring import offers
 from pytest_gbs.fixes.mending import Mended, mend, run
 from pytest_gbs.fixes.scale import ScaleContext, Target, scale
-from pytest_gbs.formats._problems import problems
 from pytest_gbs.lsp.project import Project
 from pytest_gbs.lsp.sheets import Part, Sheet
 from pytest_gbs.lsp.subjects import Block, blocks_in, subject_at
@@ -31,7 +30,7 @@ _FACTORS: Final = (2, 4)  # how many times the hardware, and which part of it, a
 def fixes(project: Project, path: str, span: tuple[int, int], written: Written) -> Iterator[tuple[Finding, types.CodeAction]]:
     """Yield each fix of each finding that touches `span`, if it does away with the finding and brings no other; and what silences it."""
     report = project.answer.report
-    for finding in problems(report):
+    for finding in report.findings():
         if finding.at.source != path or finding.at.stop < span[0] or finding.at.start > span[1]:
             continue
         whole = [fix for fix in finding.fixes if fix.edits]

@@ -9,7 +9,6 @@ from typing import Final
 from lsprotocol import types
 
 from pytest_gbs.arithmetic.wording import called
-from pytest_gbs.formats._problems import problems
 from pytest_gbs.lsp.project import Project
 from pytest_gbs.lsp.subjects import Block, blocks_in
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
@@ -52,7 +51,7 @@ def _comments(project: Project, path: str, typed: int) -> Iterator[types.Complet
         text = _statement(block.run)
         if text:
             yield _comment(text, "states the global batch size as it is now: gbs checks it from now on", typed, "1")
-    for code in dict.fromkeys(each.code for each in problems(project.answer.report) if each.at.source == path):
+    for code in dict.fromkeys(each.code for each in project.answer.report.findings() if each.at.source == path):
         yield _comment(f"gbs: ignore[{code}]", "silences this finding on its line, or on the line below; a reason may follow", typed, "2")
     yield _comment("gbs: not-a-claim", "the number in this comment is not a statement about the batch", typed, "3")
     yield _comment("gbs: file-ignore[CODE]", "silences a rule in the whole file", typed, "4")

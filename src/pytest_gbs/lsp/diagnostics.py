@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from lsprotocol import types
 
-from pytest_gbs.formats._problems import explanation, problems
+from pytest_gbs.formats._problems import explanation
 from pytest_gbs.lsp.project import SETTINGS, Answer
 from pytest_gbs.lsp.sheets import Sheet
 from pytest_gbs.model.documentation import page_of
@@ -29,7 +29,7 @@ _START: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 def diagnostics(answer: Answer, sheets: Sheets, *, related: bool) -> Iterator[tuple[str, types.Diagnostic]]:
     """Yield each finding with the text that shows it; with `related` also the other places that it is about."""
-    for finding in problems(answer.report):
+    for finding in answer.report.findings():
         found = _range(finding.at, sheets)
         if found is not None:
             yield found[0], _diagnostic(finding, found[1], sheets, related=related)

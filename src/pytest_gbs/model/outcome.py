@@ -76,6 +76,11 @@ class Finding(NamedTuple):
     fixes: tuple[Fix, ...] = ()
     launch: Location | None = None
 
+    @property
+    def identity(self) -> tuple[Location, str, str]:
+        """What is the same of it, whichever of several launches runs into it."""
+        return self.at, self.code, self.message
+
 
 class Verified(NamedTuple):
     """Something judged and found in order. `decides` is true if that makes the recipe verified: it says something of its batch."""

@@ -7,7 +7,7 @@ from typing import Final
 from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.launch import LauncherFile
 from pytest_gbs.model.location import Source
-from pytest_gbs.model.outcome import Finding, Undetermined
+from pytest_gbs.model.outcome import SEVERITIES, Finding, Undetermined
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule
 from pytest_gbs.model.run import Run
@@ -121,5 +121,10 @@ class Report(NamedTuple):
         return tuple(file for file in self.files if file.role == Role.RECIPE or file.verdict is not None)
 
     def findings(self, severity: str | None = None) -> tuple[Finding, ...]:
-        """All findings, or those of one severity, in file order."""
-        return tuple(f for file in self.files for f in file.findings if severity is None or f.severity == severity)
+        """Every finding once, or those of one severity, in file order; of one that several files report, the gravest."""
+        found: dict[object, Finding] = {}
+        for finding in (each for file in self.files for each in file.findings):
+            known = found.setdefault(finding.identity, finding)
+            if SEVERITIES.index(finding.severity) < SEVERITIES.index(known.severity):
+                found[finding.identity] = finding
+        return tuple(each for each in found.values() if severity is None or each.severity == severity)

@@ -27,12 +27,20 @@ CODE = "GBS308"
 def check(run: Run) -> Iterator[Outcome]:
     """Yield a finding for each search that finds no line, or several, in a recipe that the script can run."""
     for grep in run.launch.greps if run.launch is not None else ():
-        for paths, what in ((grep.without, "nothing"), (grep.several, "several lines")):
-            if paths and len(paths) < grep.of:
-                others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-                message = f"grep finds {what} for {grep.key} in {paths[0]}{others}, which this script can run"
-                details = (f"{len(paths)} of the {grep.of} recipes that its path matches",)
-                yield Finding(CODE, message, Severity.WARNING, grep.at, "search", details=details)
+        wrong = [
+            f"{what} in {_first_of(paths)}"
+            for paths, what in ((grep.without, "nothing"), (grep.several, "several lines"))
+            if paths and len(paths) < grep.of
+        ]
+        if wrong:
+            key = grep.key.rstrip(":")
+            message = f"grep for {key} finds {', and '.join(wrong)}, of the {grep.of} recipes that this script can run"
+            holds = f"write {key} once in each recipe, or search for '^{key}:' with grep -m1"
+            yield Finding(CODE, message, Severity.WARNING, grep.at, "search", holds=holds)
+
+
+def _first_of(paths: tuple[str, ...]) -> str:
+    return paths[0] + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
 
 
 _SCRIPT = """\
