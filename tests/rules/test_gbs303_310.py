@@ -133,6 +133,13 @@ def test_hardware_that_a_recipe_states_in_two_ways_is_found_once(tmp_path: Path)
     assert _in_recipe(tmp_path, key="# 4 nodes") == ["comment says 4 nodes, but the settings have 2 nodes"]
 
 
+def test_a_comment_that_is_in_order_does_not_hide_the_next(tmp_path: Path) -> None:
+    assert _in_recipe(tmp_path, head="# 8 GPUs per node", key="# 4 nodes") == ["comment says 4 nodes, but the settings have 2 nodes"]
+    assert _in_recipe(tmp_path, head="# global batch size 64 on 2 nodes", key="# 4 GPUs per node") == [
+        "comment says 4 GPUs per node, but the settings have 8 GPUs per node"
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -95,6 +95,17 @@ def test_a_batch_that_some_number_of_gpus_would_give_waits_for_it() -> None:
     assert (found.missing, found.values, found.claim) == ((Name.WORLD_SIZE,), (8,), False)
 
 
+@pytest.mark.parametrize(("gpus", "kind"), [(65_536, Undetermined), (65_537, Finding)])
+def test_a_batch_waits_for_no_more_gpus_than_there_may_be(gpus: int, kind: type[Outcome]) -> None:
+    (found,) = outcomes(NAMES_IT, config(4 * 8 * gpus, "auto", "auto"))
+    assert isinstance(found, kind)
+
+
+def test_elastic_training_finds_its_own_batch() -> None:
+    elastic = config()[:-1] + ', "elasticity": {"enabled": true, "max_train_batch_size": 64, "micro_batch_sizes": [2, 4]}}'
+    assert [type(each) for each in outcomes(NAMES_IT, elastic, 8)] == [Verified]
+
+
 @pytest.mark.parametrize(
     ("sizes", "world", "message"),
     [
@@ -143,6 +154,7 @@ def test_other_sizes_stop_the_trainer(sizes: tuple[object, ...], world: int | No
     assert isinstance(found, Finding)
     assert (found.severity, found.message) == ("error", message)
     assert found.at.source == "ds_config.json"
+    assert (found.at == Location("ds_config.json", 0, 0)) == (sizes[2] is None), "what is left out stands nowhere in the file"
     assert "recipes/sft.yaml" in {related.at.source for related in found.related}
 
 

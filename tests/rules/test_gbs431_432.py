@@ -32,6 +32,7 @@ def test_what_depends_on_an_unknown_size_stays_silent(known: dict[str, None]) ->
 def test_a_ramp_of_whole_micro_batches_is_in_order(ramp: str) -> None:
     (outcome,) = ramped(ramp)
     assert isinstance(outcome, Verified)
+    assert outcome.decides
 
 
 @pytest.mark.parametrize(
