@@ -20,6 +20,7 @@ assert gradient_accumulation_steps % world == 0
 gradient_accumulation_steps //= world
 """
 OLDER = TRAINS.replace("gradient_accumulation_steps //= world\n", "")
+SAMPLES = "start = 0\nexec(open('configurator.py').read())\n"
 SMALL = "batch_size = 4\ngradient_accumulation_steps = 16\n"
 
 
@@ -71,3 +72,56 @@ def test_what_a_file_and_the_program_make_together(tmp_path: Path, trains: str, 
 )
 def test_comments_and_processes_are_held_against_it(tmp_path: Path, comment: str, found: list[str]) -> None:
     assert codes(checked(tmp_path, {"train.py": TRAINS, "config/small.py": comment + SMALL})) == found
+
+
+@pytest.mark.parametrize(
+    ("files", "batch"),
+    [
+        pytest.param({"train_gpt2.py": TRAINS}, (64, 16_384), id="another name"),
+        pytest.param({"config/train_small.py": TRAINS}, (64, 16_384), id="beside the file"),
+        pytest.param({"train_a.py": TRAINS, "train_b.py": TRAINS}, (64, 16_384), id="two that agree"),
+        pytest.param({"train_a.py": TRAINS, "train_b.py": TRAINS.replace("256", "512")}, (64, None), id="two rows"),
+        pytest.param(
+            {"train_a.py": TRAINS, "sample.py": "start = 0\nexec(open('configurator.py').read())\n"}, (64, 16_384), id="one samples"
+        ),
+    ],
+)
+def test_a_program_is_known_by_what_it_executes(tmp_path: Path, files: dict[str, str], batch: tuple[int | None, int | None]) -> None:
+    report = checked(tmp_path, {**files, "config/small.py": SMALL})
+    runs = [run for file in report.files for run in file.runs if run.path == "config/small.py"]
+    assert [(run.geometry.value("global_batch_size"), run.geometry.value("tokens_per_step")) for run in runs] == [batch]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"deep/er/train_gpt2.py": TRAINS}, id="elsewhere"),
+        pytest.param({"sample.py": SAMPLES}, id="one that only samples"),
+        pytest.param({"notes.py": "# configurator.py sets gradient_accumulation_steps\n"}, id="one that only speaks of it"),
+    ],
+)
+def test_programs_that_do_not_execute_it_are_none(tmp_path: Path, files: dict[str, str]) -> None:
+    report = checked(tmp_path, {**files, "config/small.py": SMALL})
+    assert [run for file in report.files for run in file.runs if run.path == "config/small.py"] == []
+
+
+SOME = "# 8 batch size * 1024 block size * 6 gradaccum * 10 GPUs = 491,520\n"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        # 60 x 8 x 1,024 is the total, and 8 can't be shared by 10 GPUs: these are another recipe's.
+        pytest.param("batch_size = 60\nblock_size = 1024\ngradient_accumulation_steps = 8\n", id="the total of other factors"),
+        pytest.param("batch_size = 12\nblock_size = 1024\ngradient_accumulation_steps = 16\n", id="neither is the setting"),
+    ],
+)
+def test_hardware_of_a_product_for_other_settings_is_none(tmp_path: Path, config: str) -> None:
+    report = checked(tmp_path, {"train.py": TRAINS, "config/small.py": SOME + config})
+    assert "GBS202" not in codes(report)
+
+
+def test_hardware_of_a_product_that_names_the_settings_counts(tmp_path: Path) -> None:
+    """8 a micro batch, as said: 16 micro batches can't be shared by 10 GPUs."""
+    config = "batch_size = 8\nblock_size = 1024\ngradient_accumulation_steps = 16\n"
+    assert "GBS202" in codes(checked(tmp_path, {"train.py": TRAINS, "config/small.py": SOME + config}))

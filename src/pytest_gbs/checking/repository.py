@@ -345,7 +345,12 @@ class Repository:
 
     def _parse(self, source: Source) -> tuple[Document | Unreadable, ...]:
         """The documents of `source`, with what they take from other files of the tree."""
-        return read(self._noted(source), self.tree.read)
+        return read(self._noted(source), self.tree.read, self._in_folder)
+
+    def _in_folder(self, folder: str) -> list[str]:
+        """The paths of the files in a folder, without those in folders below it."""
+        prefix = f"{folder}/" if folder else ""
+        return [path for path in _range(self.all_paths, prefix) if "/" not in path[len(prefix) :]]
 
     def _noted(self, source: Source) -> Source:
         """`source`, on which what is found out rests from now on, where that is remembered."""

@@ -23,6 +23,7 @@ from pytest_gbs.claims.worlds import (
     Sizes,
     geometry,
     grows_with_gpus,
+    is_of_other_settings,
     multiplied,
     readings,
     said_in_comments,
@@ -95,6 +96,8 @@ def build_runs(
                 yield claimed, worlds
 
     claimed = tuple(in_their_worlds(declarations))
+    if others := {place for d, worlds in claimed if is_of_other_settings(d, worlds[0].geometry) for place in (d.at, *d.condition_places)}:
+        said = said_in_comments(tuple(d for d in declarations if d.at not in others), Force.STATES)
     hardware = _reserve(framework, document, _with_parallel(shown(declarations, said, evidence), context))
     seen = geometry(sizes, hardware.sizes, table, document)
     policies = (*_policies(context.settings.expect, document.source.path), *context.shared)

@@ -9,6 +9,7 @@ from typing import Final
 from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import amounts, called, count, leaves, listing, product, short, symbolic_text
+from pytest_gbs.claims.worlds import is_of_other_settings
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.declaration import Declaration, Factor, StatedArithmetic, without_partners
 from pytest_gbs.model.equation import Enforcement, Rounding
@@ -35,7 +36,8 @@ def judged(run: Run, declaration: Declaration, worlds: tuple[World, ...]) -> Cla
     if declaration.sum is not None and declaration.sum.is_false:
         return Claim(declaration, worlds, Judgement(readings, Cause.ARITHMETIC, _false_arithmetic(run, declaration, readings)))
     stale = _stale_factor(run, declaration)
-    if stale is not None:
+    others = readings[0].holds and is_of_other_settings(declaration, worlds[0].geometry)
+    if stale is not None and not others:
         return Claim(declaration, worlds, Judgement(readings, Cause.FACTOR, _stale_factor_finding(run, declaration, readings, *stale)))
     return Claim(declaration, worlds, Judgement(readings, Cause.PRODUCT, _product(run, declaration, worlds, readings)))
 

@@ -15,7 +15,7 @@ from pytest_gbs.model.assumption import Assumption
 from pytest_gbs.model.declaration import Declaration, Force, Interval, without_partners
 from pytest_gbs.model.document import Document
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.model.quantity import HARDWARE, NO_NOTE, PARALLEL, Name, Note, Noted, Origin, Quantity, Size
+from pytest_gbs.model.quantity import HARDWARE, NO_NOTE, PARALLEL, Name, Note, Noted, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Geometry, World
 
@@ -158,6 +158,21 @@ def said_in_comments(declarations: tuple[Declaration, ...], force: str) -> Sizes
                 if found.setdefault(size.name, size).value != size.value:
                     torn.add(size.name)
     return {name: size for name, size in found.items() if name not in torn}
+
+
+def is_of_other_settings(declaration: Declaration, seen: Geometry) -> bool:
+    """Whether a statement names micro batch and accumulation, and neither is what the recipe has in the world `seen` that it states.
+
+    Such a product was written for another recipe, or for this one before it was changed, and its hardware with it.
+    """
+    stated = declaration.sum.factors if declaration.sum is not None else ()
+    named = [factor for factor in (*stated, *declaration.stated_conditions()) if factor.name in _SETTINGS]
+    return len({factor.name for factor in named}) == len(_SETTINGS) and all(_differs(seen.said(each.name), each.value) for each in named)
+
+
+def _differs(size: Size, value: int) -> bool:
+    """Whether `size` is certainly not `value`: another number, or none that is whole."""
+    return size.value != value if isinstance(size, Quantity) else isinstance(size, Unknown) and size.reason == Reason.NOT_WHOLE
 
 
 def _stated(declaration: Declaration) -> Iterable[Quantity]:

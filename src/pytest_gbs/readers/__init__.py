@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from pytest_gbs.files.decode import decode
@@ -17,11 +17,14 @@ __all__ = ["decode", "read"]
 _DEEPSPEED: Final = ("zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size")
 
 
-def read(source: Source, reads: Callable[[str], Source | Unreadable] | None = None) -> tuple[Document | Unreadable, ...]:
+def read(
+    source: Source, reads: Callable[[str], Source | Unreadable] | None = None, lists: Callable[[str], Iterable[str]] | None = None
+) -> tuple[Document | Unreadable, ...]:
     """The documents of `source` in order, and last, where reading failed, why.
 
     The suffix decides: `.json` is JSON (hjson where it is a DeepSpeed configuration that is not JSON), `.toml` TOML, `.py` and `.ipynb`
-    a program, everything else YAML. `reads` gives other files of the repository, whose functions a program may import.
+    a program, everything else YAML. `reads` gives other files of the repository, whose functions a program may import, and `lists` the
+    paths of those in a folder.
     """
     if _lines(source.text) > MOST_LINES:
         return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
@@ -29,7 +32,7 @@ def read(source: Source, reads: Callable[[str], Source | Unreadable] | None = No
     if path.endswith(PROGRAMS):
         from pytest_gbs.readers.python import read_python
 
-        return read_python(source, reads)
+        return read_python(source, reads, lists)
     if is_helm(source.text):
         return (unreadable(source, 0, "a template of Helm")._replace(matters=False),)
     if path.endswith(".json"):

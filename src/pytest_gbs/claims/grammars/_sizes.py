@@ -28,7 +28,7 @@ _CALLED: Final = {
         "gradient accumulation steps,gradient accumulation step,gradient accumulation,gradient accumulations,gradient accum"
         ",gradient accum steps,gradient acc steps,grad accumulation steps,grad accumulation,grad accum steps,grad accum,grad accums"
         ",grad acc,grad acc steps,accumulation steps,accumulation,accum steps,accum,acc,acc steps,accumulate steps,accumulate"
-        ",accumulate grad batches,batch accumulation per replica,batch accumulation,ga,gas,ga steps"
+        ",accumulate grad batches,gradaccum,gradacc,batch accumulation per replica,batch accumulation,ga,gas,ga steps"
     ),
     Name.DATA_PARALLEL_SIZE: (
         "dp,dp size,dp world size,dp ranks,dp rank,dp degree,dp replicas,data parallel size,data parallel,data parallel ranks"

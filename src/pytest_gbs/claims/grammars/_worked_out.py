@@ -40,6 +40,7 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
         # What is divided by the micro batch or the accumulation is the other of them.
         if not is_batch_formula(passage, formula) or any(operand.name in _SETTINGS for operand in formula.product.divisors):
             continue
+        formula = _counting_tokens(passage, formula)
         samples = next((result for result in formula.results if result.unit != "tokens"), None)
         total = next((result for result in formula.results if result.unit == "tokens"), None)
         if samples is not None or total is None:
@@ -48,6 +49,16 @@ def worked_out(passage: Passage) -> Iterator[Declaration]:
         if total is not None:
             # The arithmetic is that of the first result.
             yield from (each if samples is None else each._replace(sum=None) for each in _claimed(passage, formula, total))
+
+
+def _counting_tokens(passage: Passage, formula: StatedFormula) -> StatedFormula:
+    """`formula` with a result that is right with the sequence length counted in tokens: `12 batch size * 1024 seq * 8 GPUs = 98,304`."""
+    product, value = formula.product, formula.product.value
+    if value is None or all(operand.name != Name.SEQUENCE_LENGTH or operand.value in (None, 1) for operand in product.factors):
+        return formula
+    numbers = ((result, count_at(passage.tokens, result.at)) for result in formula.results)
+    tokens = {result for result, number in numbers if not result.unit and number and any(value in interval for interval in number.holds)}
+    return formula._replace(results=tuple(each._replace(unit="tokens") if each in tokens else each for each in formula.results))
 
 
 def _lists_settings(tokens: Sequence[WordToken], product: Product) -> bool:

@@ -11,19 +11,19 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
 from pytest_gbs.readers.python.defaults import own_defaults
 from pytest_gbs.readers.python.documents import as_text, document_of_comments, read_calls, read_documents, read_launched
-from pytest_gbs.readers.python.modules import Modules, Reads
+from pytest_gbs.readers.python.modules import Lists, Modules, Reads
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.schedules import schedules
 from pytest_gbs.readers.python.scopes import read_scopes
 
 
-def read_python(source: Source, reads: Reads | None = None) -> tuple[Document | Unreadable, ...]:
+def read_python(source: Source, reads: Reads | None = None, lists: Lists | None = None) -> tuple[Document | Unreadable, ...]:
     """The documents of a Python file or a notebook, in the order of the text; why there are none where Python's parser refuses it.
 
-    `reads` gives other files of the repository, whose functions the program may import.
+    `reads` gives other files of the repository, whose functions the program may import, and `lists` the paths of those in a folder.
     """
     program = read_program(source)
-    return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program, Modules(reads)))
+    return (program,) if isinstance(program, Unreadable) else tuple(read_documents(program, Modules(reads, lists)))
 
 
 def read_started(source: Source, line: CommandLine, reads: Reads | None) -> tuple[tuple[Document, dict[KeyPath, Location]], ...]:

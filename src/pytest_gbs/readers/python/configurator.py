@@ -4,33 +4,49 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import Scopes
-from pytest_gbs.readers.python.values import Entry, Evaluator, Known, Lost, Table
+from pytest_gbs.readers.python.values import Entry, Evaluator, Known, Lost, Table, Value
 
-_ACCUMULATION = "gradient_accumulation_steps"
+_ACCUMULATION: Final = "gradient_accumulation_steps"
+_EXECUTED: Final = "configurator.py"
 
 
 def overridden(program: Program, modules: Modules) -> Iterator[tuple[str, Entry]]:
-    """Yield what `train.py`, beside a file or in the folder above, sets before it executes such files, each at the start of the file.
+    """Yield what the program beside a file or in the folder above sets before it executes such files, each at the start of the file.
 
-    `configurator.shares` says whether it divides the accumulation among the processes afterwards. Nothing if there is no such program.
+    `configurator.shares` says whether it divides the accumulation among the processes afterwards. A name on which several such programs
+    do not agree is lost. Nothing if there is none.
     """
-    found = modules.file("train.py", program.source.path)
-    if found is None or "configurator.py" not in found[0].text:
-        return
-    trains, scopes = found
+    found = [names for trains, scopes in _programs(program, modules) if (names := dict(_set_before(trains, scopes)))]
+    for name in dict.fromkeys(name for names in found for name in names):
+        values = [names.get(name) for names in found]
+        yield name, ((0, 0), values[0] if values[0] is not None and all(each == values[0] for each in values) else Lost(0, 0))
+
+
+def _programs(program: Program, modules: Modules) -> list[tuple[Program, Scopes]]:
+    """`train.py` where that is such a program, else all in its place that accumulate, whatever they are called."""
+    named = modules.file("train.py", program.source.path)
+    if named is not None and _EXECUTED in named[0].text:
+        return [named]
+    found = modules.beside(program.source.path, (_EXECUTED, _ACCUMULATION))
+    return [each for each in found if first_override(each[1])]
+
+
+def _set_before(trains: Program, scopes: Scopes) -> Iterator[tuple[str, Value]]:
+    """Yield the names that a program sets before it executes such files, each with its value."""
     line = first_override(scopes)
     evaluator = Evaluator(trains, scopes)
     for name, bindings in scopes.module.names.items() if line else ():
         before = [each for each in bindings if isinstance(each.node, ast.Assign) and each.node.lineno < line]
         if len(before) == 1 and before[0].value is not None and before[0].item < 0:
             value = evaluator.value(before[0].value, scopes.module)
-            yield name, ((0, 0), Known(value.value, 0, 0) if isinstance(value, Known) else Lost(0, 0))
+            yield name, Known(value.value, 0, 0) if isinstance(value, Known) else Lost(0, 0)
     if line:
-        yield "configurator", ((0, 0), Table({"shares": ((0, 0), Known(_shares(scopes), 0, 0))}, 0, 0))
+        yield "configurator", Table({"shares": ((0, 0), Known(_shares(scopes), 0, 0))}, 0, 0)
 
 
 def first_override(scopes: Scopes) -> int:
@@ -41,7 +57,7 @@ def first_override(scopes: Scopes) -> int:
 def _executes(call: ast.Call) -> bool:
     """Whether `call` is `exec(open('configurator.py').read())`."""
     names = (each.value for each in ast.walk(call) if isinstance(each, ast.Constant))
-    return isinstance(call.func, ast.Name) and call.func.id == "exec" and "configurator.py" in names
+    return isinstance(call.func, ast.Name) and call.func.id == "exec" and _EXECUTED in names
 
 
 def _shares(scopes: Scopes) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import TypeAlias
@@ -18,6 +18,7 @@ from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
 
 AttributePath: TypeAlias = tuple[str, ...]
 Reads: TypeAlias = Callable[[str], Source | Unreadable]
+Lists: TypeAlias = Callable[[str], Iterable[str]]
 
 
 def import_folders(name: str, folder: str) -> list[str]:
@@ -61,12 +62,15 @@ class Bound(NamedTuple):
 class Modules:
     """Finds what programs import; `reads` gives the file at a path of the repository, None if there is none to look into.
 
+    `lists` gives the paths of the files in a folder.
+
     `changed` and `handed_on` keep what was found out about the functions: which attributes of a parameter each changes, and what each gives
     to others, by scope and name.
     """
 
-    def __init__(self, reads: Reads | None) -> None:
+    def __init__(self, reads: Reads | None, lists: Lists | None = None) -> None:
         self.reads = reads
+        self.lists = lists
         self.found: dict[tuple[str, str, bool], tuple[Program, Scopes] | None] = {}
         self.changed: dict[tuple[ast.FunctionDef, str], frozenset[AttributePath]] = {}
         self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
@@ -105,6 +109,17 @@ class Modules:
             if isinstance(source, Source):
                 return _loaded(source)
         return None
+
+    def beside(self, path: str, words: tuple[str, ...]) -> list[tuple[Program, Scopes]]:
+        """The Python files beside the one at `path` whose text has all `words`, else those in the folder above."""
+        for folder in dict.fromkeys([path.rpartition("/")[0], path.rpartition("/")[0].rpartition("/")[0]]):
+            names = [each for each in self.lists(folder) if each.endswith(".py") and each != path] if self.lists is not None else []
+            sources = (self.reads(each) for each in islice(names, MOST_IMPORTED_MODULES)) if self.reads is not None else ()
+            fitting = [each for each in sources if isinstance(each, Source) and all(word in each.text for word in words)]
+            found = [loaded for each in fitting if (loaded := _loaded(each)) is not None]
+            if found:
+                return found
+        return []
 
     def _module(self, name: str, folder: str, *, sizes: bool = False) -> tuple[Program, Scopes] | None:
         """The module called `name`, with dots in front if that is relative to `folder`; None if no file is it, or none with `sizes`."""
