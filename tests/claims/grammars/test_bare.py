@@ -24,6 +24,9 @@ from tests.claims.grammars.support import declared
         ("max_steps", "512 total"),
         ("num_nodes", "4 in total"),
         ("global_batch_size", "512 effective"),
+        ("max_steps", "simulate batch size 8"),
+        ("root_volume", "EBS 64"),
+        ("gradient_accumulation_steps", "simulates a batch size of 8 per device"),
     ],
 )
 def test_it_states_nothing(key: str, text: str) -> None:
@@ -49,3 +52,11 @@ def test_it_states_a_batch_weakly_on_hardware(key: str | None, text: str) -> Non
 )
 def test_an_effective_batch_alone_is_firm(text: str, weak: bool) -> None:
     assert [(d.value, d.weak) for d in declared(text, ("gradient_accumulation_steps",))] == [(512, weak)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Simulate batch size of 64", "simulates a batch size 64", "equivalent to batch_size 64", "EBS 64", "→ batch_size efectivo = 64"],
+)
+def test_a_batch_that_accumulation_gives_is_firm(text: str) -> None:
+    assert [(d.value, d.weak) for d in declared(text, ("gradient_accumulation_steps",))] == [(64, False)]

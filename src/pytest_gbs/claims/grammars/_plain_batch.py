@@ -17,8 +17,10 @@ _PLAIN: Final = words("batch bs bsz batchsize")
 _FAR: Final = 24
 _NEAR: Final = 16  # so many times another number arithmetic may give, and be meant to give it
 TOLD: Final = words("global total effective overall")
+_TOLD_BEHIND: Final = words("efectivo efectiva efetivo efetiva effectif effective effettivo")
 _SO: Final = words("so -> thus hence therefore gives giving")
 # Words in front that leave a batch size plain; others may make it the batch of something else.
+_SIMULATING: Final = words("simulate simulates simulated simulating emulate emulates emulating equivalent equals")
 _LEADING: Final = words("a the training train with uses and an of")
 
 
@@ -28,18 +30,30 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
     `beside_batch` tells that the statement belongs to a batch key.
     """
     micro = any(setting.name == Name.MICRO_BATCH_SIZE for setting in settings(tokens))
+    if beside_batch:
+        yield from (Label(i, i + 1) for i, token in enumerate(tokens) if token.text == "ebs")
     for i in range(len(tokens) - 2):
         stop = i + 1 + (tokens[i + 1].text == "size")
         if tokens[i].text not in _PLAIN:
             continue
         worked_out = _is_worked_out(tokens, stop, beside_batch) or _is_multiplied(tokens, stop) or (micro and _is_equated(tokens, i, stop))
-        if _is_free(tokens, i) and worked_out:
+        if (_is_free(tokens, i) and worked_out) or (beside_batch and _is_simulated(tokens, i, stop)):
             yield Label(i, stop)
             continue
         if tokens[i].text != "batch" or tokens[i + 1].text != "size" or per_device(tokens, i + 2):
             continue
-        if _follows(tokens, i) or (_is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_told(tokens, i + 2))):
+        if text_at(tokens, i + 2) in _TOLD_BEHIND:
+            yield Label(i, i + 3)
+        elif _follows(tokens, i) or (_is_free(tokens, i) and (_becomes(tokens, i + 2) or _is_told(tokens, i + 2))):
             yield Label(i, i + 2)
+
+
+def _is_simulated(tokens: Sequence[WordToken], i: int, stop: int) -> bool:
+    """Whether the batch at token `i` is what accumulation gives: `simulate a batch size of 8`, `equivalent to batch size 16`."""
+    j = i - 1
+    while text_at(tokens, j) in ("a", "an", "to", "the", "of"):
+        j -= 1
+    return text_at(tokens, j) in _SIMULATING and not per_device(tokens, stop)
 
 
 def _is_equated(tokens: Sequence[WordToken], i: int, stop: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -68,11 +68,15 @@ def tokenise(text: str, start: int, stop: int) -> tuple[WordToken, ...]:
     """
     tokens: list[WordToken] = []
     signs = set[str]()
+    foreign = names_batch(text[start:stop].lower())
     for match in _pattern().finditer(text, start, start + len(text[start:stop].rstrip())):
         kind = match.lastindex
         if kind is None:
             continue
         found, (begin, end) = match[kind], match.span(kind)
+        if foreign and kind in (_NAME, _JUNK) and not found.isascii():
+            tokens += _foreign(found, begin)
+            continue
         if kind == _NAME:
             word = found.lower()
             name = word.rstrip("0123456789") if word[-1].isdigit() else ""
@@ -98,6 +102,22 @@ def tokenise(text: str, start: int, stop: int) -> tuple[WordToken, ...]:
     if "-" in signs:
         tokens = [token for i, token in enumerate(tokens) if token.text != "-" or not _is_hyphen(tokens, i)]
     return tuple(tokens)
+
+
+def names_batch(text: str) -> bool:
+    """Whether `text`, in lower case, may name the global batch in Chinese, Japanese or Korean."""
+    if text.isascii():
+        return False
+    from pytest_gbs.claims.grammars import _asian
+
+    return _asian.names_batch(text)
+
+
+def _foreign(found: str, begin: int) -> Iterator[WordToken]:
+    """Yield the words and numbers of a run without spaces that starts at `begin`."""
+    from pytest_gbs.claims.grammars._asian import pieces
+
+    yield from (WordToken(NUMBER if counts else WORD, word, begin + i, begin + j) for word, counts, i, j in pieces(found))
 
 
 def _signed(tokens: list[WordToken]) -> list[WordToken]:

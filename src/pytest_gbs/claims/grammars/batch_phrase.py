@@ -13,7 +13,7 @@ from pytest_gbs.claims.grammars._owner import is_batch
 from pytest_gbs.claims.grammars._plain_batch import plain_labels
 from pytest_gbs.claims.grammars._sizes import count_at
 from pytest_gbs.claims.grammars._statements import Passage, passages
-from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, text_at
+from pytest_gbs.claims.grammars._tokens import NUMBER, WordToken, names_batch, text_at
 from pytest_gbs.claims.grammars.words import Numeral, words
 from pytest_gbs.model.declaration import Declaration, Force, Grammar, Interval
 from pytest_gbs.model.document import CommentBlock
@@ -25,6 +25,7 @@ _NAMING: Final = (
     *("so batch", "> batch", "→ batch", "⇒ batch", "thus batch", "hence batch", "therefore batch", "giving batch", "gives batch"),
     *("size will", "size becomes"),
 )
+_SIMULATED: Final = ("simulat", "emulat", "equal", "efecti", "efeti", "effecti", "effetti")
 _PER_STEP: Final = ("per step", "per optim", "per update", "per batch", "per iter", "per global", "per train")
 
 
@@ -34,7 +35,9 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
 
 
 def _is_candidate(text: str) -> bool:
-    if "gbs" in text or any(per in text for per in _PER_STEP):
+    if "gbs" in text or any(per in text for per in _PER_STEP) or names_batch(text):
+        return True
+    if "ebs" in text or (any(sign in text for sign in _SIMULATED) and "batch" in text):
         return True
     if "batch=" in text and ("micro" in text or "mbs" in text):
         return True
@@ -105,6 +108,6 @@ GRAMMAR = Grammar(
         "the full, fixed batch size of 512 (with gradient accumulation)",
         "512 samples per optimizer step",
     ),
-    hint=("gbs", "batch", "bs", "per step", "per optim", "per update", "per iter"),
+    hint=("gbs", "batch", "bs", "批", "バッチ", "배치", "per step", "per optim", "per update", "per iter"),
     read=read,
 )

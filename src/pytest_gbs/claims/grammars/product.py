@@ -8,6 +8,7 @@ from typing import Final
 from pytest_gbs.claims.grammars._candidate import counts, multiplies
 from pytest_gbs.claims.grammars._owner import is_batch
 from pytest_gbs.claims.grammars._statements import Passage, passages
+from pytest_gbs.claims.grammars._tokens import names_batch
 from pytest_gbs.model.declaration import Declaration, Grammar
 from pytest_gbs.model.document import CommentBlock
 
@@ -25,7 +26,8 @@ def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
 
 
 def _is_candidate(text: str) -> bool:
-    return any(map(text.__contains__, _MULTIPLIED)) and any(map(text.__contains__, _GIVES)) and _may_be_worked_out(text)
+    named = any(map(text.__contains__, _MULTIPLIED)) or names_batch(text)
+    return named and any(map(text.__contains__, _GIVES)) and _may_be_worked_out(text)
 
 
 def _may_be_worked_out(text: str) -> bool:

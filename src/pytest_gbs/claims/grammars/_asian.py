@@ -1,0 +1,69 @@
+"""Chinese, Japanese and Korean words for a batch, cut out of runs without spaces and read as the English ones: `总batch size`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from pytest_gbs.claims.grammars.words import words
+
+_TERMS: Final = {
+    "effective": "有效 等效 実効 유효",
+    "global": "全局 グローバル 글로벌",
+    "total": "总 總 総 총",
+    "batch size": "批次大小 批量大小 批处理大小 批大小 批量 バッチサイズ 배치크기 배치사이즈",
+    "batch": "バッチ 배치",
+    "size": "大小 サイズ 크기 사이즈",
+    "gradient accumulation": "梯度累积 梯度累计 勾配累積",
+    "gpus": "张卡 卡",
+    "per gpu": "每张卡 每卡 单卡",
+    "micro": "微",
+    "eval": "评估 验证 测试 推理 評価 検証 평가 검증",
+    "so": "因此 所以",
+}
+# What is only advised, planned, compared with, or another's; what follows is no statement of this recipe.
+_HEDGED: Final = words("建议 推荐 推薦 论文 論文 原版 原始 例如 比如 目标 目標 改为 以前 之前 推奨 논문 권장")
+_NAMES: Final = words("有效 等效 全局 总 總 実効 総 グローバル 유효 글로벌 총")
+_BATCHES: Final = words("batch bs 批 バッチ 배치")
+# What may stand behind a number that is written right behind its name.
+_PARTICLES: Final = ("", "を", "に", "で", "로", "을", "를", "이", "의")
+
+
+def names_batch(text: str) -> bool:
+    """Whether `text`, in lower case, may name the global batch in one of these languages, and certainly of this recipe."""
+    named = any(name in text for name in _NAMES) and any(name in text for name in _BATCHES)
+    return named and not any(word in text for word in _HEDGED)
+
+
+def pieces(text: str) -> Iterator[tuple[str, bool, int, int]]:
+    """Yield the words and numbers of a run without spaces, as they are called in English, each with its place and whether it is a number.
+
+    A number counts only behind the name of the batch: `バッチサイズ16を`, `8卡`; not `累积4次`.
+    """
+    named = False
+    found = list(_piece().finditer(text))
+    for i, match in enumerate(found):
+        behind = found[i + 1][0] if i + 1 < len(found) else ""
+        if match.lastgroup == "term":
+            first, *rest = _english()[match[0]].split()
+            yield first, False, *match.span()
+            yield from ((word, False, match.end(), match.end()) for word in rest)
+        else:
+            counts = match.lastgroup == "number" and ((named and behind in _PARTICLES) or _english().get(behind) == "gpus")
+            yield match[0].lower(), counts, *match.span()
+        named = match.lastgroup == "term" and _english()[match[0]].endswith(("batch", "size"))
+
+
+@cache
+def _english() -> dict[str, str]:
+    return {term: english for english, terms in _TERMS.items() for term in terms.split()}
+
+
+@cache
+def _piece() -> re.Pattern[str]:
+    terms = "|".join(sorted(_english(), key=len, reverse=True))
+    particles = "".join(filter(None, _PARTICLES))
+    other = rf"(?:(?!{terms})[^\W0-9A-Za-z{particles}])+"
+    return re.compile(rf"(?P<term>{terms})|(?P<number>[0-9]{{1,9}})|[A-Za-z][A-Za-z0-9]*|[{particles}]|{other}|.")

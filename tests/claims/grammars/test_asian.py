@@ -1,0 +1,71 @@
+"""Batches that are stated in Chinese, Japanese and Korean."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.claims.grammars.support import BATCHES, batches, behind, declared
+
+ACCUMULATION = "gradient_accumulation_steps"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "有效批次: 100",  # so many batches are valid
+        "有效batch数: 100",
+        "batch 总数 100",
+        "总步数 1000, 每步一个 batch",
+        "总卡数 8, batch size 4",
+        "每卡 batch size 4, 总共 2 台机器",
+        "总体微批大小 4",
+        "评估 总batch size 64",
+        "建议有效 batch size 64",
+        "论文中的全局 batch size 是 512",
+        "例如 总batch size = 64",
+        "等效batch翻倍, 需调整 lr 2",
+        "有效batch扩大4倍",
+        "累积4次batch",
+        "グローバルバッチサイズを増やす (2倍)",
+        "유효 배치 타일 5",
+        "유효 배치 크기를 2배로",
+        "总样本数 64",
+    ],
+)
+def test_states_no_batch(text: str) -> None:
+    assert [each for each in declared(text) if each.name in BATCHES] == []
+    assert [each for each in behind(ACCUMULATION, text) if each.name in BATCHES] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("总batch size = 128", 128),
+        ("总 batch size: 128", 128),
+        ("总批次大小：64", 64),
+        ("全局 batch size 512", 512),
+        ("全局批大小 = 4 * 8 * 2 = 64", 64),
+        ("等效batch_size=32", 32),
+        ("累积4次batch=4，等效batch=16", 16),
+        ("有效 batch = 2×8 = 16", 16),
+        ("有效Batch Size: 1 × 16 (grad_accum) × 2 (GPUs) = 32", 32),
+        ("有效batch size = 64（8卡）", 64),
+        ("実効バッチサイズ: 1 × 8 = 8", 8),
+        ("バッチサイズ1、勾配累積16で実効バッチサイズ16を維持", 16),
+        ("グローバルバッチサイズ 1024", 1024),
+        ("글로벌 배치 크기 128", 128),
+        ("유효 배치 256", 256),
+    ],
+)
+def test_states_a_batch(text: str, value: int) -> None:
+    assert batches(text, (ACCUMULATION,)) == [("global_batch_size", value)]
+
+
+def test_a_number_has_its_place() -> None:
+    (found,) = [each for each in declared("実効バッチサイズ16を維持") if each.name in BATCHES]
+    assert (found.at.start, found.at.stop) == (4 + len("実効バッチサイズ"), 4 + len("実効バッチサイズ16"))
+
+
+def test_cards_are_hardware() -> None:
+    (found,) = [each for each in declared("有效batch size = 64（8卡）") if each.name in BATCHES]
+    assert found.conditions == (("world_size", 8),)
