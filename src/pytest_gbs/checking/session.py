@@ -488,7 +488,7 @@ class _Check:
         runs = self._with_locks((*runs, *_each_once(self._launch_run(resolved, own[0]) for resolved in launched)), document.number)
         view = FileView(document, framework, sizes, None, claimed(runs))
         role = Role.COMPANION if framework.companion else Role.RECIPE
-        judgement = self._doubt(judge_recipe(runs, view, self.rules), document)
+        judgement = self._doubt(self._settled(judge_recipe(runs, view, self.rules), framework), document)
         if own[0].unread is not None:
             judgement = self._not_all_read(judgement, Unreadable(path, SAYS_TOO_MUCH, own[0].unread, document.source, True))
         if limit is not None:
@@ -497,6 +497,16 @@ class _Check:
         pending.framework = framework.name
         pending.runs = runs
         return pending
+
+    def _settled(self, judgement: RecipeJudgement, framework: Framework) -> RecipeJudgement:
+        """`judgement` without what a program of the tree settles that starts the recipe."""
+        if not any(self.rules.by_code[code].settled_by_programs for code in judgement.outcomes):
+            return judgement
+        from pytest_gbs.checking.overriding import without_what_programs_settle
+
+        repository = self.repository
+        settled = without_what_programs_settle(judgement.outcomes, framework, self.rules, repository.tree, repository.all_paths)
+        return judgement._replace(outcomes=settled)
 
     def _sizes(self, recipe: _Recipe) -> dict[str, Size]:
         """The sizes that a recipe states, at their real places."""

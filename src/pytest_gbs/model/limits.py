@@ -100,6 +100,7 @@ MOST_WORD_CHARACTERS: Final = 5_000_000  # characters of all such texts of a des
 MOST_LAUNCHES: Final = 400  # launches of a script; UNREAD stands where the rest begins
 MOST_STARTED: Final = 200  # scripts that a script starts, and those that they start; UNREAD stands where the rest begins
 MOST_NAMES_COMPARED: Final = 5_000_000  # names of files that those missing are compared with, in the whole check; more are not looked for
+MOST_PROGRAMS_SEARCHED: Final = 5_000  # Python programs in which overrides of a recipe are looked for; the rest is not looked at
 MOST_HOSTS: Final = 10_000  # hosts in a hostfile of deepspeed; the GPUs of one with more are unknown
 DEEPEST_STARTED: Final = 3  # scripts that start each other; what is deeper is UNREAD
 MOST_GREPPED: Final = 400  # recipes that a script with a variable for its recipe may search; the rest is not looked at

@@ -81,6 +81,7 @@ class Rule(NamedTuple):
     `in_any_part` is true of a rule about what is missing: of files that a launch reads together any may have it.
     `certain_in_launch` is true if nothing that a user may set elsewhere changes what it finds in a script.
     `meant_by_scaling` is true of what changes with the hardware on purpose, and of what other launches of a recipe run into.
+    `settled_by_programs` is true of what a program may settle that starts the recipe with settings of its own.
     `of_unclaimed` is true of the rule under which `--strict=all` reports a recipe without a claim.
     """
 
@@ -104,3 +105,4 @@ class Rule(NamedTuple):
     certain_in_launch: bool = False
     meant_by_scaling: bool = False
     of_unclaimed: bool = False
+    settled_by_programs: bool = False

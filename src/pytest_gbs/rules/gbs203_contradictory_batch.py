@@ -11,7 +11,8 @@ says; the finding is an error if it stops and a warning if it corrects.
 How to fix it: keep the key that says what you mean and delete the other: it follows. If a stated size disagrees with its
 factors, the finding shows both numbers with their arithmetic.
 
-It stays silent if one of the keys is `null`, and if a size is not known. A comment that disagrees is the business of
+It stays silent if one of the keys is `null`, if a size is not known, and if a Python program of the repository writes one of the keys
+as an override (`++policy.dtensor_cfg.enabled=false`): the recipe does not run as it stands. A comment that disagrees is the business of
 the 1xx rules.
 """
 
@@ -120,4 +121,5 @@ RULE = Rule(
     good=(Example((("grpo.yaml", _RECIPE + "steps_per_generation: null\n"),)),),
     check=check,
     certain_in_launch=True,
+    settled_by_programs=True,
 )

@@ -55,6 +55,8 @@ def test_states_no_batch(text: str) -> None:
         ("グローバルバッチサイズ 1024", 1024),
         ("글로벌 배치 크기 128", 128),
         ("유효 배치 256", 256),
+        ("효과적 배치 = 16", 16),
+        ("目标等效batch_size=64", 64),
     ],
 )
 def test_states_a_batch(text: str, value: int) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from pytest_gbs.claims.grammars.words import words
 
 _TERMS: Final = {
-    "effective": "有效 等效 実効 유효",
+    "effective": "有效 等效 実効 유효 효과적",
     "global": "全局 グローバル 글로벌",
     "total": "总 總 総 총",
     "batch size": "批次大小 批量大小 批处理大小 批大小 批量 バッチサイズ 배치크기 배치사이즈",
@@ -24,8 +24,8 @@ _TERMS: Final = {
     "so": "因此 所以",
 }
 # What is only advised, planned, compared with, or another's; what follows is no statement of this recipe.
-_HEDGED: Final = words("建议 推荐 推薦 论文 論文 原版 原始 例如 比如 目标 目標 改为 以前 之前 推奨 논문 권장")
-_NAMES: Final = words("有效 等效 全局 总 總 実効 総 グローバル 유효 글로벌 총")
+_HEDGED: Final = words("建议 推荐 推薦 论文 論文 原版 原始 例如 比如 改为 以前 之前 推奨 논문 권장")
+_NAMES: Final = words("有效 等效 全局 总 總 実効 総 グローバル 유효 효과적 글로벌 총")
 _BATCHES: Final = words("batch bs 批 バッチ 배치")
 # What may stand behind a number that is written right behind its name.
 _PARTICLES: Final = ("", "を", "に", "で", "로", "을", "를", "이", "의")
