@@ -14,7 +14,7 @@ from pytest_gbs.api import check
 from pytest_gbs.checking.memory import Memory
 from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.worktree import WorkTree
-from pytest_gbs.launches.find import Scripts
+from pytest_gbs.launches.find import ReadScript, Scripts
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.settings import Settings
 from tests.cli.support import write
@@ -86,6 +86,61 @@ def test_any_edit_of_any_file_is_seen(tmp_path: Path, seed: int) -> None:
         tree.put(path, text)
         _compare(tree, memory, Settings(), ())
         _compare(tree, memory, Settings(), ("recipes/a.yaml", "scripts/one.sh", "README.md"))
+
+
+SHARED = {
+    "scripts/three.sh": "accelerate launch --config_file recipes/zero3.yaml train.py --config recipes/b.yaml\n",
+    "scripts/four.sh": "accelerate launch --config_file recipes/zero3.yaml train.py --config recipes/a.yaml\n",
+    "scripts/five.sh": "accelerate launch --config_file recipes/zero3.yaml train.py --per_device_train_batch_size 2\n",
+    "scripts/six.sh": "trl sft --config recipes/b.yaml --accelerate_config recipes/zero3.yaml\n",
+    "scripts/seven.sh": "source scripts/file.sh\naccelerate launch --config_file $FILE train.py --config recipes/a.yaml\n",
+    "scripts/file.sh": "FILE=recipes/zero3.yaml\n",
+    "scripts/sourced.sh": "source scripts/six.sh\nsource scripts/four.sh\n",
+}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_was_left_out_of_date_is_seen_when_it_matters(tmp_path: Path, seed: int) -> None:
+    texts = {**FILES, **SHARED}
+    write(tmp_path, texts)
+    tree, memory, chance = EditedTree(WorkTree(tmp_path)), Memory(), random.Random(seed)
+    _compare(tree, memory, Settings(), ())
+    open_files = [
+        "recipes/zero3.yaml",
+        "recipes/a.yaml",
+        "recipes/b.yaml",
+        "README.md",
+        "train.py",
+        *(each for each in texts if "scripts" in each),
+    ]
+    for path, text in _edits(texts, seed):
+        tree.put(path, text)
+        tree.put("recipes/zero3.yaml", FILES["recipes/zero3.yaml"].replace("8", str(chance.choice((1, 2, 4, 8)))))
+        _compare(tree, memory, Settings(), ("recipes/zero3.yaml",))
+        _compare(tree, memory, Settings(), tuple(sorted(chance.sample(open_files, 2))))
+
+
+def test_an_edit_of_a_shared_launcher_file_reads_the_scripts_of_open_recipes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scripts = {f"run{number}.sh": SHARED["scripts/four.sh"].replace("a.yaml", f"a{number}.yaml") for number in range(20)}
+    write(tmp_path, {"recipes/zero3.yaml": FILES["recipes/zero3.yaml"], **scripts})
+    write(tmp_path, {f"recipes/a{number}.yaml": KEYS + SIZES for number in range(20)})
+    tree, memory = EditedTree(WorkTree(tmp_path)), Memory()
+    _compare(tree, memory, Settings(), ("recipes/zero3.yaml", "recipes/a7.yaml"))
+    tree.put("recipes/zero3.yaml", FILES["recipes/zero3.yaml"].replace("8", "4"))
+    was_read: list[str] = []
+    really = Scripts.told
+
+    def noting(scripts: Scripts, path: str) -> ReadScript:
+        was_read.append(path)
+        return really(scripts, path)
+
+    monkeypatch.setattr(Scripts, "told", noting)
+    check(tree, ("recipes/zero3.yaml",), Settings(), Given(), keep_runs=True, found=True, memory=memory)
+    assert was_read == []
+    check(tree, ("recipes/zero3.yaml", "recipes/a7.yaml"), Settings(), Given(), keep_runs=True, found=True, memory=memory)
+    assert was_read == ["run7.sh"]
+    check(tree, ("recipes/a7.yaml",), Settings(), Given(), keep_runs=True, found=True, memory=memory)
+    assert was_read == ["run7.sh"]
 
 
 def test_the_examples_stay_what_they_are() -> None:

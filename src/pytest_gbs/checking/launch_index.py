@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
 from functools import partial
 from operator import attrgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.checking.documented import Statements, Subject, read_documents
 from pytest_gbs.checking.repository import WORTH_SHARING, Repository
@@ -22,6 +22,9 @@ from pytest_gbs.model.launch import JUDGES_NOTHING, Mistake, Unread
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.record import NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_gbs.checking.memory import Memory
 
 _DECLARED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, *HARDWARE)
 
@@ -108,15 +111,20 @@ def _right_above(comments: tuple[CommentBlock, ...], start: int) -> tuple[Commen
     return comments[bisect_left(comments, start - 2, key=stop) : bisect_right(comments, start, key=stop)]
 
 
-def index_launches(repository: Repository, *, always: bool = False, jobs: int = 1) -> LaunchIndex | None:
-    """The launches of all scripts of `repository`, read by `jobs` processes; None if it has no script, unless it is `always` wanted."""
+def index_launches(
+    repository: Repository, *, always: bool = False, jobs: int = 1, about: frozenset[str] | None = None
+) -> LaunchIndex | None:
+    """The launches of all scripts of `repository`, read by `jobs` processes; None if it has no script, unless it is `always` wanted.
+
+    What is remembered may be out of date where it is not `about` these files, recipes or scripts.
+    """
     scripts = repository.make_scripts() if always else repository.scripts
     if scripts is None:
         return None
     if jobs > 1 and len(scripts.paths) >= WORTH_SHARING:
         _read_together(scripts, jobs)
     if repository.memory is not None:
-        _recall_scripts(scripts, repository)
+        _recall_scripts(scripts, repository, about)
     resolver = LaunchResolver(repository.document_cache, repository.readable, repository.recognise)
     of_recipe: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
     alone: defaultdict[str, list[ResolvedLaunch]] = defaultdict(list)
@@ -154,15 +162,28 @@ def _own_numbers(repository: Repository, path: str) -> list[Mistake]:
     return [*read_model_cards(source), *read_own_numbers(source)] if isinstance(source, Source) else []
 
 
-def _recall_scripts(scripts: Scripts, repository: Repository) -> None:
+def _is_about(path: str, files: frozenset[str] | None, memory: Memory) -> bool:
+    """Whether the script at `path`, as an earlier check had it, is one of `files` or launches one, or may do so."""
+    known = memory.known(("launches", path))
+    if files is None or path in files or not isinstance(known, list):
+        return True
+    return any(not files.isdisjoint((each.recipe, each.found.launch.at.source, each.found.script.path)) for each in known)
+
+
+def _recall_scripts(scripts: Scripts, repository: Repository, about: frozenset[str] | None) -> None:
     """Read those of `scripts` that are not as an earlier check had them; the others launch what they launched."""
     told: dict[str, ReadScript] = {}
+    scripts.keep(told)  # what it holds may be out of date
+    assert repository.memory is not None
     for path in scripts.paths:
         found = repository.recall(
-            ("script", path), partial(repository.guard.attempt, path, partial(scripts.told, path), None), path in repository.jobs
+            ("script", path),
+            partial(repository.guard.attempt, path, partial(scripts.told, path), None),
+            path in repository.jobs,
+            partial(_is_about, path, about, repository.memory),
         )
         told.update({path: found} if found is not None else {})
-    if not scripts.keep(told) and repository.memory is not None:
+    if not scripts.keep(told):
         repository.memory.forget()
 
 

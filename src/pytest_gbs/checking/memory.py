@@ -17,26 +17,41 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
+class _Files(NamedTuple):
+    """The files that are read for a result, and those of them by which it may be another one, but is about the same files."""
+
+    read: set[str]
+    lightly: set[str]
+
+    def add(self, other: _Files) -> None:
+        """Take in the files of a result that this one rests on."""
+        self.read.update(other.read)
+        self.lightly.update(other.lightly)
+
+
 class _Kept(NamedTuple):
     """A result, what it was found out for, and the files that were read for it."""
 
     found: object
     given: object
-    read: frozenset[str]
+    files: _Files
 
 
 class Memory:
     """Results of checks of one tree, for the next check of it.
 
     The tree must give the same `Source` for a file as long as its text is the same. A result is forgotten as soon as one of the files that
-    were read for it is another; all are where files come or go, and where the settings change.
+    were read for it is another; all are where files come or go, and where the settings change. Where the file was read `lightly`, the
+    result is out of date instead: it still tells what it is about, and is found out again as soon as that matters.
     """
 
     def __init__(self) -> None:
         self._kept: dict[Hashable, _Kept] = {}
         self._seen: dict[str, Source | Unreadable] = {}  # each file that a result rests on
         self._rest_on: defaultdict[str, set[Hashable]] = defaultdict(set)  # the results that rest on a file
-        self._at_work: list[set[str]] = []  # the files that have been read for each result that is being found, innermost last
+        self._lightly_on: defaultdict[str, set[Hashable]] = defaultdict(set)
+        self._out_of_date: set[Hashable] = set()
+        self._at_work: list[_Files] = []  # the files that have been read for each result that is being found, innermost last
         self._for_all: dict[str, Source | Unreadable] = {}
         self._about: tuple[Listing, Settings] | None = None
         self._tree: Tree | None = None
@@ -48,6 +63,7 @@ class Memory:
             self.forget()
         for path in [path for path, source in self._seen.items() if read(path) is not source]:
             del self._seen[path]
+            self._out_of_date |= self._lightly_on.pop(path, set())
             for name in self._rest_on.pop(path, ()):
                 self._kept.pop(name, None)
         self._about, self._tree = about, tree
@@ -56,32 +72,50 @@ class Memory:
 
     def forget(self) -> None:
         """Forget all results."""
-        for each in (self._kept, self._seen, self._rest_on, self._for_all):
+        for each in (self._kept, self._seen, self._rest_on, self._lightly_on, self._out_of_date, self._for_all):
             each.clear()
 
     def note(self, path: str, source: Source | Unreadable) -> None:
         """Note that the file at `path` was read for the result at hand."""
         if self._at_work:
-            self._at_work[-1].add(path)
+            self._at_work[-1].read.add(path)
             self._seen[path] = source
 
-    def recall(self, name: Hashable, find: Callable[[], Found], given: object = None) -> Found:
-        """What `find` gives, or gave before for an equal `given` and the same files."""
+    def recall(self, name: Hashable, find: Callable[[], Found], given: object = None, matters: Callable[[], bool] = lambda: True) -> Found:
+        """What `find` gives, or gave before for an equal `given` and the same files; what is out of date is found again if it `matters`."""
         kept = self._kept.get(name)
-        if kept is None or kept.given != given:
-            self._at_work.append(set())
-            try:
-                found: object = find()
-            finally:
-                files = self._at_work.pop()
-                if self._at_work:
-                    self._at_work[-1] |= files
-            kept = self._kept[name] = _Kept(found, given, frozenset(files))
-            for path in files:
-                self._rest_on[path].add(name)
-        elif self._at_work:
-            self._at_work[-1] |= kept.read
+        holds = kept is not None and kept.given == given and (name not in self._out_of_date or not (self._at_work or matters()))
+        if kept is None or not holds:
+            found, files = self._noting(find)
+            kept = self._kept[name] = _Kept(found, given, files)
+            self._out_of_date.discard(name)
+            for rest_on, paths in ((self._rest_on, files.read), (self._lightly_on, files.lightly)):
+                for path in paths:
+                    rest_on[path].add(name)
+        if self._at_work:
+            self._at_work[-1].add(kept.files)
         return kept.found  # type: ignore[return-value]
+
+    def known(self, name: Hashable) -> object:
+        """What was found before, be it out of date; None if nothing is kept."""
+        kept = self._kept.get(name)
+        return kept.found if kept is not None else None
+
+    def lightly(self, find: Callable[[], Found]) -> Found:
+        """What `find` gives; whatever stands in the files that it reads, the result at hand is about the same files."""
+        found, files = self._noting(find)
+        if self._at_work:
+            self._at_work[-1].lightly.update(files.read, files.lightly)
+        return found
+
+    def _noting(self, find: Callable[[], Found]) -> tuple[Found, _Files]:
+        """What `find` gives, and the files that are read for it."""
+        self._at_work.append(_Files(set(), set()))
+        try:
+            found = find()
+        finally:
+            files = self._at_work.pop()
+        return found, files
 
     def noting_for_all(self) -> Recorded:
         """The tree of the check at hand, whichever it is, for what all results may rest on."""

@@ -100,9 +100,9 @@ class Repository:
             self._versions = self.recall("versions", lambda: Versions(self.for_all, self.settings, lambda: paths))
         return self._versions.fitted(found, document, program.path)
 
-    def recall(self, name: Hashable, find: Callable[[], Found], given: object = None) -> Found:
+    def recall(self, name: Hashable, find: Callable[[], Found], given: object = None, matters: Callable[[], bool] = lambda: True) -> Found:
         """What `find` gives, or what it gave in an earlier check that is remembered, as `Memory.recall` does."""
-        return find() if self.memory is None else self.memory.recall(name, find, given)
+        return find() if self.memory is None else self.memory.recall(name, find, given, matters)
 
     @property
     def all_paths(self) -> tuple[str, ...]:
@@ -130,7 +130,10 @@ class Repository:
         from pytest_gbs.launches.find import Scripts
 
         left_out = partial(self._left_out, below="")
-        return Scripts(self.tree, self.all_paths, left_out, self._named_scripts, self.jobs, for_all=self.for_all)
+        scripts = Scripts(self.tree, self.all_paths, left_out, self._named_scripts, self.jobs, for_all=self.for_all)
+        if self.memory is not None:
+            scripts.lightly = self.memory.lightly
+        return scripts
 
     @cached_property
     def jobs(self) -> frozenset[str]:

@@ -156,7 +156,7 @@ class _Check:
             chosen = {path: False for path in chosen if self.repository.looks_at(path)}
         self.reporting.set_aside.targets = targets
         scripts = self.repository.script_targets(targets)
-        self._know(self._index(jobs))
+        self._know(self._index(jobs, frozenset((*chosen, *scripts)) if found else None))
         self.shared = self._shared_policies()
         chosen = self._with_dependents(chosen)
         files: list[FileReport] = []
@@ -279,13 +279,19 @@ class _Check:
             found = each.attach(found, document)
         return found
 
-    def _index(self, jobs: int) -> LaunchIndex | None:
-        """The launches of the repository; None, at no cost, where it has no script."""
+    def _index(self, jobs: int, about: frozenset[str] | None) -> LaunchIndex | None:
+        """The launches of the repository; None, at no cost, where it has no script; those not `about` these files may be out of date."""
         if self.repository.scripts is None:
             return None
         from pytest_gbs.checking.launch_index import index_launches
 
-        return index_launches(self.repository, jobs=jobs)
+        found = index_launches(self.repository, jobs=jobs, about=about)
+        if found is None or about is None:
+            return found
+        # A script that is reported is held against all launches of what it launches.
+        scripts = {*found.sourced_by(about), *about}
+        more = about.union(scripts, *(found.recipes_of(script) for script in scripts))
+        return found if more == about else index_launches(self.repository, jobs=jobs, about=more)
 
     def _know(self, launches: LaunchIndex | None) -> None:
         self.launches = self.evidence.launches = self.reporting.launches = launches

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_gbs.files.decode import NOT_TEXT
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
@@ -108,6 +108,8 @@ class Scripts:
         self._taken_in = 0  # characters of the scripts that others source or start, in the whole check
         self._launcher_files: dict[str, LauncherFile | None] = {}
         self._read_documents: dict[str, tuple[Document, ...]] = {}
+        # How a launcher file is looked into: what stands in it never decides which recipe is launched.
+        self.lightly: Callable[[Callable[[], Any]], Any] = lambda look: look()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -312,11 +314,14 @@ class Scripts:
 
     def _around(self, script: Script) -> Surroundings:
         def launcher_file(word: Word, command: Command) -> LauncherFile | None:
-            return self._launcher_file(word, command, script)
+            file: LauncherFile | None = self.lightly(partial(self._launcher_file, word, command, script))
+            return file
 
         def document(word: Word, command: Command) -> Document | None:
             path = self.find(word, command, script)
-            return next(iter(self._documents(path)), None) if path is not None else None
+            if path is None:
+                return None
+            return next(iter(self.lightly(partial(self._documents, path)) if self._is_launcher_file(path) else self._documents(path)), None)
 
         def text(word: Word, command: Command) -> str | None:
             path = self.find(word, command, script) if written_at(word, script.written) is None else None
@@ -490,6 +495,10 @@ class Scripts:
         text = "".join(part.text if part.text is not None else f"$({part.name})" for part in written.text.parts)
         file = _first_launcher_file(each for each in read(Source(script.path, text)) if isinstance(each, Document))
         return _standing(file, written.at) if file is not None else None
+
+    def _is_launcher_file(self, path: str) -> bool:
+        """Whether the file at `path` has been looked into as one."""
+        return self._launcher_files.get(path) is not None
 
     def _documents(self, path: str) -> tuple[Document, ...]:
         """The documents of the file at `path` that launchers look into, parsed once."""
