@@ -17,7 +17,7 @@ from pytest_gbs.lsp.completion import completions
 from pytest_gbs.lsp.desk import Desk, Opened
 from pytest_gbs.lsp.diagnostics import diagnostics, settings_diagnostic
 from pytest_gbs.lsp.project import Project
-from pytest_gbs.lsp.sheets import Cell
+from pytest_gbs.lsp.sheets import Cell, Sheet
 from pytest_gbs.model.document import DOCUMENTS, MAKEFILES, RECIPES, SCRIPTS
 from pytest_gbs.model.outcome import Edit
 
@@ -263,20 +263,12 @@ def _questions(server: GbsServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def hints(params: types.InlayHintParams) -> list[types.InlayHint]:
-        address = params.text_document.uri
-        opened = await server.now(address)
-        if opened is None:
-            return []
-        found = await server.beside(lambda: list(reading.hints(opened.project, opened.path, opened.sheet, address)))
+        found = await _shown(server, params.text_document.uri, reading.hints)
         return [each for each in found if params.range.start.line <= each.position.line <= params.range.end.line]
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
-        address = params.text_document.uri
-        opened = await server.now(address)
-        if opened is None:
-            return []
-        return await server.beside(lambda: list(reading.lenses(opened.project, opened.path, opened.sheet, address)))
+        return await _shown(server, params.text_document.uri, reading.lenses)
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> list[types.Location]:
@@ -315,6 +307,14 @@ def _placed(item: types.CompletionItem, position: types.Position) -> types.Compl
     item.text_edit = types.TextEdit(types.Range(start, position), item.insert_text or item.label)
     item.insert_text = None
     return item
+
+
+async def _shown(server: GbsServer, address: str, tell: Callable[[Project, str, Sheet, str], Iterable[_Found]]) -> list[_Found]:
+    """What `tell` yields of the file that shows the text `address`."""
+    opened = await server.now(address)
+    if opened is None:
+        return []
+    return await server.beside(lambda: list(tell(opened.project, opened.path, opened.sheet, address)))
 
 
 async def _at(server: GbsServer, params: types.TextDocumentPositionParams | Any) -> tuple[Opened, int] | None:
