@@ -10,7 +10,7 @@ from pytest_gbs.model.report import Verdict
 
 STRONG: Final = "1"
 DIM: Final = "2"
-SECOND: Final = "34"  # blue: the other operands
+SECOND: Final = "35"  # magenta, which can be read on black and on white: the other operands
 _OF: Final = {
     Severity.ERROR: "1;31",
     Severity.WARNING: "1;33",
