@@ -88,3 +88,11 @@ def test_words_of_a_block_go_on_below_themselves(tmp_path: Path) -> None:
         "  global batch size        128   = 4 x 2 x 16",
         f"{' ' * 33}declared 128 at line 1: agrees",
     ]
+
+
+def test_what_is_said_of_a_batch_goes_below_it_where_it_does_not_fit(tmp_path: Path) -> None:
+    wide, narrow = (_shown(tmp_path, {"a.yaml": GOOD}, columns) for columns in (120, 80))
+    assert any("= 4 x 2 x 16     " in line and "declared 128 at line 1: agrees" in line for line in wide)
+    first = next(number for number, line in enumerate(narrow) if line.endswith("= 4 x 2 x 16"))
+    assert narrow[first + 1].strip() == "declared 128 at line 1: agrees"
+    assert max(map(len, narrow)) <= 80

@@ -21,6 +21,7 @@ _VALUE: Final = 28  # columns in which labels and numbers end, beside the indent
 _NAME: Final = 60  # columns that are enough for the name of a recipe
 _LEAST: Final = 30  # columns that it has in any case
 _MISSED: Final = ("framework", "tokens per step", "accumulation")
+_APART: Final = "   "  # what is between the arithmetic and what is said of it
 _TEXT: Final = 22  # columns before the words of a line without a number
 
 
@@ -78,9 +79,16 @@ def _block(rows: Iterable[ShownLine], paint: Paint, columns: int) -> Iterator[st
         label = paint(line.label, DIM)
         gap = max(2, (_VALUE if line.value else _TEXT) - width(line.label) - width(line.value))
         start = 2 + width(line.label) + gap + width(line.value) + (3 if line.value else 0)
-        first, *others = wrapped(line.text, max(_LEAST, columns - start)) if columns else (line.text,)
+        first, *others = _in_lines(line.text, max(_LEAST, columns - start)) if columns else (line.text,)
         yield f"  {label}{' ' * gap}{line.value}{'   ' if line.value else ''}{first}".rstrip()
         yield from (f"{' ' * start}{other}".rstrip() for other in others)
+
+
+def _in_lines(text: str, columns: int) -> Iterator[str]:
+    """Yield the lines of a text; what stands apart in it gets lines of its own where it does not fit beside the rest."""
+    apart = [part.strip() for part in text.split(_APART) if part.strip()]
+    for part in apart if apart and width(text) > columns else (text,):
+        yield from wrapped(part, columns)
 
 
 def _table(report: Report, places: Places, paint: Paint) -> str:
