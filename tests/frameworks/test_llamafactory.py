@@ -22,6 +22,7 @@ MEGATRON = SFT + BATCH.format(micro=1, steps=8)
     "text",
     [
         pytest.param("stage: sft\nfinetuning_type: lora\ndo_predict: true\nper_device_eval_batch_size: 1\n", id="prediction"),
+        pytest.param("stage: 2\nsave_steps: 10000\nbatch_size: 2\nstrategy: deepspeed\n", id="a stage of ZeRO"),
         pytest.param("model_name_or_path: a\nadapter_name_or_path: b\ntemplate: c\nexport_dir: d\nfinetuning_type: lora\n", id="merge"),
         pytest.param("model_name_or_path: a\ntemplate: b\ninfer_backend: huggingface\n", id="chat"),
         pytest.param("model: a\npeft_config: {name: lora, export_dir: b}\n", id="v1 export"),
