@@ -34,6 +34,7 @@ AUTO = "task: {task}\nbase_model: gpt2\nproject_name: mine\nparams: {{batch_size
             LUDWIG.format(trainer="batch_size: 8") + "hyperopt: {parameters: {trainer.batch_size: {space: choice}}}\n", id="a search"
         ),
         pytest.param("task: llm-sft\nparams: {batch_size: 2}\n", id="no project"),
+        pytest.param("trainer: {handler: Mine, args: {per_device_eval_batch_size: 4}}\n", id="arguments that only evaluate"),
     ],
 )
 def test_look_alikes_are_no_recipes(text: str) -> None:
@@ -65,6 +66,12 @@ def test_a_program_makes_a_configuration_of_trlx() -> None:
     text = "from trlx.data.configs import TrainConfig\ntrain = TrainConfig(seq_length=64, batch_size=32, minibatch_size=8)\n"
     (found,) = (each for each in read(Source("train.py", text)) if isinstance(each, Document) and recognise(each))
     assert getattr(recognise(found), "title", None) == "trlX (Python)"
+
+
+# open-unlearning composes the arguments of the Trainer below `trainer.args`: 4 x 8 on 2 GPUs.
+def test_arguments_of_the_trainer_lie_two_sections_deep() -> None:
+    text = "trainer: {handler: NPO, args: {per_device_train_batch_size: 4, gradient_accumulation_steps: 8, num_train_epochs: 10}}\n"
+    assert (title(text), sizes(text, world_size=2).value(Name.GLOBAL_BATCH_SIZE)) == ("transformers Trainer (args of trainer)", 64)
 
 
 # A rollout has 10 x 128 = 1,280 tokens, 20 batches of 64.
