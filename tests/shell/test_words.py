@@ -76,6 +76,8 @@ KNOWN = {
     "heredoc-to-variable": ("read -r -d '' C <<EOF\ntrain \\\n  --micro 4\nEOF\nfoo $C", ["train", "--micro", "4"]),
     "herestring-to-array": ('A="0,1,2"\nIFS=, read -ra B <<< "$A"\nfoo ${#B[@]} ${B[2]}', ["3", "2"]),
     "arguments-set": ('set -- a "b c"\nfoo "$@" $# $1', ["a", "b c", "2", "a"]),
+    "options-set": ('set -- a\nset -euo pipefail\nset -euox pipefail\nset +o errexit\nfoo "$@"', ["a"]),
+    "options-and-arguments-set": ("set -euox pipefail b c\nfoo $1 $#", ["b", "2"]),
     "reassigned": ("A=1\nA=$((A * 2))\nfoo $A", ["2"]),
     "subshell-forgets": ("A=1\n(A=2)\nfoo $A", ["1"]),
     "pipeline-forgets": ("A=1\necho x | A=2\nfoo $A", ["1"]),

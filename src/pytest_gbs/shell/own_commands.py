@@ -74,12 +74,12 @@ class OwnCommands(Launching):
         """Read `set`: the arguments behind its options, and `-a`."""
         for index, word in enumerate(words[1:], 1):
             known = word.starts_with
-            if known[:1] == "-" and known[1:2] != "-" and "a" in known and "o" not in known:
+            if known[:1] == "-" and known[1:2] != "-" and "a" in known:
                 self.state.exporting = True
             elif word.text == "+a":
                 self.state.exporting = False
             if word.text == "--" or not known.startswith(("-", "+")):
-                if (words[index - 1].text or "").endswith("o"):
+                if _takes_a_name(words[index - 1].text or ""):
                     continue
                 rest = words[index + 1 :] if word.text == "--" else words[index:]
                 self.state.arguments = None if any(entry.many for entry in rest) else tuple(entry.parts for entry in rest)
@@ -169,6 +169,11 @@ class OwnCommands(Launching):
         for name in names:
             self.state.forget(name, at)
         return UNKNOWN
+
+
+def _takes_a_name(options: str) -> bool:
+    """Whether the next word belongs to `options` of `set`: the name behind `-euo`, and behind `-euox` just as well."""
+    return options[:1] in ("-", "+") and options[1:2] != "-" and "o" in options
 
 
 def _trimmed(parts: Parts) -> Parts:
