@@ -34,6 +34,8 @@ _IN_ALL: Final = words("total across over altogether")
 _USUAL: Final = 8
 _NUMBER_OF: Final = words("number num n total of nr #")
 _COUNTS: Final = frozenset((*COUNTED, "single"))
+_USED: Final = words("used available visible the your these")
+_EVERY: Final = words("all across over")
 _LABELS: Final = _NUMBER_OF | words("world gpus devices accelerators nodes machines nnodes")
 
 
@@ -78,6 +80,8 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     word = text_at(tokens, j)
     if word == "world":
         name, j = Name.WORLD_SIZE, j + (2 if text_at(tokens, j + 1) == "size" else 1)
+    elif j == i and _ends_a_phrase(tokens, i):
+        return []
     elif word in ("gpus", "devices", "accelerators"):
         name, j = Name.WORLD_SIZE, j + 1
         if text_at(tokens, j) in ("per", "/") and text_at(tokens, j + 1) in NODES:
@@ -96,6 +100,14 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     if devices_at(tokens, j + 1) is None and (text_at(tokens, j + 1) in NODES or next_is_list(tokens, j + 1)):
         return []
     return [StatedHardware(name, value, j, i, j + 1, ambiguous=name == Name.WORLD_SIZE and word != "world" and value in GPUS_PER_NODE)]
+
+
+def _ends_a_phrase(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether the `GPUs` at `i` are all of them, so that what equals something stands before: `total batch for all used GPUs = 64`."""
+    before = i - 1
+    while text_at(tokens, before) in _USED:
+        before -= 1
+    return text_at(tokens, before) in _EVERY
 
 
 def _nodes(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
