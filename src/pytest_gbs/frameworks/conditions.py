@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.document import Alias, Document, Scalar
+from pytest_gbs.model.document import Alias, Document, Node, Scalar
 from pytest_gbs.model.framework import Framework
-from pytest_gbs.readers.scalar import loader_of, resolve
+from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.readers.scalar import COMPUTED, loader_of, resolve
 from pytest_gbs.readers.value_node import value_node
+
+# A variable of a shell, of Hydra or of a template, which something else fills in.
+VARIABLE: Final = r"\$[A-Za-z_({]|\{\{|\{%"
+_variable = lazy_pattern(VARIABLE)
 
 
 def holds(condition: Condition, document: Document, loader: str) -> bool:
@@ -21,6 +27,19 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
         found = node.target if isinstance(node, Alias) else node
         value = resolve(found, loader_of(document.syntax, loader)) if isinstance(found, Scalar) else found
     return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
+
+
+def certain(condition: Condition, document: Document, loader: str) -> bool:
+    """Whether `condition` is true of `document` whatever fills in its variables: `${DYNAMIC}` is not `true`, but may become it."""
+    if not holds(condition, document, loader):
+        return False
+    return not condition.negated or condition.values == (None,) or not _is_filled_in(value_node(document, condition.key))
+
+
+def _is_filled_in(node: Node | None) -> bool:
+    """Whether something else puts another value in the place of `node`."""
+    found = node.target if isinstance(node, Alias) else node
+    return isinstance(found, Scalar) and (found.tag == COMPUTED or _variable().search(found.text) is not None)
 
 
 def serves_too(framework: Framework, document: Document) -> bool:

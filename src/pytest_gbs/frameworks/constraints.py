@@ -10,7 +10,7 @@ from pytest_gbs.arithmetic.admissible import Multiples, dividing
 from pytest_gbs.arithmetic.schedules import at_stage, changing
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import beside, called, computed, count, leaves, listing, quotient, short
-from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.model.assumption import Assuming, Assumption
 from pytest_gbs.model.equation import Enforcement, Equation, Monomial
 from pytest_gbs.model.framework import Constraint, Exclusion, Framework, Requirement, Switch
@@ -71,7 +71,7 @@ def applies(constraint: Constraint, run: Run) -> bool:
         return False
     if constraint.local and run.launch is not None and run.launch.start is not None and run.launch.command != _ONE_PROCESS:
         return False
-    return all(holds(condition, run.document, run.framework.loader) for condition in constraint.when) and all(
+    return all(certain(condition, run.document, run.framework.loader) for condition in constraint.when) and all(
         isinstance(size := sizes.get(name), Quantity) and size.origin in _STATED for name in constraint.needs
     )
 

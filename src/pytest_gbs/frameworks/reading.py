@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.conditions import VARIABLE, holds
 from pytest_gbs.model.document import PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Framework, Loader, Reading, Row, SameAs, Treatment
 from pytest_gbs.model.location import Location
@@ -19,7 +19,7 @@ from pytest_gbs.readers.value_node import value_node
 
 # Text that Python's int() takes, and text that something else replaces before the framework sees it.
 NUMBER: Final = r"\s*[+-]?[0-9]+(_[0-9]+)*\s*"
-TEMPLATE: Final = r"\$[A-Za-z_({]|\{\{|\{%|^\?+$|^<.*>$|^‹.*›$|^\{.*\}$|^\.\.\.$|^…$|^x+$|^[A-Z][A-Z0-9_-]*$|[Yy]our[ _-]|[Cc]hange[ _-]?me"
+TEMPLATE: Final = VARIABLE + r"|^\?+$|^<.*>$|^‹.*›$|^\{.*\}$|^\.\.\.$|^…$|^x+$|^[A-Z][A-Z0-9_-]*$|[Yy]our[ _-]|[Cc]hange[ _-]?me"
 # The start of a placeholder that nothing but OmegaConf fills in.
 RESOLVER: Final = "${oc."
 _YAML_TAG: Final = "tag:yaml.org,2002:"

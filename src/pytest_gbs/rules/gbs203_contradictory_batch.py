@@ -23,7 +23,7 @@ from math import prod
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import beside, called, computed, leaves, listing, short
-from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.equation import Enforcement
 from pytest_gbs.model.framework import Exclusion
@@ -45,7 +45,7 @@ def check(run: Run) -> Iterator[Outcome]:
     named: set[str] = set()
     for exclusion in run.framework.exclusions:
         present = [key for key in exclusion.keys if is_set(run.document, key, run.framework.loader)]
-        if len(present) > 1 and all(holds(condition, run.document, run.framework.loader) for condition in exclusion.when):
+        if len(present) > 1 and all(certain(condition, run.document, run.framework.loader) for condition in exclusion.when):
             named.update(row.name for row in run.framework.rows if row.key in present)
             yield _exclusive(run, exclusion, present)
     for size in run.geometry.stated.values():

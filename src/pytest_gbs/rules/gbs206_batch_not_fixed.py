@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.equation import Enforcement
@@ -42,7 +42,7 @@ def check(run: Run) -> Iterator[Outcome]:
     for switch in run.framework.switches:
         stops = switch.enforcement in (Enforcement.STOPS, Enforcement.STOPS_LATE)
         conditions = (switch.condition, *switch.when)
-        if (claimed or expected or stops) and all(holds(each, run.document, run.framework.loader) for each in conditions):
+        if (claimed or expected or stops) and all(certain(each, run.document, run.framework.loader) for each in conditions):
             yield _finding(run, switch, claimed, stops)
 
 

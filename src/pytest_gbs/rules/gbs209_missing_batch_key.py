@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.wording import listing
-from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.framework import Arguments, Requirement
 from pytest_gbs.model.launch import Kind
@@ -34,7 +34,7 @@ def check(run: Run) -> Iterator[Outcome]:
     for requirement in run.framework.requirements:
         if _is_open(run, requirement) or any(is_set(run.document, key, run.framework.loader) for key in requirement.keys):
             continue
-        if all(holds(condition, run.document, run.framework.loader) for condition in requirement.when):
+        if all(certain(condition, run.document, run.framework.loader) for condition in requirement.when):
             names = listing((".".join(map(str, key)) for key in requirement.keys), last="or")
             message = f"{names} is missing; {requirement.label}{in_versions(requirement, run.framework)}"
             yield Finding(CODE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, at, holds=f"set {names}")
