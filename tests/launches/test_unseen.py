@@ -168,3 +168,28 @@ def test_a_batch_that_the_program_replaces_is_unknown(replaced: str, expected: t
     words = "data.train_batch_size=64 actor_rollout_ref.actor.ppo_mini_batch_size=128"
     report = checked(tmp_path, {"conf/ppo.yaml": VERL, "train.py": program, "run.sh": f"python train.py {words}\n"})
     assert (batches(report)[-1], codes(report)) == expected
+
+
+LISTED = """\
+ACTOR=(actor_rollout_ref.actor.ppo_mini_batch_size=32 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1)
+{between}
+python3 -m verl.trainer.main_ppo data.train_files=a data.train_batch_size=32 actor_rollout_ref.model.path=m \\
+    actor_rollout_ref.rollout.n=1 trainer.n_gpus_per_node=8 trainer.nnodes=1 {arguments}
+"""
+DEVICE = 'case "$(probe)" in gpu) ;; npu) ACTOR+=(actor_rollout_ref.actor.megatron.vanilla_mbridge=False) ;; esac'
+
+
+@pytest.mark.parametrize(
+    ("between", "arguments", "expected"),
+    [
+        pytest.param(DEVICE, '"${ACTOR[@]}"', [], id="a list that is longer on some machines"),
+        pytest.param("OPTIONS=$(cat options)", "$OPTIONS", [], id="options of a file"),
+        pytest.param("", '"${ACTOR[@]}"', [], id="a list that is known"),
+        pytest.param("", '"$@"', ["GBS207", "GBS209"], id="arguments that may not be there"),
+        pytest.param("", "$MORE", ["GBS207", "GBS209"], id="a variable that may not be set"),
+        pytest.param("", "", ["GBS207", "GBS209"], id="no more"),
+    ],
+)
+def test_what_an_unknown_list_of_arguments_says_has_no_default(between: str, arguments: str, expected: list[str], tmp_path: Path) -> None:
+    report = checked(tmp_path, {"run.sh": LISTED.format(between=between, arguments=arguments)})
+    assert sorted(codes(report)) == expected

@@ -19,6 +19,7 @@ from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.own_trainers import has_own_trainer
+from pytest_gbs.launches.programs._words import opaque_word
 from pytest_gbs.launches.python_file import PythonFile, always_assigned_keys, assigned_keys, imported_paths, read_arguments, read_imports
 from pytest_gbs.launches.visible_gpus import with_fed_gpus
 from pytest_gbs.model.command import Word
@@ -145,6 +146,8 @@ class LaunchResolver:
         if resolved is not None and self._trains_itself(found, resolved.framework):
             constraints = tuple(each for each in resolved.framework.constraints if not each.by_trainer)
             resolved = resolved._replace(framework=resolved.framework._replace(constraints=constraints))
+        if resolved is not None and opaque_word(found.start.program[1:]) is not None:
+            resolved = resolved._replace(framework=of_a_part(resolved.framework))
         if resolved is None or found.start.visible is None or resolved.total is not None:
             return resolved
         return resolved._replace(found=with_fed_gpus(resolved.found, resolved.document, resolved.framework, self._tree))
