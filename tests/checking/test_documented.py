@@ -74,3 +74,35 @@ def test_a_link_to_a_file_of_the_repository_names_it(tmp_path: Path) -> None:
     script = f"torchrun --nproc_per_node=4 train.py {FLAGS} --per_device_train_batch_size 4 --gradient_accumulation_steps 8\n"
     found = checked(tmp_path, {"README.md": readme, "train.py": TRAINER, "scripts/run.sh": script, "other/run.sh": "true\n"})
     assert codes(found) == ["GBS301"]
+
+
+def scripts(folder: Path, readme: str) -> list[str]:
+    """The codes of what is found where a README speaks of scripts that give 128, 64, and both."""
+    one, other = (command(4, steps).partition("```bash\n")[2].partition("```")[0] for steps in (8, 4))
+    files = {"README.md": readme, "train.py": TRAINER, "run/a.sh": one, "run/b.sh": other, "run/both.sh": one + other}
+    return codes(checked(folder, files))
+
+
+STARTED = "# Train\n\nThe global batch size is {batch}.\n\n```bash\n{line}\n```\n"
+
+
+@pytest.mark.parametrize(
+    "readme",
+    [
+        pytest.param(STARTED.format(batch=128, line="bash run/a.sh"), id="as it says"),
+        pytest.param(STARTED.format(batch=64, line="  $ sh ./run/b.sh"), id="as it says, indented"),
+        pytest.param(STARTED.format(batch=512, line="bash run/both.sh"), id="two launches"),
+        pytest.param(STARTED.format(batch=512, line="bash run/a.sh\nbash run/b.sh"), id="two scripts"),
+        pytest.param(STARTED.format(batch=512, line="bash run/c.sh"), id="a script that is not here"),
+        pytest.param(STARTED.format(batch=512, line="cat run/a.sh"), id="a script that is shown"),
+        pytest.param(STARTED.format(batch=512, line="# bash run/a.sh"), id="a comment"),
+        pytest.param("# Results\n" + STARTED.format(batch=512, line="bash run/a.sh")[1:], id="results"),
+    ],
+)
+def test_scripts_that_a_section_starts_are_not_wrong(tmp_path: Path, readme: str) -> None:
+    assert scripts(tmp_path, readme) == []
+
+
+@pytest.mark.parametrize("line", ["bash run/a.sh", "sbatch run/a.sh", "./run/a.sh"])
+def test_a_section_speaks_of_the_script_that_it_starts(tmp_path: Path, line: str) -> None:
+    assert scripts(tmp_path, STARTED.format(batch=512, line=line)) == ["GBS301"]

@@ -26,6 +26,10 @@ def _stated(text: str, path: str = "README.md") -> list[tuple[str, int, str]]:
         pytest.param("Results\n=======\n\nDetails\n-------\n\nGlobal batch size 32.\n", "a.rst", id="results in reStructuredText"),
         pytest.param("Train\n=====\n\n.. code:: yaml\n\n   # global batch size 32\n", "a.rst", id="a directive of code"),
         pytest.param("Train\n=====\n\nAs in::\n\n   global batch size 32\n", "a.rst", id="a block behind two colons"),
+        pytest.param("# Train\n\nWith `--accum 4` the global batch size is 32.\n", "README.md", id="with a flag"),
+        pytest.param("# Train\n\nThe global batch size is 32 (`--accum 4`). Go on.\n", "README.md", id="a flag behind it"),
+        pytest.param("# Train\n\nPass `--batch-size 8`. The global batch size is 32 then.\n", "README.md", id="behind a flag of sizes"),
+        pytest.param("# Train\n\npython train.py --lr 1 # global batch size 32\n", "README.md", id="a command without a block"),
         pytest.param("# Train\n\n| Model | 1024 | batch |\n|---|---|---|\n| a | 32 | x |\n", "README.md", id="a table of something else"),
     ],
 )
@@ -41,6 +45,10 @@ def test_it_states_nothing(text: str, path: str) -> None:
         pytest.param("- TP=2\n- `train_global_batch_size=2048`, `lr=1`\n", "2048", id="settings in a list"),
         pytest.param("| Setting | Value |\n|---|---|\n| Global batch size | 8,192 |\n", "8,192", id="a table of two columns"),
         pytest.param("| Recipe | GBS | lr |\n|---|---:|---|\n| `a.yaml` | 64 | 1e-5 |\n", "64", id="a table of three columns"),
+        pytest.param("Global batch size 32. `--accum 4` takes the place of nodes.\n", "32", id="before a flag"),
+        pytest.param("Set `--model-name` first. The global batch size is 32. Go on.\n", "32", id="behind a flag of something else"),
+        pytest.param("The batch is `--nodes` * `--batch_size`. Here the global batch size is 4*8 = 32.\n", "32", id="a formula"),
+        pytest.param("Global batch size 32. If memory is short, `--accum` keeps the batch size at that.\n", "32", id="before advice"),
         pytest.param("The batch:\n\n64 GPUs: 64 * 1 * 2 = 128\n", "128", id="arithmetic"),
     ],
 )

@@ -93,11 +93,12 @@ class _Document:
         return tuple(map(self._subjects, self._sections))
 
     def _subjects(self, section: Section) -> tuple[Subject, ...]:
-        """The launches that stand in a section, and the recipes and scripts that it names."""
+        """The launches that stand in a section, and the recipes and scripts that it names or starts."""
         in_it = (
             each for each in self._at_source.get(self._source.path, ()) if each.launch and section.start <= each.launch.start < section.stop
         )
-        return _merged((*in_it, *self._named(name for paragraph in section.paragraphs for name in paragraph.names)))
+        names = (name for paragraph in section.paragraphs for name in paragraph.names)
+        return _merged((*in_it, *self._named((*names, *section.scripts))))
 
     def _around(self, number: int) -> tuple[Subject, ...]:
         """The subjects of the smallest part of the document around a section that has any; nothing if it has too many."""

@@ -13,6 +13,7 @@ from pytest_gbs.model.launch import ModelCard, ShortFormula
 from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
 from pytest_gbs.model.location import Location, Source
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.possessive import re
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.blocks import directed, is_underline
@@ -40,12 +41,16 @@ class Paragraph(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A section from its heading to the next one, of whatever level: level 0 is what stands before the first heading."""
+    """A section from its heading to the next one, of whatever level: level 0 is what stands before the first heading.
+
+    `scripts` are those that its commands start as they are; one with other arguments or variables is a launch of its own.
+    """
 
     level: int
     start: int
     stop: int
     paragraphs: tuple[Paragraph, ...]
+    scripts: tuple[str, ...] = ()
 
     def values(self) -> dict[tuple[str, str], set[int]]:
         """The numbers of each size and unit that its prose states, without rows of tables, which are about what they name."""
@@ -75,8 +80,14 @@ def read_sections(source: Source) -> tuple[Section, ...]:
             continue
         skipped = level if level and any(word in heading.lower() for word in _ELSEWHERE) else 0
         if not skipped:
-            found.append(Section(level, start, stop, tuple(_paragraphs(source, start, stop))))
+            scripts = tuple(dict.fromkeys(match[1] for match in _started().finditer(source.text, start, stop)))
+            found.append(Section(level, start, stop, tuple(_paragraphs(source, start, stop)), scripts))
     return tuple(found)
+
+
+_started = lazy_pattern(
+    r"^[ \t]*(?:\$[ \t]+)?(?:(?:bash|sh|sbatch)[ \t]+|(?=\./))(?:\./)?([\w+-][\w.+/-]{0,300}\.(?:sh|slurm|sbatch))[ \t]*$", re.MULTILINE
+)
 
 
 _line = lazy_pattern(r"[^\n]*\n?")
@@ -232,13 +243,38 @@ _file = lazy_pattern(r"[\w.+/-]{1,300}\.(?:ya?ml|toml|json|sh|slurm|sbatch)(?![\
 
 def _stated(source: Source, block: CommentBlock, *, row: bool = False, only_confirms: bool = False) -> Iterator[Paragraph]:
     names = tuple(dict.fromkeys(_file().findall(block.text)))
-    # The name of a file makes a comment speak of another recipe; here it says what is spoken of.
-    nameless = block._replace(text=_file().sub(lambda match: "_" * len(match[0]), block.text)) if names else block
-    declarations = read_declarations((nameless,), source.path)
+    # The name of a file makes a comment speak of another recipe, and a flag of another command; here they say what is spoken of.
+    plain = _flag().sub(_blank, _file().sub(_blank, block.text))
+    declarations = read_declarations((block._replace(text=plain),), source.path)
+    if plain != block.text:
+        changed = tuple(block.locate(source.path, start, stop) for start, stop in _about_flags(block.text))
+        declarations = tuple(each for each in declarations if not any(at.start <= each.at.start < at.stop for at in changed))
     if only_confirms:
         declarations = tuple(each._replace(force=Force.CONFIRMS) for each in declarations if each.force == Force.STATES)
     if names or declarations:
         yield Paragraph(block.pieces[0][1], declarations, names, row, _short(source, block, declarations))
+
+
+_flag = lazy_pattern(r"(?<![\w-])--[A-Za-z][\w.-]{0,100}")
+_given = lazy_pattern(r"[ =`]+[0-9]")
+_sentence_end = lazy_pattern(r"[.!?]\)?\s+(?=[A-Z(\"']|--)")
+# Parts of flags that change a batch, so that what the rest of a paragraph says holds with them alone.
+_SIZING: Final = ("batch", "accum", "gpu", "nproc", "proc", "node", "freq", "grad", "world", "parallel", "sentences", "tokens")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "_" * len(match[0])
+
+
+def _about_flags(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a paragraph that name flags, and those behind a flag that sets a size."""
+    start, sized = 0, False
+    for stop in (*(match.end() for match in _sentence_end().finditer(text)), len(text)):
+        flags = list(_flag().finditer(text, start, stop))
+        if flags or sized:
+            yield start, stop
+        sized = sized or any(part in flag[0].lower() for flag in flags for part in _SIZING if _given().match(text, flag.end()))
+        start = stop
 
 
 _PER: Final = ("per_device", "per device", "per_gpu", "per gpu")
