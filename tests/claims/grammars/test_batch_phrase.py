@@ -215,3 +215,19 @@ def test_a_papers_batch_is_history(text: str, key: str) -> None:
 
 def test_a_papers_batch_beside_its_own_value_states_it() -> None:
     assert batches("512 effective batch (the paper's)", ("gradient_accumulation_steps",)) == [(GLOBAL, 512)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Set --gradient_accumulation_steps  so that effective batch size is 256",
+        "make sure that --per_device_train_batch_size x GPUs gives a global batch size of 256",
+    ],
+)
+def test_a_sentence_may_name_a_flag(text: str) -> None:
+    assert batches(text) == [("global_batch_size", 256)]
+
+
+@pytest.mark.parametrize("text", ["train.py --effective_batch_size 256", "python train.py --name gbs-256 --global_batch_size 256"])
+def test_a_command_states_nothing(text: str) -> None:
+    assert batches(text) == []

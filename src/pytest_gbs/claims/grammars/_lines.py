@@ -60,7 +60,13 @@ def is_command(line: str) -> bool:
     """Whether a comment's line is a command, or part of one: `accelerate launch --num_processes 8 train.py`."""
     if line.endswith("\\") or line.startswith("--"):
         return True
-    return (" --" in line and _flag().search(line) is not None) or _command().match(line) is not None
+    if " --" in line and _flag().search(line) is not None and _prose().match(line) is None:
+        return True
+    return _command().match(line) is not None
+
+
+# A sentence that names a flag: `Set --gradient_accumulation_steps so that the effective batch size is 256`.
+_prose = lazy_pattern(r"(?:set|adjust|choose|keep|make sure)\s", re.IGNORECASE)
 
 
 _flag = lazy_pattern(r"\s--[a-zA-Z]")
