@@ -163,8 +163,12 @@ def said_in_comments(declarations: tuple[Declaration, ...], force: str) -> Sizes
 def is_of_other_settings(declaration: Declaration, seen: Geometry) -> bool:
     """Whether a statement names micro batch and accumulation, and neither is what the recipe has in the world `seen` that it states.
 
-    Such a product was written for another recipe, or for this one before it was changed, and its hardware with it.
+    Such a product was written for another recipe, or for this one before it was changed, and its hardware with it. Where the recipe
+    states the global batch, the accumulation follows from the micro batch, and only one of the two is another.
     """
+    batch = seen.said(Name.GLOBAL_BATCH_SIZE)
+    if isinstance(batch, Quantity) and not batch.because:
+        return False
     stated = declaration.sum.factors if declaration.sum is not None else ()
     named = [factor for factor in (*stated, *declaration.stated_conditions()) if factor.name in _SETTINGS]
     return len({factor.name for factor in named}) == len(_SETTINGS) and all(_differs(seen.said(each.name), each.value) for each in named)
