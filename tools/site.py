@@ -44,10 +44,14 @@ html_theme = "furo"
 html_title = "pytest-gbs"
 html_extra_path = ["extra"]
 html_static_path = ["static"]
-html_css_files = ["wide.css"]
+html_css_files = ["site.css"]
 exclude_patterns = ["extra", "static"]
 """
-_WIDE: Final = "@media (min-width: 82em) { .content { width: 56em } }\npre { font-size: 0.8125em }\n"  # what gbs prints is 110 columns wide
+_STYLE: Final = """\
+@media (min-width: 82em) { .content { width: 56em } } /* what gbs prints is 110 columns wide */
+@media (max-width: 48em) { td:last-child { min-width: 15em } } /* on a phone words would stand one below the other */
+pre { font-size: 0.8125em }
+"""
 
 
 def stage(folder: Path) -> None:
@@ -68,7 +72,7 @@ def stage(folder: Path) -> None:
     write_page(folder / "extra" / "try")
     (folder / "conf.py").write_text(_CONF, encoding="utf-8")
     (folder / "static").mkdir()
-    (folder / "static" / "wide.css").write_text(_WIDE, encoding="utf-8")
+    (folder / "static" / "site.css").write_text(_STYLE, encoding="utf-8")
 
 
 def _contents(title: str) -> str:
