@@ -118,6 +118,7 @@ def test_a_recipe_is_not_violated_by_a_launch_that_is_listed(repo: Path, gbs: Gb
     said = gbs("check", "--baseline", FILE)
     assert said.code == 0
     assert "violated" not in said.out
+    assert "states no batch size" not in said.out
 
 
 class TestSettings:

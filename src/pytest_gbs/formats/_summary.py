@@ -105,8 +105,9 @@ def _others(report: Report) -> Iterator[str]:
 def remarks(report: Report, places: Places) -> Iterator[str]:
     """Yield the lines below the headline: assumptions, what unclaimed means, each open claim, and what would decide most."""
     yield from _assumed(report)
-    # What is suppressed may be about a batch that is stated.
-    unclaimed = sum(file.verdict == Verdict.UNCLAIMED and not file.suppressed for file in report.files)
+    # What is suppressed, here or with a launch of it, may be about a batch that is stated.
+    claimless = (file for file in report.files if file.verdict == Verdict.UNCLAIMED and not file.suppressed)
+    unclaimed = sum(not _claims_hold(file, report) for file in claimless)
     if unclaimed:
         yield unclaimed_in_words(unclaimed)
     for _, outcome in open_claims(report):
