@@ -27,6 +27,7 @@ from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
+from pytest_gbs.readers.python.trainers import given_to_trainers, own_batches
 from pytest_gbs.readers.python.values import Entry, Evaluator, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.scalar import COMPUTED
 
@@ -105,6 +106,7 @@ def document_of_comments(program: Program, node: ast.AST) -> Document:
 
 
 _SETTERS = ("set_training", "set_dataloader")  # of TrainingArguments (transformers training_args.py)
+_OF_DEVICE = "per_device_train_batch_size"
 _DIVIDES = ("mpu", "mesh_param")  # arguments of deepspeed.initialize that say how the processes share the model
 
 _batch = lazy_pattern(r"batch|accum", re.IGNORECASE)
@@ -136,7 +138,7 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     """Yield each call of an imported class, or of one that this file makes from it, that names a batch size or is given to a trainer."""
     fields: dict[ast.ClassDef, dict[str, Entry]] = {}
     held = _held(scopes)
-    trained = _given_to_trainers(scopes)
+    trained, own = given_to_trainers(scopes), own_batches(scopes, evaluator)
     for call, scope in scopes.calls:
         definition = evaluator.definition(call.func, scope)
         name = _imported(evaluator, scopes, call.func, definition)
@@ -154,23 +156,9 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
         table = _with_attributes(table, call, scope, scopes, evaluator)
         table = _without_changed(table, held.get(call, ()), scopes, evaluator)
         if _sets_batch(table) or call in trained:
+            if call in own:
+                table.entries[_OF_DEVICE] = own[call]
             yield name, call, table
-
-
-def _given_to_trainers(scopes: Scopes) -> set[ast.AST]:
-    """What is made for a trainer that trains: `Trainer(model, TrainingArguments("out"))`, and `trainer.train()` somewhere."""
-    methods = [call.func.value for call, _ in scopes.called.get("train", ()) if isinstance(call.func, ast.Attribute)]
-    trained = {each.id for each in methods if isinstance(each, ast.Name)}
-    found: set[ast.AST] = set()
-    for called, calls in scopes.called.items() if methods else ():
-        for call, scope in calls if called.endswith("Trainer") else ():
-            if call not in methods and trained.isdisjoint(scope.named.get(call, ())):
-                continue
-            for each in (*call.args, *(keyword.value for keyword in call.keywords)):
-                bound = scope.find(each.id) if isinstance(each, ast.Name) else None
-                values = [each] if bound is None else [binding.value for binding in bound[1]]
-                found.update(value for value in values if isinstance(value, ast.Call))
-    return found
 
 
 def _imported(evaluator: Evaluator, scopes: Scopes, func: ast.expr, definition: ast.ClassDef | None) -> str:

@@ -1,0 +1,68 @@
+"""What a program hands to trainers that train, and the data loaders that trainers of its own make instead of the framework's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.readers.python.loops import Loader, Reading, one_of
+from pytest_gbs.readers.python.scopes import Scope, Scopes
+from pytest_gbs.readers.python.values import Entry, Evaluator, Known
+
+_MAKES: Final = "get_train_dataloader"
+# What a loader of one's own asks of the arguments that transformers would go by: TF trainer.py (get_train_dataloader).
+_AS_GIVEN: Final = frozenset(("train_batch_size", "_train_batch_size", "per_device_train_batch_size"))
+
+
+def given_to_trainers(scopes: Scopes) -> set[ast.AST]:
+    """What is made for a trainer that trains: `Trainer(model, TrainingArguments("out"))`, and `trainer.train()` somewhere."""
+    methods = [call.func.value for call, _ in scopes.called.get("train", ()) if isinstance(call.func, ast.Attribute)]
+    trained = {each.id for each in methods if isinstance(each, ast.Name)}
+    found: set[ast.AST] = set()
+    for called, calls in scopes.called.items() if methods else ():
+        for call, scope in calls if called.endswith("Trainer") else ():
+            if call in methods or not trained.isdisjoint(scope.named.get(call, ())):
+                found.update(_handed(call, scope))
+    return found
+
+
+def _handed(call: ast.Call, scope: Scope) -> Iterator[ast.Call]:
+    """Yield the calls that make what `call` is given."""
+    for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+        bound = scope.find(each.id) if isinstance(each, ast.Name) else None
+        values = [each] if bound is None else [binding.value for binding in bound[1]]
+        yield from (value for value in values if isinstance(value, ast.Call))
+
+
+def own_batches(scopes: Scopes, evaluator: Evaluator) -> dict[ast.AST, Entry]:
+    """The batch of a device, by the arguments of a trainer of this file that makes its data loader itself, whatever they say."""
+    found: dict[ast.AST, Entry] = {}
+    for node, scope in scopes.inner.items():
+        if isinstance(node, ast.FunctionDef) and node.name == _MAKES and scope.parent and isinstance(scope.parent.node, ast.ClassDef):
+            if any(each in _AS_GIVEN or each == "super" for each in _names(node)):
+                continue
+            batch = _batch(node, scope, Reading(scopes, evaluator))
+            for call, where in scopes.called.get(scope.parent.node.name, ()):
+                found.update((each, batch) for each in _handed(call, where))
+    return found
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Yield the names and attributes that are looked up in `node`."""
+    for each in ast.walk(node):
+        if isinstance(each, (ast.Name, ast.Attribute)):
+            yield each.id if isinstance(each, ast.Name) else each.attr
+
+
+def _batch(method: ast.FunctionDef, scope: Scope, reading: Reading) -> Entry:
+    """The batch of the one loader that a method returns, with its place."""
+    returned = [each.value for each in ast.walk(method) if isinstance(each, ast.Return)]
+    loader = one_of([_loader(each, scope, reading) for each in returned])
+    batch = reading.batch(loader) if loader is not None else None
+    place = reading.place(loader) if loader is not None else reading.evaluator.program.span(method)
+    return place, batch if isinstance(batch, Known) else reading.evaluator.lost(returned[0] if returned and returned[0] else method.body[0])  # type: ignore[arg-type]
+
+
+def _loader(value: ast.expr | None, scope: Scope, reading: Reading) -> Loader | None:
+    return reading.loader(value, scope, frozenset(), 0) if value is not None else None

@@ -1,0 +1,66 @@
+"""Trainers of a program's own that make the data loader themselves: the arguments that they are given do not say the batch then."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.location import Source
+from pytest_gbs.readers import read
+from pytest_gbs.readers.scalar import COMPUTED
+
+PROGRAM = """\
+from torch.utils.data import DataLoader
+from transformers import Trainer, TrainingArguments
+
+loader = DataLoader(data, batch_size=4)
+
+class OwnTrainer(Trainer):
+    def {}(self):
+        {}
+
+args = TrainingArguments("out", per_device_train_batch_size=8)
+trainer = {}(model, args)
+trainer.train()
+"""
+
+
+def batch(method: str, body: str, trainer: str = "OwnTrainer") -> str | None:
+    documents = [each for each in read(Source("train.py", PROGRAM.format(method, body, trainer))) if isinstance(each, Document)]
+    (found,) = (each for each in documents if each.called == "transformers.TrainingArguments")
+    value = found.get("per_device_train_batch_size")
+    assert isinstance(value, Scalar)
+    return None if value.tag == COMPUTED else value.text
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "trainer"),
+    [
+        pytest.param("get_eval_dataloader", "return loader", "OwnTrainer", id="for evaluation"),
+        pytest.param("get_train_dataloader", "return loader", "Trainer", id="another trainer is made"),
+        pytest.param("get_train_dataloader", "return wrap(super().get_train_dataloader())", "OwnTrainer", id="around the framework's"),
+        pytest.param("get_train_dataloader", "return DataLoader(d, batch_size=self._train_batch_size)", "OwnTrainer", id="as transformers"),
+        pytest.param(
+            "get_train_dataloader", "return DataLoader(d, batch_size=self.args.train_batch_size)", "OwnTrainer", id="by its arguments"
+        ),
+    ],
+)
+def test_the_arguments_count_where_the_loader_goes_by_them(method: str, body: str, trainer: str) -> None:
+    assert batch(method, body, trainer) == "8"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param("return loader", "4", id="a loader of the module"),
+        pytest.param("return DataLoader(data, batch_size=2)", "2", id="one of its own"),
+        pytest.param("return DataLoader(data)", "1", id="one without a batch size"),
+        pytest.param("return self.accelerator.prepare(DataLoader(data, batch_size=2))", "2", id="prepared"),
+        pytest.param("return DataLoader(data, batch_sampler=sampler)", None, id="batches of a sampler"),
+        pytest.param("return make_loader()", None, id="a function that is not seen"),
+        pytest.param("return loader if x else other", None, id="one of two"),
+        pytest.param("yield from loader", None, id="no loader at all"),
+    ],
+)
+def test_a_loader_of_ones_own_counts(body: str, expected: str | None) -> None:
+    assert batch("get_train_dataloader", body) == expected
