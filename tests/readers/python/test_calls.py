@@ -207,3 +207,26 @@ def test_bytes_of_another_encoding_are_in_strings_and_comments() -> None:
     node = call.get(MICRO)
     assert isinstance(node, Scalar)
     assert text[node.start : node.stop] == "4"
+
+
+SPREAD = PARSER + "p.add_argument('--b', type=int, default=4)\ndef main({}):\n    TrainingArguments(per_device_train_batch_size=b)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(SPREAD.format("b") + "main(**options())\n", None, id="what a function returns"),
+        pytest.param(SPREAD.format("b") + "main(**vars(args))\n", None, id="something that is not known"),
+        pytest.param(SPREAD.format("b") + "args = p.parse_args()\nargs.b = f()\nmain(**vars(args))\n", None, id="an option that is set"),
+        pytest.param(SPREAD.format("b=2") + "args = p.parse_args()\nmain(**{name: 1})\n", None, id="keys that are not known"),
+        pytest.param(SPREAD.format("b") + "args = p.parse_args()\nmain(**vars(args), args=args)\n", "4", id="all options"),
+        pytest.param(SPREAD.format("b") + "args = p.parse_args()\nmain(8, **vars(args))\n", "8", id="by its place"),
+        pytest.param(SPREAD.format("b=2") + "main(**{'c': 1})\n", "2", id="others"),
+        pytest.param(SPREAD.format("b=2") + "main(**dict(b=3))\n", "3", id="a dictionary"),
+        pytest.param(
+            PARSER + "p.add_argument('--b', default=4)\nc = vars(p.parse_args())\n" + CALL + "c['b'])\n", "4", id="as a dictionary"
+        ),
+    ],
+)
+def test_options_that_are_spread_over_parameters(text: str, expected: str | None) -> None:
+    assert micro(text) == expected

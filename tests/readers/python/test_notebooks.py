@@ -137,3 +137,25 @@ def test_a_place_is_named_by_its_cell(wanted: str, place: str) -> None:
 def test_a_cell_that_is_timed_is_python() -> None:
     text = notebook("%%time\nfrom trl import SFTConfig\nSFTConfig(per_device_train_batch_size=4)")
     assert written(call(text), "per_device_train_batch_size") == "4"
+
+
+MADE = "args = TrainingArguments('out')\n"
+SET = "args.per_device_train_batch_size = {}\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        pytest.param([MADE + SET.format(4), MADE + SET.format(8)], ["4", "8"], id="each cell makes and sets its own"),
+        pytest.param([MADE + SET.format(4) + MADE + SET.format(8)], ["4", "8"], id="one after the other"),
+        pytest.param(
+            ["for i in x:\n    args = TrainingArguments('out')\n    " + SET.format(4), MADE + SET.format(8)], ["4", "8"], id="a loop"
+        ),
+        pytest.param([MADE, MADE, SET.format(8)], [None, None], id="another cell sets it, of which it is not known which it is"),
+        pytest.param([MADE + "if x:\n    " + SET.format(4), MADE + SET.format(8)], [None, "8"], id="a condition"),
+    ],
+)
+def test_attributes_belong_to_what_their_own_cell_made(cells: list[str], expected: list[str | None]) -> None:
+    found = read(Source("a.ipynb", notebook("from transformers import TrainingArguments", *cells)))
+    values = [each.get("per_device_train_batch_size") for each in found if isinstance(each, Document) and "." in each.called]
+    assert [None if value.tag == "!computed" else value.text for value in values if isinstance(value, Scalar)] == expected

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.readers.python.loops import Reading
+from pytest_gbs.readers.python.results import Entry, Known, Lost, Made, Table
 from pytest_gbs.readers.python.scopes import Scope, Scopes
-from pytest_gbs.readers.python.values import Entry, Evaluator, Known, Lost, Made, Table
+from pytest_gbs.readers.python.values import Evaluator
 
 _PLACE_OF_LOADER: Final = 3  # boost(model, optimizer, criterion, dataloader, lr_scheduler)
 _PIPELINE: Final = "pp_size"

@@ -8,8 +8,9 @@ from typing import Final
 
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
+from pytest_gbs.readers.python.results import Entry, Known, Lost, Table, Value
 from pytest_gbs.readers.python.scopes import Scopes
-from pytest_gbs.readers.python.values import Entry, Evaluator, Known, Lost, Table, Value
+from pytest_gbs.readers.python.values import Evaluator
 
 _ACCUMULATION: Final = "gradient_accumulation_steps"
 _EXECUTED: Final = "configurator.py"

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from pytest_gbs.readers.python.configurator import first_override
 from pytest_gbs.readers.python.program import Program
+from pytest_gbs.readers.python.results import Value
 from pytest_gbs.readers.python.scopes import Scopes
-from pytest_gbs.readers.python.values import Evaluator, Value
+from pytest_gbs.readers.python.values import Evaluator
 
 
 def own_defaults(program: Program, scopes: Scopes) -> Iterator[tuple[str, Value]]:

@@ -26,9 +26,10 @@ from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.scopes import Scope, Scopes, read_scopes
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.trainers import given_to_trainers, own_batches
-from pytest_gbs.readers.python.values import Entry, Evaluator, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.values import Evaluator
 from pytest_gbs.readers.scalar import COMPUTED
 
 _Found: TypeAlias = tuple[str, ast.AST, Table]  # what is called, or `DICTIONARY` and so on, where, and what it has
@@ -200,10 +201,33 @@ def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes,
     for name in scope.named.get(call, ()):
         for change in scopes.changes.get(name, ()):
             if isinstance(change.target, ast.Attribute) and change.statement.lineno >= call.lineno:
-                given = change.assigned(scope, sys.maxsize) if len(scope.names[name]) == 1 else None
+                made = _changed_by(change, name, scope, evaluator.program)
+                if made is not None and made.value is not call:
+                    continue
+                given = _assigned(change, made, scope)
                 value = evaluator.value(given, scope) if given is not None else evaluator.lost(change.target)
                 table.entries[change.target.attr] = evaluator.program.span(change.target), value
     return table
+
+
+def _changed_by(change: Change, name: str, scope: Scope, program: Program) -> Binding | None:
+    """The binding of `name` that made what `change` sets an attribute of; None if it may be of several."""
+    bindings = scope.names[name]
+    if len(bindings) == 1:
+        return bindings[0]
+    if change.scope is not scope or not program.cells:
+        return None
+    cell, line = program.cell(change.statement), change.statement.lineno
+    before = [each for each in bindings if program.cell(each.node) == cell and getattr(each.node, "lineno", line) < line]
+    return before[-1] if before and (before[-1].branch is None or before[-1].branch is change.branch) else None
+
+
+def _assigned(change: Change, made: Binding | None, scope: Scope) -> ast.expr | None:
+    """What `change` always sets where `made` is made; None if that is not plain."""
+    if made is None:
+        return None
+    together = made.branch is not None and made.branch is change.branch
+    return (change._replace(branch=None) if together else change).assigned(scope, sys.maxsize)
 
 
 def _without_changed(table: Table, holders: Iterable[tuple[str, str]], scopes: Scopes, evaluator: Evaluator) -> Table:

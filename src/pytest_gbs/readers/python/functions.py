@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
 from pytest_gbs.readers.python.modules import AttributePath, Defined, Modules
+from pytest_gbs.readers.python.results import Entry, Items, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes
-from pytest_gbs.readers.python.values import Entry, Evaluator, Items, Lost, Made, Table, Value
+from pytest_gbs.readers.python.values import Evaluator
 
 _READING: Final = frozenset(("int", "float", "str", "len", "print", "isinstance", "getattr", "hasattr", "max", "min", "repr"))
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.readers.python.loops import Loader, Reading, one_of
+from pytest_gbs.readers.python.results import Entry, Table
 from pytest_gbs.readers.python.scopes import Scope, Scopes
-from pytest_gbs.readers.python.values import Entry, Evaluator, Table
+from pytest_gbs.readers.python.values import Evaluator
 
 _PACKAGES: Final = ("lightning", "lightning.pytorch", "pytorch_lightning")
 _TRAINERS: Final = frozenset(f"{package}{module}.Trainer" for package in _PACKAGES for module in ("", ".trainer", ".trainer.trainer"))

@@ -9,8 +9,9 @@ from typing import Final
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.functions import dotted
+from pytest_gbs.readers.python.results import Entry, Known, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
-from pytest_gbs.readers.python.values import Entry, Evaluator, Known, Table, Value
+from pytest_gbs.readers.python.values import Evaluator
 
 # What makes processes train together, by its name as imported, with the name of its table in the document.
 _TOGETHER: Final = {

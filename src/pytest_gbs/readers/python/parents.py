@@ -13,8 +13,9 @@ from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_PARENTS, MOST_PARE
 from pytest_gbs.model.location import Source, Unreadable, below
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.program import Program, read_program
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scopes, read_scopes
-from pytest_gbs.readers.python.values import Entry, Evaluator, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.values import Evaluator
 
 BASE: Final = "_base_"
 _REPLACES: Final = "_delete_"

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.readers.python.loops import Loader, Reading, one_of
+from pytest_gbs.readers.python.results import Entry, Known
 from pytest_gbs.readers.python.scopes import Scope, Scopes
-from pytest_gbs.readers.python.values import Entry, Evaluator, Known
+from pytest_gbs.readers.python.values import Evaluator
 
 _MAKES: Final = "get_train_dataloader"
 # What a loader of one's own asks of the arguments that transformers would go by: TF trainer.py (get_train_dataloader).

@@ -10,81 +10,26 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import NOTEBOOK
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, LARGEST_PRODUCT, MOST_BINDINGS, MOST_EVALUATED, MOST_POWER
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import below
 from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandLine, CommandSetting
+from pytest_gbs.readers.python.data_files import CONFIGURATION, composed, configuration, loaded
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
+from pytest_gbs.readers.python.results import NAMESPACE, Constant, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import OPEN, Binding, Branch, Function, Scope, Scopes
 
-Constant: TypeAlias = int | float | str | bool | None
-
-
-class Known(NamedTuple):
-    """A constant, and the text that gives it: the literal itself where a name stands for one.
-
-    `at` is the word of the command line that gives it; the span is the expression that takes it then.
-    """
-
-    value: Constant
-    start: int
-    stop: int
-    at: Location | None = None
-
-
-class Table(NamedTuple):
-    """Keys with their values, each key at its place; where `rest` is set, further keys come from there."""
-
-    entries: dict[str, Entry]
-    start: int
-    stop: int
-    rest: Lost | None = None
-
-
-class Items(NamedTuple):
-    """The values of a list or a tuple."""
-
-    items: tuple[Value, ...]
-    start: int
-    stop: int
-
-
-class Made(NamedTuple):
-    """What the call of a class gives: its name as imported (`trl.SFTConfig`), its arguments, and the class if this file defines it."""
-
-    name: str
-    arguments: Table
-    definition: ast.ClassDef | None
-    start: int
-    stop: int
-    func: ast.expr | None = None  # what names the class
-
-
-class Lost(NamedTuple):
-    """What the text does not fix; the span is the expression that runs into it.
-
-    `at` is the word of the command line of which it is the value, `text` what stands for that in a document.
-    """
-
-    start: int
-    stop: int
-    at: Location | None = None
-    text: str = ""
-
-
-Value: TypeAlias = Known | Table | Items | Made | Lost
-Entry: TypeAlias = tuple[tuple[int, int], Value]  # the place of a key, and its value
-
-NAMESPACE: Final = "argparse.Namespace"
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
 _RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
+_LOADS: Final = frozenset(("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "omegaconf.OmegaConf.load"))
+_HYDRA: Final = "hydra.main"
 _COPIES: Final = frozenset(("dataclasses.replace", "copy.copy", "copy.deepcopy", "copy.replace"))
+_OF_LIBRARIES: Final = _LOADS | _COPIES | {"vars"}
 _FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
 _WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
 _FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
@@ -174,6 +119,8 @@ class Evaluator:
 
     def _spread(self, table: Table, more: Value) -> Table:
         """`table` with the entries of `**more`; what they are where that is not known."""
+        if isinstance(more, Made) and more.name == CONFIGURATION and not self.may_set:
+            more = more.arguments
         if isinstance(more, Table):
             table.entries.update(more.entries)
             return table._replace(rest=table.rest or more.rest)
@@ -262,8 +209,12 @@ class Evaluator:
             and -len(base.items) <= key.value < len(base.items)
         ):
             return base.items[key.value]
-        parsed = isinstance(base, Made) and base.name == NAMESPACE and isinstance(key, Known) and key.value == 0
-        return base if parsed else self.lost(node)
+        parsed = isinstance(base, Made) and base.name == NAMESPACE and isinstance(key, Known)
+        if isinstance(base, Made) and base.name == CONFIGURATION and isinstance(key, Known) and isinstance(key.value, str):
+            return self._of_configuration(base, key.value, node)
+        if isinstance(base, Made) and parsed and isinstance(key, Known) and isinstance(key.value, str):
+            return self._of_namespace(base, key.value, node)  # of `vars(args)`
+        return base if parsed and isinstance(key, Known) and key.value == 0 else self.lost(node)
 
     def _entry(self, table: Table, key: str, node: ast.expr) -> Value:
         found = table.entries.get(key)
@@ -399,7 +350,7 @@ class Evaluator:
         assert function is not None and isinstance(binding.node, ast.arg)
         if binding.node in self.given:
             return self.given[binding.node]
-        option = self._decorated(function, binding.node.arg)
+        option = self._decorated(function, binding.node.arg) or self._hydra(binding, function, node)
         if option is not None:
             return option
         around = scope.parent
@@ -448,18 +399,88 @@ class Evaluator:
         """What `call` gives for one parameter of a function, whose first `skipped` ones it does not give."""
         function = binding.parameter
         assert isinstance(binding.node, ast.arg) and function is not None
-        for keyword in call.keywords:
-            if keyword.arg is None:
-                return self.lost(keyword.value)
-            if keyword.arg == binding.node.arg:
-                return self.value(keyword.value, where)
+        named = next((each.value for each in call.keywords if each.arg == binding.node.arg), None)
+        if named is not None:
+            return self.value(named, where)
         names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][skipped:]
         number = names.index(binding.node.arg) if binding.node.arg in names else len(call.args)
         if any(isinstance(each, ast.Starred) for each in call.args[: number + 1]):
             return self.lost(call)
         if number < len(call.args):
             return self.value(call.args[number], where)
+        for spread in (each.value for each in call.keywords if each.arg is None):
+            found = self._spread_to(binding.node.arg, spread, where)
+            if found is not None:
+                return found
         return self.value(binding.value, around) if binding.value is not None else self.lost(call)
+
+    def _spread_to(self, name: str, spread: ast.expr, scope: Scope) -> Value | None:
+        """What `**spread` gives the parameter `name`; None if it certainly gives nothing."""
+        value = self.value(spread, scope)
+        if isinstance(value, Made) and value.name == NAMESPACE:
+            return self._of_namespace(value, name, spread)
+        if isinstance(value, Made) and value.name == CONFIGURATION:
+            return self._of_configuration(value, name, spread) if name in value.arguments.entries else None
+        if not isinstance(value, Table):
+            return self.lost(spread)
+        return self._entry(value, name, spread) if name in value.entries or value.rest is not None else None
+
+    def _of_namespace(self, base: Made, name: str, node: ast.expr) -> Value:
+        """What argparse gives under `name`, unless the program sets that itself."""
+        if self._is_set(name) or base.arguments.rest is not None:
+            return self.lost(node)
+        return base.arguments.entries[name][1] if name in base.arguments.entries else self._option_called(name, node)
+
+    @cached_property
+    def may_set(self) -> bool:
+        """Whether the program may change any key of a configuration."""
+        return not {"update", "merge_with", "setattr", "__setattr__"}.isdisjoint(self.scopes.called)
+
+    @cached_property
+    def items_set(self) -> frozenset[object]:
+        """The keys of items that the program sets: `cfg["batch"] = 4`."""
+        targets = (change.target for changes in self.scopes.changes.values() for change in changes)
+        keys = (each.slice for each in targets if isinstance(each, ast.Subscript))
+        return frozenset(each.value if isinstance(each, ast.Constant) else ... for each in keys)
+
+    def _of_configuration(self, base: Made, name: str, node: ast.expr) -> Value:
+        """What a configuration that is loaded from a file has under `name`, unless the program may set that."""
+        if self.may_set or name in self.scopes.attributes or name in self.items_set or ... in self.items_set:
+            return self.lost(node)
+        return self._entry(base.arguments, name, node)
+
+    def _hydra(self, binding: Binding, function: Function, node: ast.expr) -> Value | None:
+        """The configuration that `@hydra.main` gives a function, if no command line changes it; None if it gives none."""
+        calls = [each for each in function.decorator_list if isinstance(each, ast.Call) and self.scopes.qualified(each.func) == _HYDRA]
+        if not calls or function.args.args[:1] != [binding.node]:
+            return None
+        given = self.keywords(calls[0], self.scopes.module)
+        path, name = (self._text(given, key) for key in ("config_path", "config_name"))
+        if self.line is not None or self.modules is None or self.modules.reads is None or path is None or name is None:
+            return self.lost(node)
+        file = below(self.program.source.path.rpartition("/")[0], f"{path}/{name}")
+        paths = (file if file.endswith((".yaml", ".yml")) else f"{file}.yaml" for file in (file,) if file is not None)
+        return next((composed(each, self.modules.reads, self.program.span(node)) for each in paths), None) or self.lost(node)
+
+    def _text(self, table: Table, key: str) -> str | None:
+        value = table.entries.get(key, (None, None))[1]
+        return value.value if isinstance(value, Known) and isinstance(value.value, str) else None
+
+    def _loaded(self, name: str, node: ast.Call, scope: Scope) -> Value | None:
+        """What `yaml.safe_load(open("run.yaml"))` gives, or `with open("run.yaml") as file`; None if it is not known which file that is."""
+        given = node.args[0]
+        found = scope.find(given.id) if isinstance(given, ast.Name) else None
+        bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        opened = bound.context_expr if isinstance(bound, ast.withitem) else given
+        if isinstance(opened, ast.Call) and isinstance(opened.func, ast.Name) and opened.func.id == "open" and opened.args:
+            opened = opened.args[0]
+        elif not name.endswith("OmegaConf.load"):
+            return None
+        path = self.value(opened, scope)
+        if self.modules is None or self.modules.reads is None or not isinstance(path, Known) or not isinstance(path.value, str):
+            return None
+        table = loaded(path.value, self.program.source.path.rpartition("/")[0], self.modules.reads, self.program.span(node))
+        return configuration(table) if table is not None and name.endswith("OmegaConf.load") else table
 
     def _is_factory(self, decorator: ast.expr) -> bool:
         """Whether a decorator makes a function a recipe that a command line runs by its name, as NeMo-Run does."""
@@ -489,14 +510,13 @@ class Evaluator:
         changed = self._changed(node, scope)
         if changed is not None:
             return changed
-        if base.name == NAMESPACE and self._is_set(node.attr):
-            return self.lost(node)
+        if base.name in (NAMESPACE, CONFIGURATION):
+            reads = self._of_namespace if base.name == NAMESPACE else self._of_configuration
+            return reads(base, node.attr, node)
         if node.attr in base.arguments.entries:
             return base.arguments.entries[node.attr][1]
         if base.arguments.rest is not None:
             return self.lost(node)
-        if base.name == NAMESPACE:
-            return self._option(node)
         found = self.field(base.definition, node.attr) if base.definition is not None else self._default_elsewhere(base, node)
         return found if found is not None else self.lost(node)
 
@@ -596,7 +616,11 @@ class Evaluator:
         if not _is_hparams(node.value) or "save_hyperparameters" not in self.scopes.called:
             return None
         bindings = inner.names.get(node.attr, [])
-        return self._bound(bindings[0], inner, node) if len(bindings) == 1 and bindings[0].parameter is not None else None
+        if len(bindings) == 1 and bindings[0].parameter is not None:
+            return self._bound(bindings[0], inner, node)
+        kept = [call.args for call, where in self.scopes.called["save_hyperparameters"] if where is inner and len(call.args) == 1]
+        base = self.value(kept[0][0], inner) if len(kept) == 1 and isinstance(kept[0][0], ast.Name) else None
+        return self._of_namespace(base, node.attr, node) if isinstance(base, Made) and base.name == NAMESPACE else None
 
     def _changed(self, node: ast.Attribute, scope: Scope) -> Value | None:
         """What an attribute was set to before, None if it never is."""
@@ -671,11 +695,8 @@ class Evaluator:
             value = self.value(given, self.scopes.module) if given is not None else Known(None, *self.program.span(calls[0]))
             yield name, value if plain else self.lost(calls[0])
 
-    def _option(self, node: ast.Attribute) -> Value:
-        """What an option of argparse gives: its default, or what the command line has."""
-        return self._option_called(node.attr, node)
-
     def _option_called(self, name: str, node: ast.expr) -> Value:
+        """What an option of argparse gives: its default, or what the command line has."""
         options = self._options().get(name, [])
         if not options or len(options) > MOST_BINDINGS or self._is_set(name):
             return self.lost(node)
@@ -749,8 +770,8 @@ class Evaluator:
             return Made(NAMESPACE, given or Table({}, *self.program.span(node)), None, *self.program.span(node))
         if last in _PARSES and isinstance(node.func, ast.Attribute):
             return self._parsed(node.func.value, scope)
-        if name in _COPIES and node.args:
-            return self._copied(node, scope)
+        if node.args and name in _OF_LIBRARIES:
+            return self._of_library(name, node, scope)
         if name in _RUNS and node.args:
             made = self._made(node.args[0], scope, None)
             return made if made is not None else self.lost(node)
@@ -765,6 +786,12 @@ class Evaluator:
             return self._entry(base, key.value, node) if known else self.lost(node)  # type: ignore[arg-type,union-attr]
         made = self._made(node.func, scope, node)
         return made if made is not None else self.lost(node)
+
+    def _of_library(self, name: str, node: ast.Call, scope: Scope) -> Value:
+        """What functions give that load files, copy, or make a dictionary of options."""
+        if name in _LOADS:
+            return self._loaded(name, node, scope) or self.lost(node)
+        return self._copied(node, scope) if name in _COPIES else self.value(node.args[0], scope)
 
     def _of_text(self, node: ast.Call, func: ast.Attribute, scope: Scope) -> Value:
         """What a method of a text gives: `name.lower()`, `name.startswith("a")`."""

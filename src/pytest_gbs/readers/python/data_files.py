@@ -1,0 +1,78 @@
+"""What a YAML or JSON file says that a program loads by its name, as the value that the program has then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_gbs.model.document import Document, Mapping, Node, Scalar, Sequence
+from pytest_gbs.model.limits import DEEPEST_DOCUMENT
+from pytest_gbs.model.location import Source, upwards
+from pytest_gbs.readers.json_reader import read_json
+from pytest_gbs.readers.python.modules import Reads
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.scalar import loader_of, resolve
+from pytest_gbs.readers.yaml_reader import read_yaml
+
+CONFIGURATION: Final = "omegaconf.DictConfig"
+"""The name of what `Made` is of a configuration whose keys are attributes, too."""
+_DEFAULTS: Final = "defaults"  # the list of other files that Hydra composes with one
+_MERGES: Final = "<<"
+_PYYAML: Final = "pyyaml"
+_Span = tuple[int, int]
+
+
+def loaded(name: str, folder: str, reads: Reads, span: _Span) -> Table | None:
+    """The mapping in the one file called `name` in `folder` or above it; None if there are several, none, or no mapping in it.
+
+    All of it is at `span`, where the program loads it.
+    """
+    if not name.endswith((".yaml", ".yml", ".json")) or name.startswith(("/", "~", "..")):
+        return None
+    paths = dict.fromkeys(f"{each}/{name}".removeprefix("./").lstrip("/") for each in (folder, *upwards(folder), ""))
+    found = [source for path in paths if isinstance(source := reads(path), Source)]
+    return _table(found[0], span) if len(found) == 1 else None
+
+
+def composed(path: str, reads: Reads, span: _Span) -> Made | None:
+    """The configuration at `path` as Hydra gives it to a program, if it is made up of no other files; all of it at `span`."""
+    source = reads(path)
+    table = _table(source, span) if isinstance(source, Source) else None
+    return None if table is None or _DEFAULTS in table.entries else configuration(table)
+
+
+def configuration(table: Table) -> Made:
+    """`table` as something whose keys are attributes, and those of the mappings in it."""
+    entries: dict[str, Entry] = {key: (place, _open(value)) for key, (place, value) in table.entries.items()}
+    return Made(CONFIGURATION, table._replace(entries=entries), None, table.start, table.stop)
+
+
+def _open(value: Value) -> Value:
+    return configuration(value) if isinstance(value, Table) else value
+
+
+def _table(source: Source, span: _Span) -> Table | None:
+    found = read_json(source) if source.path.endswith(".json") else read_yaml(source)
+    document = found[0] if len(found) == 1 and isinstance(found[0], Document) else None
+    if document is None or not isinstance(document.root, Mapping) or document.duplicates:
+        return None
+    value = _value(document.root, loader_of(document.syntax, _PYYAML), span, 0)
+    return value if isinstance(value, Table) else None
+
+
+def _value(node: Node, loader: str, span: _Span, depth: int) -> Value:
+    if depth > DEEPEST_DOCUMENT:
+        return Lost(*span)
+    if isinstance(node, Mapping):
+        entries: dict[str, Entry] = {key: (span, value) for key, value in _entries(node, loader, span, depth)}
+        return Table(entries, *span, Lost(*span) if _MERGES in entries else None)
+    if isinstance(node, Sequence):
+        return Items(tuple(_value(each, loader, span, depth + 1) for each in node.items), *span)
+    value = resolve(node, loader) if isinstance(node, Scalar) and "${" not in node.text else span
+    return Known(value, *span) if value is None or isinstance(value, (bool, int, float, str)) else Lost(*span)
+
+
+def _entries(node: Mapping, loader: str, span: _Span, depth: int) -> Iterator[tuple[str, Value]]:
+    for key, value in node.entries:
+        if isinstance(key, Scalar):
+            yield key.text, _value(value, loader, span, depth + 1)

@@ -1,0 +1,69 @@
+"""What the text of a program fixes of an expression: a constant, keys with their values, what a class makes; or that it is lost."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final, TypeAlias
+
+from pytest_gbs.model.location import Location
+from pytest_gbs.model.record import NamedTuple
+
+Constant: TypeAlias = int | float | str | bool | None
+
+
+class Known(NamedTuple):
+    """A constant, and the text that gives it: the literal itself where a name stands for one.
+
+    `at` is the word of the command line that gives it; the span is the expression that takes it then.
+    """
+
+    value: Constant
+    start: int
+    stop: int
+    at: Location | None = None
+
+
+class Table(NamedTuple):
+    """Keys with their values, each key at its place; where `rest` is set, further keys come from there."""
+
+    entries: dict[str, Entry]
+    start: int
+    stop: int
+    rest: Lost | None = None
+
+
+class Items(NamedTuple):
+    """The values of a list or a tuple."""
+
+    items: tuple[Value, ...]
+    start: int
+    stop: int
+
+
+class Made(NamedTuple):
+    """What the call of a class gives: its name as imported (`trl.SFTConfig`), its arguments, and the class if this file defines it."""
+
+    name: str
+    arguments: Table
+    definition: ast.ClassDef | None
+    start: int
+    stop: int
+    func: ast.expr | None = None  # what names the class
+
+
+class Lost(NamedTuple):
+    """What the text does not fix; the span is the expression that runs into it.
+
+    `at` is the word of the command line of which it is the value, `text` what stands for that in a document.
+    """
+
+    start: int
+    stop: int
+    at: Location | None = None
+    text: str = ""
+
+
+Value: TypeAlias = Known | Table | Items | Made | Lost
+Entry: TypeAlias = tuple[tuple[int, int], Value]  # the place of a key, and its value
+
+NAMESPACE: Final = "argparse.Namespace"

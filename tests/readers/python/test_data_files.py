@@ -1,0 +1,90 @@
+"""Configurations that a program loads from a YAML or JSON file which it names, or that Hydra gives it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_gbs.model.document import Document, Scalar
+from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.readers import read
+from pytest_gbs.readers.scalar import COMPUTED
+
+HEAD = "import json, yaml, hydra\nfrom omegaconf import OmegaConf\nfrom transformers import TrainingArguments\n"
+CALL = "TrainingArguments('out', per_device_train_batch_size={})\n"
+MAIN = "@hydra.main(version_base=None, config_path='conf', config_name='{}')\ndef main(cfg):\n    {}    " + CALL
+FILES = {
+    "a/run.yaml": "train:\n  batch: 4\nlr: 1e-4\n",
+    "a/conf/run.yaml": "train: {batch: 4}\nsum: ${train.batch}\n",
+    "a/conf/parts.yaml": "defaults:\n- model: small\n- _self_\ntrain: {batch: 4}\n",
+    "a/conf/merged.yaml": "base: &base {batch: 2}\ntrain:\n  <<: *base\n  batch: 4\n",
+    "a/run.json": '{"batch": 4}',
+    "a/broken.yaml": "train: [\n",
+    "a/list.yaml": "- batch: 4\n",
+    "twice.yaml": "batch: 4\n",
+    "a/twice.yaml": "batch: 8\n",
+}
+
+
+def told(text: str) -> str | None:
+    def reads(path: str) -> Source | Unreadable:
+        return Source(path, FILES[path]) if path in FILES else Unreadable(path, "no such file")
+
+    documents = (each for each in read(Source("a/train.py", HEAD + text), reads) if isinstance(each, Document))
+    (found,) = (each for each in documents if each.called == "transformers.TrainingArguments")
+    value = found.get("per_device_train_batch_size")
+    if value is None:
+        return None
+    assert isinstance(value, Scalar)
+    assert 0 <= value.start < value.stop <= len(found.source.text)
+    return None if value.tag == COMPUTED else value.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("c = yaml.safe_load(open('none.yaml'))\n" + CALL.format("c['batch']"), id="a file that is not there"),
+        pytest.param("c = yaml.safe_load(open('broken.yaml'))\n" + CALL.format("c['train']"), id="a file that YAML refuses"),
+        pytest.param("c = yaml.safe_load(open('list.yaml'))\n" + CALL.format("c[0]['batch']"), id="no mapping"),
+        pytest.param("c = yaml.safe_load(open('twice.yaml'))\n" + CALL.format("c['batch']"), id="two files of that name"),
+        pytest.param("c = yaml.safe_load(open('../twice.yaml'))\n" + CALL.format("c['batch']"), id="from the current folder upwards"),
+        pytest.param("c = yaml.safe_load(open('/etc/run.yaml'))\n" + CALL.format("c['batch']"), id="somewhere else"),
+        pytest.param("c = yaml.safe_load(open(path()))\n" + CALL.format("c['batch']"), id="a name that is not known"),
+        pytest.param("c = yaml.safe_load(text)\n" + CALL.format("c['batch']"), id="a text"),
+        pytest.param("c = json.load(open('run.json'))\nc['batch'] = f()\n" + CALL.format("c['batch']"), id="set later"),
+        pytest.param("c = json.load(open('run.json'))\nc.update(x)\n" + CALL.format("c['batch']"), id="updated"),
+        pytest.param("c = OmegaConf.load('run.yaml')\nc.train.batch = f()\n" + CALL.format("c.train.batch"), id="an attribute that is set"),
+        pytest.param(
+            "c = OmegaConf.load('run.yaml')\nOmegaConf.update(c, 'train.batch', 1)\n" + CALL.format("c.train.batch"), id="a library sets"
+        ),
+        pytest.param("c = OmegaConf.merge(OmegaConf.load('run.yaml'), OmegaConf.from_cli())\n" + CALL.format("c.train.batch"), id="merged"),
+        pytest.param(MAIN.format("none", "", "cfg.train.batch"), id="no such configuration"),
+        pytest.param(MAIN.format("parts", "", "cfg.train.batch"), id="made up of several files"),
+        pytest.param(MAIN.format("merged", "", "cfg.train.batch"), id="a mapping that merges another"),
+        pytest.param(MAIN.format("run", "", "cfg.sum"), id="an interpolation"),
+        pytest.param(MAIN.format("run", "cfg.train.batch = f()\n", "cfg.train.batch"), id="set in the function"),
+        pytest.param(MAIN.format("run", "cfg['train']['batch'] = f()\n", "cfg.train.batch"), id="set as an item"),
+    ],
+)
+def test_what_may_be_otherwise_is_not_known(text: str) -> None:
+    assert told(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("c = yaml.safe_load(open('run.yaml'))\n" + CALL.format("c['train']['batch']"), id="opened in the call"),
+        pytest.param("with open('run.yaml') as f:\n    c = yaml.safe_load(f)\n" + CALL.format("c['train']['batch']"), id="with"),
+        pytest.param("c = yaml.load(open('run.yaml', 'r'), Loader=yaml.Loader)\n" + CALL.format("c['train']['batch']"), id="a loader"),
+        pytest.param("NAME = 'run.json'\nc = json.load(open(NAME))\n" + CALL.format("c.get('batch')"), id="JSON"),
+        pytest.param("c = OmegaConf.load('run.yaml')\n" + CALL.format("c.train.batch"), id="OmegaConf"),
+        pytest.param("c = OmegaConf.load('run.yaml')\n" + CALL.format("c['train']['batch']"), id="its items"),
+        pytest.param("def f(batch):\n    " + CALL.format("batch") + "f(**json.load(open('run.json')))\n", id="spread"),
+        pytest.param(
+            "c = OmegaConf.load('run.yaml')\ndef f(batch):\n    " + CALL.format("batch") + "f(**c.train)\n", id="spread attributes"
+        ),
+        pytest.param(MAIN.format("run", "", "cfg.train.batch"), id="Hydra"),
+        pytest.param(MAIN.format("run.yaml", "lr = cfg.lr\n", "cfg['train'].batch"), id="Hydra, with the ending"),
+    ],
+)
+def test_what_the_file_says_is_known(text: str) -> None:
+    assert told(text) == "4"
