@@ -146,3 +146,38 @@ def test_a_loader_under_another_name_and_wrapped_is_the_same() -> None:
         "        for step", "        active = train_loader if epoch else accelerator.skip_first_batches(train_loader, 3)\n        for step"
     )
     assert numbers(text, "DataLoader.batch_size") == ["2"]
+
+
+PER_GPU = """\
+import argparse, torch
+from torch.utils.data import DataLoader
+from torch.nn.parallel import DistributedDataParallel
+
+def train(args, data, model, optimizer):
+    args.train_batch_size = args.per_gpu * max(1, args.n_gpu)
+    loader = DataLoader(data, batch_size=args.train_batch_size)
+    for step, batch in enumerate(loader):
+        model(batch).backward()
+        optimizer.step()
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--per_gpu", type=int, default=4)
+args = parser.parse_args()
+args.n_gpu = torch.cuda.device_count() if x else 1
+train(args, data, DistributedDataParallel(model), optimizer)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param("max(1, args.n_gpu)", "max(2, args.workers)", None, id="a factor of something else"),
+        pytest.param("max(1, args.n_gpu)", "args.n_gpu", None, id="a factor that may be zero"),
+        pytest.param("args.n_gpu =", "args.per_gpu = 64 // args.n_gpu\nargs.n_gpu =", None, id="a share of each GPU"),
+        pytest.param("    loader =", "    args.train_batch_size = f()\n    loader =", None, id="set again"),
+        pytest.param("4)", "4)", "4", id="an attribute"),
+        pytest.param("=args.train_batch_size", "=args.per_gpu * max(1, args.n_gpu)", "4", id="in the call"),
+    ],
+)
+def test_the_gpus_of_one_process_share_its_batch(old: str, new: str, expected: str | None) -> None:
+    assert numbers(PER_GPU.replace(old, new), "DataLoader.batch_size") == [expected]

@@ -201,7 +201,22 @@ class Reading:
         if given is None:
             return Known(1, *self.evaluator.program.span(call.func))
         found = self.evaluator.value(given, loader.scope)
-        return lost if isinstance(found, Known) and found.value is None else found  # then the dataset makes the batches
+        if not isinstance(found, Known):
+            return self._of_each_gpu(given, loader.scope) or found
+        return lost if found.value is None else found  # then the dataset makes the batches
+
+    def _of_each_gpu(self, given: ast.expr, scope: Scope) -> Value | None:
+        """N in `N * max(1, args.n_gpu)`, the batch of a process for all GPUs that it splits it over, or None.
+
+        `given` may be an attribute that is set to that (`args.train_batch_size`), as programs after early examples of transformers do.
+        """
+        product = given
+        if isinstance(given, ast.Attribute) and isinstance(given.value, ast.Name):
+            sets = self.scopes.attributes.get(given.attr, {}).get(given.value.id, [])
+            product = (sets[0].assigned(scope, given.lineno) if len(sets) == 1 else None) or given
+        if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult) or not _is_gpus_of_process(product.right):
+            return None
+        return self.evaluator.value(product.left, scope)
 
     def accumulates(self, loop: _Loop) -> bool:
         """Whether a loop leaves it to accelerate when the optimizer takes a step."""
@@ -249,6 +264,12 @@ def one_of(loaders: list[Loader | None]) -> Loader | None:
     """The one loader that all of `loaders` are."""
     calls = {None if each is None else each.call for each in loaders}
     return max((each for each in loaders if each), key=lambda each: each.prepared) if len(calls) == 1 and None not in calls else None
+
+
+def _is_gpus_of_process(node: ast.expr) -> bool:
+    """Whether `node` is `max(1, args.n_gpu)`, which is 1 where a process has one GPU."""
+    arguments = node.args if isinstance(node, ast.Call) and dotted(node.func) == "max" else []
+    return len(arguments) == 2 and any(dotted(each).rpartition(".")[2] == "n_gpu" for each in arguments)
 
 
 def _is_prepare(call: ast.Call) -> bool:
