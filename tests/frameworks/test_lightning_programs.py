@@ -120,3 +120,22 @@ def test_a_launch_gives_the_options(tmp_path: Path) -> None:
 def test_a_comment_above_the_trainer_is_held_against_it(tmp_path: Path) -> None:
     assert codes(checked(tmp_path, {"train.py": MODULE.replace("GBS 64", "GBS 48")})) == ["GBS101"]
     assert codes(checked(tmp_path, {"train.py": MODULE})) == []
+
+
+@pytest.mark.parametrize(
+    ("devices", "batch"),
+    [
+        pytest.param("devices=[]", None, id="an empty list"),
+        pytest.param("devices=-1", None, id="all devices"),
+        pytest.param("gpus=-1", None, id="all GPUs"),
+        pytest.param("gpus=None", None, id="no GPUs"),
+        pytest.param("gpus=count()", None, id="a number of GPUs that is not known"),
+        pytest.param("devices=[0]", 15, id="one device by its number"),
+        pytest.param("devices=[2, 3]", 30, id="two of them"),
+        pytest.param("gpus=2", 30, id="GPUs"),
+        pytest.param("gpus=[5]", 15, id="one GPU by its number"),
+        pytest.param("gpus=4, devices=2", 30, id="devices count"),
+    ],
+)
+def test_devices_are_counted(tmp_path: Path, devices: str, batch: int | None) -> None:
+    assert known(tmp_path, LOADER.replace("devices=2", devices)) == [batch]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.readers.python.loops import Loader, Reading, one_of
-from pytest_gbs.readers.python.results import Entry, Table
+from pytest_gbs.readers.python.results import Entry, Items, Known, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -34,10 +34,28 @@ def trained_by_lightning(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple
     batch = Table({"batch_size": (reading.place(loader), reading.batch(loader))}, *evaluator.program.span(loader.call))
     entries: dict[str, Entry] = {
         "lightning": (here, Table({}, *here)),
-        "Trainer": (here, evaluator.keywords(call, scope)),
+        "Trainer": (here, _with_devices(evaluator.keywords(call, scope))),
         "DataLoader": (evaluator.program.span(loader.call.func), batch),
     }
     yield call, Table(entries, start, stop)
+
+
+def _with_devices(arguments: Table) -> Table:
+    """The arguments of a Trainer with the number of devices of a node: `devices=[2]` is one, and so was `gpus=1`.
+
+    lightning 1.9, trainer/connectors/accelerator_connector.py (_map_deprecated_devices_specific_info_to_accelerator_and_device_flag).
+    """
+    key = "devices" if "devices" in arguments.entries else "gpus"
+    place, value = arguments.entries.get(key, (None, None))
+    counted = Known(len(value.items), value.start, value.stop) if isinstance(value, Items) and value.items else value
+    if place is None or counted is None or (key == "gpus" and not _is_number_of_gpus(counted)):
+        return arguments
+    return arguments._replace(entries={**arguments.entries, "devices": (place, counted)})
+
+
+def _is_number_of_gpus(value: Value) -> bool:
+    """Whether a value is a whole number above zero; -1 are all GPUs, and None or 0 none of them."""
+    return isinstance(value, Known) and type(value.value) is int and value.value > 0
 
 
 def _loaders(scopes: Scopes, reading: Reading) -> Iterator[Loader | None]:
