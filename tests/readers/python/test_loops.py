@@ -181,3 +181,24 @@ train(args, data, DistributedDataParallel(model), optimizer)
 )
 def test_the_gpus_of_one_process_share_its_batch(old: str, new: str, expected: str | None) -> None:
     assert numbers(PER_GPU.replace(old, new), "DataLoader.batch_size") == [expected]
+
+
+SAMPLED = ACCELERATE.replace("train, shuffle=True, batch_size=batch_size", "train, batch_sampler={}")
+OWN = "torch.utils.data.BatchSampler(order, {}, drop_last=True)"
+
+
+@pytest.mark.parametrize(
+    ("sampler", "before", "expected"),
+    [
+        pytest.param("BatchSampler(order, 3)", "", None, id="a class of another name"),
+        pytest.param("sampler", "sampler = torch.utils.data.BatchSampler(order, 3) if x else None", None, id="one of two"),
+        pytest.param("sampler", "sampler = groups(torch.utils.data.BatchSampler(order, 3))", None, id="something around it"),
+        pytest.param("sampler", "sampler = " + OWN.format("f()"), None, id="a size that is not known"),
+        pytest.param(OWN.format("3"), "", "3", id="in the call"),
+        pytest.param("sampler", "sampler = " + OWN.format("batch_size"), "2", id="by its name"),
+        pytest.param("torch.utils.data.BatchSampler(sampler=order, batch_size=3, drop_last=False)", "", "3", id="by keywords"),
+    ],
+)
+def test_the_batches_of_a_sampler(sampler: str, before: str, expected: str | None) -> None:
+    text = "import torch\n" + SAMPLED.format(sampler).replace("    train_loader =", f"    {before or 'pass'}\n    train_loader =", 1)
+    assert numbers(text, "DataLoader.batch_size") == [expected]

@@ -195,8 +195,11 @@ class Reading:
         """The samples of one batch of a loader."""
         call, names = loader.call, {each.arg for each in loader.call.keywords}
         lost = self.evaluator.lost(call)
-        if None in names or "batch_sampler" in names or any(isinstance(each, ast.Starred) for each in call.args):
+        if None in names or any(isinstance(each, ast.Starred) for each in call.args):
             return lost
+        if "batch_sampler" in names:
+            sampler = self._sampler(next(each.value for each in call.keywords if each.arg == "batch_sampler"), loader.scope)
+            return self.evaluator.value(*sampler) if sampler is not None else lost
         given = next((each.value for each in call.keywords if each.arg == "batch_size"), call.args[1] if len(call.args) > 1 else None)
         if given is None:
             return Known(1, *self.evaluator.program.span(call.func))
@@ -204,6 +207,16 @@ class Reading:
         if not isinstance(found, Known):
             return self._of_each_gpu(given, loader.scope) or found
         return lost if found.value is None else found  # then the dataset makes the batches
+
+    def _sampler(self, node: ast.expr, scope: Scope) -> tuple[ast.expr, Scope] | None:
+        """The batch size of torch's own `BatchSampler(sampler, 8, drop_last=True)`, which `node` is or names; else None."""
+        found = scope.find(node.id) if isinstance(node, ast.Name) else None
+        value = node if found is None else found[1][0].value if len(found[1]) == 1 and found[1][0].item < 0 else None
+        name = self.scopes.qualified(value.func) if isinstance(value, ast.Call) else ""
+        if not isinstance(value, ast.Call) or not name.startswith("torch.") or not name.endswith(".BatchSampler"):
+            return None
+        given = next((each.value for each in value.keywords if each.arg == "batch_size"), value.args[1] if len(value.args) > 1 else None)
+        return None if given is None else (given, scope if found is None else found[0])
 
     def _of_each_gpu(self, given: ast.expr, scope: Scope) -> Value | None:
         """N in `N * max(1, args.n_gpu)`, the batch of a process for all GPUs that it splits it over, or None.
