@@ -105,7 +105,6 @@ def test_flags_alone_are_no_batch(program: str, tmp_path: Path) -> None:
         pytest.param(("args = parse()\n", "args = parse()\n    for each in x:\n        args.batch_size = 3\n"), "", id="set in a loop"),
         pytest.param(("args = parse()\n", "args = parse()\n    o = args\n    o.batch_size = 3\n"), "", id="set under another name"),
         pytest.param(("", ""), "--batch 4", id="a flag that is cut short"),
-        pytest.param(("", ""), "-b4", id="a flag and its value in one word"),
         pytest.param(("parse_args()", "parse_args(['-b', '3'])"), "-b 4", id="arguments of its own"),
         pytest.param(("", ""), "--half $MAYBE -b $B", id="two variables"),
     ],

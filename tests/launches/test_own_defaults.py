@@ -73,10 +73,11 @@ def test_the_total_is_the_one_that_is_worked_out_by_hand(tmp_path: Path, program
 
 
 @pytest.mark.parametrize("other", ["-t", "--tokens"])
-def test_a_default_of_an_option_with_two_spellings_is_unknown(tmp_path: Path, other: str) -> None:
+def test_an_option_has_two_spellings(tmp_path: Path, other: str) -> None:
     program = PARSER.format(total=524288).replace('"--total-batch-size"', f'"{other}", "--total-batch-size"')
-    assert batch(tmp_path / "a", program, f"--depth=20 {other} 65536") == [None]
+    assert batch(tmp_path / "a", program, f"--depth=20 {other} 65536") == [65536]
     assert batch(tmp_path / "b", program, "--depth=20 --total-batch-size=65536") == [65536]
+    assert batch(tmp_path / "c", program, "--depth=20") == [524288]
 
 
 def test_a_program_that_is_not_in_the_tree_has_no_total_of_its_own(tmp_path: Path) -> None:

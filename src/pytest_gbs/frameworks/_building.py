@@ -190,6 +190,7 @@ def _recognition(raw: Raw, named: _Named) -> Recognition:
         imports=raw.get("imports", ""),
         programs=words(raw.get("programs", ())),
         uses=words(raw.get("uses", ())),
+        common_name=raw.get("common-name", False),
         yields=raw.get("yields", False),
     )
 

@@ -41,6 +41,7 @@ class TableEntry(NamedTuple):
     imports: str
     programs: tuple[str, ...]
     uses: tuple[str, ...]
+    common_name: bool
     yields: bool
     when: tuple[Condition, ...]
 
@@ -55,7 +56,7 @@ class TableEntry(NamedTuple):
     def admits_alone(self, seen: int, program: Program) -> bool:
         """Whether the settings `seen` of a command line without a file may be those of a program of this table."""
         own = not (self.programs or self.uses) if not self.name else program.is_of(self.programs, self.uses)
-        return own and not self.all_of & ~seen
+        return own and (self.admits(seen) if self.common_name else not self.all_of & ~seen)
 
     def suits(self, document: Document) -> bool:
         """Whether the syntax and the values of `document` are those that this table asks for, where it asks for any."""
@@ -170,8 +171,8 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
             called.update(doors if call in _BY_KEYS else [call.rpartition(".")[2]])
         masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
         last = (how.header, how.syntax, how.calls, how.imports)
-        of_programs = (how.programs, how.uses, how.yields, how.when)
-        entries.append(TableEntry(name, number, table.title, table.loader, *masks, how.paths, how.weight, *last, *of_programs))
+        of_programs = (how.programs, how.uses, how.common_name, how.yields)
+        entries.append(TableEntry(name, number, table.title, table.loader, *masks, how.paths, how.weight, *last, *of_programs, how.when))
     return Index(tuple(bits), tuple(entries), tuple(sorted(hints)), tuple(sorted(called)))
 
 

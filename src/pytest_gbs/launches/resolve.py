@@ -25,7 +25,7 @@ from pytest_gbs.launches.visible_gpus import with_fed_gpus
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import TAKES_IN, Document, Scalar
-from pytest_gbs.model.framework import Arguments, Framework, Loader
+from pytest_gbs.model.framework import Arguments, Framework, Loader, Treatment
 from pytest_gbs.model.limits import MOST_CANDIDATES
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below
 from pytest_gbs.model.pattern import lazy_pattern
@@ -33,7 +33,7 @@ from pytest_gbs.model.program import NO_PROGRAM, Program, only_scores
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
-from pytest_gbs.readers.python import read_own_defaults, read_started
+from pytest_gbs.readers.python import read_own_defaults, read_spellings, read_started
 from pytest_gbs.readers.scalar import COMPUTED, is_set
 
 _COMMON_UNITS: Final = ("samples", "pairs")
@@ -340,7 +340,7 @@ class LaunchResolver:
         if opened is not None and (opened.total is not None or _per_process(opened) is not None):
             return opened
         alone = self._alone(found)
-        return alone if opened is None or (alone is not None and _per_process(alone) is not None) else opened
+        return alone if opened is None or (alone is not None and _knows_more(alone)) else opened
 
     def _opened(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What the program's own file makes of the command line, if it sets up a single trainer by itself."""
@@ -407,21 +407,13 @@ class LaunchResolver:
         source = self._tree.read(found.program) if found.program is not None else None
         if not isinstance(source, Source) or "batch" not in source.text:
             return framework, words
-        given = {setting.name for setting in words}
-        own = [
-            CommandSetting((name,), text, at, Word(text, text or "", at, ()))
-            for name, (text, at) in read_own_defaults(source).items()
-            if name not in given
-        ]
-        by_own = framework is None and any(setting.text is not None for setting in own)
-        if by_own:
-            whole = with_settings(None, found.launch.at.source, [*own, *words], Arguments.FLAGS, Loader.PYYAML)
-            framework = self._recognise(whole.document, program) if whole is not None else None
-        rows = {row.key for row in framework.rows} if framework is not None else set()
-        own = [setting for setting in own if setting.path in rows]
-        if by_own and all(setting.text is None for setting in own):
-            return None, words
-        return framework, [*own, *words] if own else words
+        given, own = _as_parsed(words, source, framework)
+        if framework is not None:
+            return framework, [*own, *given]
+        whole = with_settings(None, found.launch.at.source, [*own, *given], Arguments.FLAGS, Loader.PYYAML) if _is_any_known(own) else None
+        framework = self._recognise(whole.document, program) if whole is not None else None
+        given, own = _as_parsed(words, source, framework) if framework is not None else (given, [])
+        return (framework, [*own, *given]) if _is_any_known(own) else (None, words)
 
     def _programs(self, found: FoundLaunch) -> Iterator[tuple[Program, PythonFile | None]]:
         """Yield the program of a launch by name, then with what its file imports, and with what a file imports that only starts others."""
@@ -443,6 +435,47 @@ class LaunchResolver:
             yield Program("", file.imports, alone=True, path=path), file
 
 
+def _as_parsed(
+    words: list[CommandSetting], source: Source, framework: Framework | None
+) -> tuple[list[CommandSetting], list[CommandSetting]]:
+    """`words` under the names that the parser of a program has for them, and its defaults for other options, those of `framework` alone."""
+    options = _as_known(read_spellings(source), framework)
+    given = _spelled_out(words, options)
+    names = {setting.name for setting in given}
+    defaults = ((options.get(name, name), default) for name, default in read_own_defaults(source).items())
+    rows = {row.key: row.reading.null == Treatment.UNSET for row in framework.rows} if framework is not None else None
+    # An option without a value is one that is not given.
+    own = [
+        CommandSetting((name,), text, at, Word(text, text or "", at, ()))
+        for name, (text, at, empty) in defaults
+        if name not in names and (rows is None or ((name,) in rows and not (empty and rows[name,])))
+    ]
+    return given, own
+
+
+def _is_any_known(settings: list[CommandSetting]) -> bool:
+    return any(setting.text is not None for setting in settings)
+
+
+def _as_known(options: dict[str, str], framework: Framework | None) -> dict[str, str]:
+    """`options`, each flag with the one of its names that `framework` has, rather than that under which the program keeps it."""
+    rows = {row.key[0] for row in framework.rows if len(row.key) == 1} if framework is not None else set()
+    known = {name: flag for flag, name in options.items() if flag in rows and name not in rows}
+    return {flag: known.get(name, name) for flag, name in options.items()} | known
+
+
+def _spelled_out(words: list[CommandSetting], options: dict[str, str]) -> list[CommandSetting]:
+    """`words` with the names under which a program keeps them: `-b` and `--batch` are `batch_size` if its parser says so."""
+    names = {each.name: _meant(each.name, options) for each in words}
+    return [each._replace(path=(name,)) if (name := names[each.name]) != each.name else each for each in words]
+
+
+def _meant(flag: str, options: dict[str, str]) -> str:
+    """The option that a flag is, or which it alone begins, as argparse has it."""
+    meant = {name for each, name in options.items() if each.startswith(flag)} if flag not in options else {options[flag]}
+    return meant.pop() if len(meant) == 1 else flag
+
+
 def _is_another(framework: Framework, programs: tuple[tuple[Program, PythonFile | None], ...]) -> bool:
     """Whether a program that is called like one of `framework` is another: its file is in the tree, and uses nothing of the trainer."""
     uses = framework.recognition.uses if _names_trainer(framework) else ()
@@ -458,6 +491,12 @@ def _per_process(opened: ResolvedLaunch) -> int | None:
     sizes = read_sizes(opened.document, opened.framework)
     micro, steps = sizes.get(Name.MICRO_BATCH_SIZE), sizes.get(Name.GRADIENT_ACCUMULATION_STEPS)
     return micro.value * steps.value if isinstance(micro, Quantity) and isinstance(steps, Quantity) else None
+
+
+def _knows_more(alone: ResolvedLaunch) -> bool:
+    """Whether the samples of one process in one step are known, or those of all of them."""
+    total = read_sizes(alone.document, alone.framework).get(Name.GLOBAL_BATCH_SIZE)
+    return isinstance(total, Quantity) or _per_process(alone) is not None
 
 
 def _gives_sizes(framework: Framework, given: list[CommandSetting]) -> bool:

@@ -191,7 +191,8 @@ class Recognition(NamedTuple):
     Variants with the same keys are told apart by values: one of the conditions in `when`, if there are any, must hold.
     With `header`, programs that the comments above the first key name (`full_finetune_distributed.py`) are nearer than the path.
     `programs` are names of its own programs, as `model.program` has them, and `uses` names that other programs of it import; a
-    command line that names no file is recognised by them alone. If it `yields`, other tables that such a program imports come first.
+    command line that names no file is recognised by them alone, or if they have a `common_name` (`train`) by its keys as well. If it
+    `yields`, other tables that such a program imports come first.
     `syntax` is the one that its files have (`json`), "" where any will do. `files` are globs, one of which the file's path must
     match; only the tables of a user's own settings have them.
 
@@ -214,6 +215,7 @@ class Recognition(NamedTuple):
     imports: str = ""
     programs: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
+    common_name: bool = False
     yields: bool = False
 
 

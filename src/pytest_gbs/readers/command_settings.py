@@ -1,4 +1,4 @@
-"""The settings that a command line gives: `--key value`, `key=value`, and Hydra's `+key=value`, each with its place."""
+"""The settings that a command line gives: `--key value`, `-k value`, `key=value`, and Hydra's `+key=value`, each with its place."""
 
 from __future__ import annotations
 
@@ -62,20 +62,33 @@ def settings(words: tuple[Word, ...], style: str) -> Iterator[CommandSetting]:
 def _flags(words: tuple[Word, ...], dashes: str = "--") -> Iterator[CommandSetting]:
     for index, word in enumerate(words):
         known = word.starts_with
-        if not known.startswith(dashes) or known in ("-", "--") or not _is_option(word):
+        if not (known.startswith(dashes) or _is_short(known)) or known in ("-", "--") or not _is_option(word):
             continue
-        name, equals, _ = known.partition("=")
-        if not equals and word.text is None:
+        name, before = _flag(known)
+        if before is None and word.text is None:
             continue
         path = _path(name.lstrip("-").replace("-", "_"))
-        if equals:
-            value = word.after(len(name) + 1)
+        if before is not None:
+            value = word.after(before)
             yield CommandSetting(path, value.text, value.value_at, value)
         elif index + 1 < len(words) and not _is_option(words[index + 1]):
             value = words[index + 1]
             yield CommandSetting(path, value.text, value.value_at, value)
         else:
             yield CommandSetting(path, "true", word.at, word, switch=True)
+
+
+def _flag(known: str) -> tuple[str, int | None]:
+    """The flag that a word names, and how many of its characters come before the value; None if the next word has it."""
+    if _is_short(known) and known[2:3].isdigit():
+        return known[:2], 2
+    name, equals, _ = known.partition("=")
+    return name, len(name) + 1 if equals else None
+
+
+def _is_short(known: str) -> bool:
+    """Whether a word is a flag of one letter, with or without its value: `-b`, `-b=32`, `-b32`."""
+    return known[:1] == "-" and known[1:2].isalpha() and (len(known) == 2 or known[2] == "=" or known[2:].isdigit())
 
 
 def _is_option(word: Word) -> bool:

@@ -6,13 +6,15 @@ import ast
 
 from pytest_gbs.model.document import NOTEBOOK, Document
 from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
-from pytest_gbs.readers.python.defaults import own_defaults
+from pytest_gbs.readers.python.defaults import own_defaults, spellings
 from pytest_gbs.readers.python.documents import as_text, document_of_comments, read_calls, read_documents, read_launched
 from pytest_gbs.readers.python.modules import Lists, Modules, Reads
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
+from pytest_gbs.readers.python.results import Known
 from pytest_gbs.readers.python.schedules import schedules
 from pytest_gbs.readers.python.scopes import read_scopes
 
@@ -52,11 +54,28 @@ def read_calls_of(source: Source, package: str) -> tuple[Document, ...]:
     return () if program is None else tuple(read_calls(program, package))
 
 
-def read_own_defaults(source: Source) -> dict[str, tuple[str | None, Location]]:
-    """The options of a program's own parser: the text of each default, with its place; None if it is not known, or if there is none."""
+class OwnDefault(NamedTuple):
+    """What an option of a program's own parser is by default: its text, None if it is not known, and its place. None is `empty`."""
+
+    text: str | None
+    at: Location
+    empty: bool
+
+
+def read_own_defaults(source: Source) -> dict[str, OwnDefault]:
+    """The options of a program's own parser, each with its default."""
     program = _program(source)
     found = own_defaults(program, read_scopes(program.tree)) if program is not None else ()
-    return {name: (as_text(value), Location(source.path, value.start, value.stop)) for name, value in found}
+    return {
+        name: OwnDefault(as_text(value), Location(source.path, value.start, value.stop), isinstance(value, Known) and value.value is None)
+        for name, value in found
+    }
+
+
+def read_spellings(source: Source) -> dict[str, str]:
+    """The flags of a program's own parser, each with the name under which its value is kept: `b` for `batch_size`."""
+    program = _program(source)
+    return spellings(program, read_scopes(program.tree)) if program is not None else {}
 
 
 def read_tree(source: Source) -> ast.Module | None:

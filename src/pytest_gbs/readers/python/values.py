@@ -22,7 +22,7 @@ from pytest_gbs.readers.python.data_files import CONFIGURATION, composed, config
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
 from pytest_gbs.readers.python.results import NAMESPACE, Constant, Items, Known, Lost, Made, Table, Value
-from pytest_gbs.readers.python.scopes import OPEN, Binding, Branch, Function, Scope, Scopes
+from pytest_gbs.readers.python.scopes import OPEN, Binding, Branch, Change, Function, Scope, Scopes
 
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
 _RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
@@ -70,7 +70,7 @@ class Evaluator:
         self.left = MOST_EVALUATED
         self.depth = 0
         self.options: dict[str, list[ast.Call]] | None = None
-        self.set_options: dict[str, bool] = {}
+        self.set_options: dict[tuple[str, bool], bool] = {}
         self.settings = {each.name: (number, each) for number, each in enumerate(line.settings)} if line is not None else {}
         self.abbreviated: dict[tuple[str, ...], bool] = {}
         self.run: frozenset[str] | None = None
@@ -687,13 +687,17 @@ class Evaluator:
     def own_options(self) -> Iterator[tuple[str, Value]]:
         """Yield the options of argparse, each with its default, None if it has none; lost if several calls or statements give it.
 
-        It is lost too if the option has another spelling: `-b 64` of a command line gives what is called `batch_size` here.
+        A statement that computes the value from what it was does the same to what a command line gives.
         """
         for name, calls in self._options().items():
             given = next((each.value for each in calls[0].keywords if each.arg == "default"), None)
-            plain = len(calls) == 1 and len(calls[0].args) == 1 and not self._is_set(name) and all(each.arg for each in calls[0].keywords)
+            plain = len(calls) == 1 and _is_plain(calls[0]) and not self._is_set(name, anew=True)
             value = self.value(given, self.scopes.module) if given is not None else Known(None, *self.program.span(calls[0]))
             yield name, value if plain else self.lost(calls[0])
+
+    def spellings(self) -> dict[str, str]:
+        """The flags of argparse, each with the name under which its value is kept: `b` and `batch_size`, both `batch_size`."""
+        return {flag: name for name, calls in self._options().items() for call in calls for flag in _flags(call)}
 
     def _option_called(self, name: str, node: ast.expr) -> Value:
         """What an option of argparse gives: its default, or what the command line has."""
@@ -702,14 +706,17 @@ class Evaluator:
             return self.lost(node)
         return self._agreed_value([self._of_option(each, node) for each in options], node)
 
-    def _is_set(self, option: str) -> bool:
-        """Whether the program sets an option itself, under whichever name it has what argparse gives."""
-        if option not in self.set_options:
-            self.set_options[option] = False  # while it is looked for
+    def _is_set(self, option: str, *, anew: bool = False) -> bool:
+        """Whether the program sets an option itself, under whichever name it has what argparse gives.
+
+        With `anew` only what does not follow from the option's own value counts.
+        """
+        if (option, anew) not in self.set_options:
+            self.set_options[option, anew] = False  # while it is looked for
             changes = (change for each in self.scopes.attributes.get(option, {}).values() for change in each)
-            bases = (self.value(change.target.value, change.scope) for change in changes)
-            self.set_options[option] = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
-        return self.set_options[option]
+            bases = (self.value(change.target.value, change.scope) for change in changes if not (anew and _mentions(change, option)))
+            self.set_options[option, anew] = any(isinstance(base, Made) and base.name == NAMESPACE for base in bases)
+        return self.set_options[option, anew]
 
     def _of_option(self, option: ast.Call, node: ast.expr) -> Value:
         """What one option of argparse or click gives: its default, or what the command line has."""
@@ -966,6 +973,19 @@ def _read(setting: CommandSetting) -> Constant:
 def _as_type(found: Known, kind: str) -> Known | None:
     """`found` as `add_argument(type=int)` has it; None if that is not known, is text that looks like a number, or it stops there."""
     return found if type(found.value).__name__ == kind and kind in ("int", "str") else None
+
+
+def _is_plain(call: ast.Call) -> bool:
+    """Whether all names and settings of an option are written out."""
+    return all(isinstance(each, ast.Constant) for each in call.args) and all(each.arg for each in call.keywords)
+
+
+def _mentions(change: Change, attribute: str) -> bool:
+    """Whether a statement computes an attribute from what it was: `args.batch = args.batch // ranks`."""
+    if isinstance(change.statement, ast.AugAssign):
+        return True
+    nodes = ast.walk(change.statement.value) if change.statement.value is not None else ()
+    return any(isinstance(node, ast.Attribute) and node.attr == attribute for node in nodes)
 
 
 def _flags(call: ast.Call) -> tuple[str, ...]:

@@ -1,0 +1,139 @@
+"""timm, DeiT, Swin, DiT, YOLOv5, MoCo and the ImageNet example: flags, short ones too; numbers worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import checked, codes, launched
+
+RUN = "torchrun --nproc_per_node=8"
+TIMM = "--data-dir /data --model seresnet34 --sched cosine --reprob 0.5"
+DEIT = "main.py --model deit_small --data-path /data"
+SWIN = "main.py --cfg configs/tiny.yaml --data-path /data"
+YOLO = "train.py --weights yolov5s.pt --data coco128 --img 640"
+SPAWNS = "main.py -a resnet50 --dist-backend nccl --multiprocessing-distributed --rank 0"
+MOCO = "main_moco.py -a vit_small --stop-grad-conv1 --multiprocessing-distributed --rank 0"
+
+# Programs as the repositories have them, as far as their options go.
+PARSER = "import argparse\nparser = argparse.ArgumentParser()\n"
+OWN = {
+    "timm/train.py": PARSER
+    + "group = parser.add_argument_group('Model')\n"
+    + "group.add_argument('-b', '--batch-size', type=int, default=128)\n"
+    + "group.add_argument('--grad-accum-steps', type=int, default=1)\n"
+    + "args = parser.parse_args()\nargs.grad_accum_steps = max(1, args.grad_accum_steps)\n",
+    "fork/train.py": PARSER
+    + "parser.add_argument('--batch-size', type=int, default=64)\nparser.add_argument('--grad-accum-steps', type=int, default=2)\n",
+    "other/train.py": PARSER
+    + "parser.add_argument('-b', '--batch-size', type=int, default=128)\n"
+    + "args = parser.parse_args()\nargs.batch_size = find_batch_size()\n",
+}
+
+
+def trained(folder: Path, command: str, files: dict[str, str] | None = None) -> list[tuple[str, int | None]]:
+    """The framework and the global batch of each launch of a script that holds `command`."""
+    report = checked(folder, {"run.sh": f"{command}\n", **(files or {})})
+    return [(run.framework.title, run.geometry.global_batch_size) for run in launched(report)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(f"{RUN} train.py --model resnet50 --batch-size 32 --epochs 3", id="somebody's train.py"),
+        pytest.param(f"{RUN} train.py -b 32 --lr 0.1", id="a short flag of anybody"),
+        pytest.param(f"{RUN} train.py --model bert --batch-size 8 --opt adamw --data-dir /data", id="an optimizer and a model"),
+        pytest.param(f"{RUN} validate.py {TIMM} -b 256", id="timm validates"),
+        pytest.param(f"{RUN} {DEIT} --batch-size 64 --eval", id="DeiT evaluates"),
+        pytest.param(f"{RUN} {DEIT} --batch-size 64 --gradient_accumulation_steps 2", id="another main accumulates"),
+        pytest.param(f"{RUN} main.py --model deit_small --batch-size 64", id="no data of DeiT"),
+        pytest.param(f"{RUN} {SWIN} --batch-size 64 --eval", id="Swin evaluates"),
+        pytest.param(f"{RUN} {SWIN} --batch-size 64 --opts TRAIN.ACCUMULATION_STEPS 4", id="Swin, settings in pairs"),
+        pytest.param(f"{RUN} train.py --model DiT-XL/2 --data-path /data", id="a batch that nothing says"),
+        pytest.param(f"{RUN} train.py --weights a.pt --data b --batch-size 16", id="weights and data"),
+        pytest.param(f"{RUN} {YOLO} --batch-size 16 --model a", id="a model by another name"),
+        pytest.param("python main.py -a resnet50 -b 256 --gpu 0", id="the example on one GPU"),
+        pytest.param("python main.py -a build -b 4", id="short flags of another main"),
+    ],
+)
+def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
+    assert trained(tmp_path, command) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "title", "batch"),
+    [
+        pytest.param(f"{RUN} train.py {TIMM} --batch-size 256", "timm", 2048, id="256 x 8"),
+        pytest.param(f"{RUN} train.py {TIMM} -b 256", "timm", 2048, id="a short flag"),
+        pytest.param(f"{RUN} train.py {TIMM} -b256", "timm", 2048, id="its number in the same word"),
+        pytest.param(f"{RUN} train.py {TIMM} -b=256", "timm", 2048, id="or behind a sign"),
+        pytest.param(f"{RUN} train.py {TIMM} -b 64 --grad-accum-steps 4", "timm", 2048, id="64 x 4 x 8"),
+        pytest.param(f"{RUN} train.py {TIMM} -b 64 --naflex-loader", "timm", None, id="as many tokens as 64 images have"),
+        pytest.param(f"{RUN} train.py {TIMM} -b 64 --train-img-sizes 160 224", "timm", None, id="sizes of images that change"),
+        pytest.param(f"{RUN} train.py {TIMM} -b $BATCH", "timm", None, id="a variable"),
+        pytest.param(f"{RUN} {DEIT} --batch-size 128", "DeiT", 1024, id="128 x 8"),
+        pytest.param(f"{RUN} {DEIT} --batch 128", "DeiT", 1024, id="abbreviated"),
+        pytest.param(f"python run_with_submitit.py{DEIT[7:]} --nodes 4 --batch 64", "DeiT (submitit)", 2048, id="64 x 4 nodes of 8"),
+        pytest.param(f"{RUN} main_dino.py --arch vit_small --data_path /data", "DINO", 512, id="64 x 8"),
+        pytest.param("python run_with_submitit.py --arch vit_small --data_path /data", "DINO (submitit)", 1024, id="64 x 2 nodes of 8"),
+        pytest.param(
+            f"{RUN} --nnodes 4 main_mar.py --model mar_large --batch_size 64 --data_path /data --blr 1e-4", "MAR", 2048, id="64 x 32"
+        ),
+        pytest.param(f"{RUN} train.py --model DiT-XL/2 --data-path /d --epochs 9 --global-batch-size 256", "DiT", 256, id="of all GPUs"),
+        pytest.param(f"{RUN} {YOLO} --batch-size 64", "YOLOv5", 64, id="64 at once"),
+        pytest.param(f"{RUN} {YOLO} --batch 16", "YOLOv5", 64, id="16, four times"),
+        pytest.param(f"{RUN} {YOLO} --batch 24", "YOLOv5", 72, id="64 / 24 = 2.7, three times"),
+        pytest.param(f"{RUN} {YOLO} --batch 128", "YOLOv5", 128, id="more than 64"),
+        pytest.param(f"{RUN} {YOLO}", "YOLOv5", 64, id="16 where nothing is said"),
+        pytest.param(f"python {YOLO} --batch -1", "YOLOv5", None, id="AutoBatch"),
+        pytest.param(f"python {SPAWNS} --world-size 2 -b 512", "PyTorch ImageNet example", 1024, id="512 x 2 nodes"),
+        pytest.param(f"python {SPAWNS} --world-size 1", "PyTorch ImageNet example", 256, id="its default"),
+        pytest.param(f"python {MOCO} --world-size 4", "MoCo v3", 4096, id="MoCo v3, all nodes"),
+        pytest.param(f"python {MOCO} --world-size 1 -b 1024", "MoCo v3", 1024, id="MoCo v3, one node"),
+    ],
+)
+def test_the_batch_of_a_command(tmp_path: Path, command: str, title: str, batch: int | None) -> None:
+    assert trained(tmp_path, command) == [(title, batch)]
+
+
+@pytest.mark.parametrize(
+    ("more", "yaml", "batch"),
+    [
+        pytest.param("--batch-size 64 --accumulation-steps 2", "MODEL: {TYPE: swin}\n", 1024, id="64 x 2 x 8, by flags"),
+        pytest.param("--batch-size 64", "TRAIN: {ACCUMULATION_STEPS: 4}\n", 2048, id="the file accumulates"),
+        pytest.param("", "DATA: {BATCH_SIZE: 32}\n", 256, id="the file's batch"),
+        pytest.param("", "MODEL: {TYPE: swin}\n", 1024, id="128 by default"),
+        pytest.param("", "BASE: [other.yaml]\n", None, id="a parent may have another"),
+    ],
+)
+def test_swin_takes_flags_over_its_file(tmp_path: Path, more: str, yaml: str, batch: int | None) -> None:
+    assert trained(tmp_path, f"{RUN} {SWIN} {more}", {"configs/tiny.yaml": yaml}) == [("Swin Transformer", batch)]
+
+
+@pytest.mark.parametrize(
+    ("program", "flags", "expected"),
+    [
+        pytest.param("other", "", [], id="a batch that is computed anew"),
+        pytest.param("timm", "-b 64", [("timm", 512)], id="a short flag is the option that its parser has"),
+        pytest.param("timm", "--batch 64", [("timm", 512)], id="so is one that it alone begins with"),
+        pytest.param("timm", "", [("timm", 1024)], id="an accumulation of at least 1 is what the parser has"),
+        pytest.param("fork", "--batch-size 32", [("timm", 512)], id="a fork accumulates by itself"),
+    ],
+)
+def test_a_parser_says_what_its_flags_mean(tmp_path: Path, program: str, flags: str, expected: list[object]) -> None:
+    assert trained(tmp_path, f"{RUN} {program}/train.py {TIMM} {flags}", OWN) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        pytest.param(f"{RUN} {YOLO} --batch 64", [], id="YOLO, whole"),
+        pytest.param(f"python {YOLO} --batch 3", [], id="YOLO, one GPU"),
+        pytest.param(f"{RUN} {YOLO} --batch 20", ["GBS202"], id="YOLO, 20 for 8"),
+        pytest.param(f"{RUN} train.py --model DiT-XL/2 --data-path /d --epochs 9 --global-batch-size 256", [], id="DiT, whole"),
+        pytest.param(f"{RUN} train.py --model DiT-XL/2 --data-path /d --epochs 9 --global-batch-size 100", ["GBS202"], id="100 for 8"),
+    ],
+)
+def test_all_gpus_take_as_many(tmp_path: Path, command: str, expected: list[str]) -> None:
+    assert codes(checked(tmp_path, {"run.sh": f"{command}\n"})) == expected
