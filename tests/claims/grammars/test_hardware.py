@@ -56,6 +56,8 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ("single-node 8xA100-80GB machine", {NODES: 1, PER_NODE: 8}),
         ("one node with 8 H100-80GB GPUs, TP=8", {NODES: 1, PER_NODE: 8}),
         ("Run on one 8-GPU node", {NODES: 1, PER_NODE: 8}),
+        ("In this setting, I'm using 2 GPUs on a 4-GPU node for training", {WORLD: 2}),
+        ("4 GPUs of one 8-GPU node", {WORLD: 4}),
         ("8 GPUs per node", {PER_NODE: 8}),
         ("8 GPUs on each node", {PER_NODE: 8}),
         ("8 GPUs in every node", {PER_NODE: 8}),

@@ -31,6 +31,7 @@ _FRAMES: Final = words(
 )
 _BEFORE_TOTAL: Final = MAKERS | words("on ( )")
 _IN_ALL: Final = words("total across over altogether")
+_ARTICLES: Final = words("a an the our my one single")
 _USUAL: Final = 8
 _NUMBER_OF: Final = words("number num n total of nr #")
 _COUNTS: Final = frozenset((*COUNTED, "single"))
@@ -212,11 +213,21 @@ def _node_of(tokens: Sequence[WordToken], i: int, count: int, stop: int) -> list
     if not tokens[stop].text.endswith("s"):
         single = text_at(tokens, i - 1) in SINGLE or (text_at(tokens, i - 1) in NODES and text_at(tokens, i - 2) in ("single", "one"))
         per_node = StatedHardware(Name.GPUS_PER_NODE, count, i, i, stop + 1)
+        if _is_where_fewer_run(tokens, i, count):
+            return []
         return [per_node, *([StatedHardware(Name.NUM_NODES, 1, i, i, stop + 1)] if single else [])] if count in GPUS_PER_NODE else []
     total = exact_count(tokens, stop + 2) if text_at(tokens, stop + 1) in ("(", "=", ",") else None
     if total is not None and total > count and total % count == 0 and devices_at(tokens, stop + 3) is not None:
         return [StatedHardware(Name.NUM_NODES, count, i, i, stop + 1)]
     return []
+
+
+def _is_where_fewer_run(tokens: Sequence[WordToken], i: int, count: int) -> bool:
+    """Whether the node with `count` GPUs at token `i` is where fewer of them run: "2 GPUs on a 4-GPU node"."""
+    j = i - 1 if text_at(tokens, i - 1) in _ARTICLES else i
+    fewer = exact_count(tokens, j - 3) if j > 2 and text_at(tokens, j - 1) in ("on", "of", "in") else None
+    devices = devices_at(tokens, j - 2)
+    return fewer is not None and fewer < count and devices is not None and devices[0] == j - 1
 
 
 def _settled(tokens: Sequence[WordToken], found: list[StatedHardware]) -> Iterator[StatedHardware]:
