@@ -28,7 +28,7 @@ def _kinds(code: str, text: str, /, **hardware: int) -> list[type]:
     [
         pytest.param("per_device_batch_size: 6\nlearning_rate: 1.0e-5\n", id="a key of one's own"),
         pytest.param(BASE + "logical_axis_rules: [[embed, [fsdp]]]\n", id="rules of a mesh"),
-        pytest.param(RUN + "dataset_type: synthetic\nsteps: 10\n", id="a measurement of speed"),
+        pytest.param(RUN + "dataset_type: synthetic\nsteps: 10\n", id="a smoke test"),
     ],
 )
 def test_what_trains_on_nothing_is_no_recipe(text: str) -> None:
@@ -56,6 +56,7 @@ def test_what_is_trained_makes_the_table(text: str, expected: str) -> None:
     ("text", "world", "expected"),
     [
         pytest.param(RUN, 128, 768, id="6 x 128"),
+        pytest.param(RUN + "dataset_type: synthetic\ndcn_data_parallelism: 16\n", 128, 768, id="the speed of 16 machines"),
         pytest.param(BASE + "use_sft: true\n", 8, 96, id="12 by default x 8"),
         pytest.param(RUN.replace("6", "2.0"), 8, 16, id="a whole float x 8"),
         pytest.param(RUN + ACCUMULATES, 8, 192, id="6 x 4 x 8"),
