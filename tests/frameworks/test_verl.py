@@ -10,6 +10,7 @@ from pytest_gbs.model.framework import Treatment
 from pytest_gbs.model.outcome import Finding, Outcome, Severity, Verified
 from pytest_gbs.model.quantity import Name, Reason
 from pytest_gbs.model.rule import Example
+from tests.launches.building import checked, codes
 from tools.examples import check_example
 
 from .building import outcomes, sizes, stumbles, table, title, value
@@ -164,13 +165,30 @@ def test_what_trains_is_rounded_down() -> None:
         pytest.param(rl(train=1001, mini=8, n=1, micro=1), 8, 1, id="a rollout that the GPUs do not share"),
         pytest.param(rl(mini=8, n=1, micro=2), 8, 1, id="a micro batch larger than what a rank has"),
         pytest.param(rl(micro=48), 8, 1, id="160 is not 48 x something"),
-        pytest.param(megatron(train=1000, mini=64, micro=16), 24, 2, id="Megatron: 5000 and 320, of 2 x 16"),
-        pytest.param(megatron(train=96, mini=64, micro=16), 24, 1, id="Megatron: 480 is not 320 x something"),
+        pytest.param(megatron(train=1000, mini=64, micro=16), 24, 1, id="Megatron: 5000, of 2 x 16"),
+        pytest.param(megatron(train=96, mini=64, micro=16), 24, 0, id="Megatron: 480 is not 320 x something, and filled up"),
     ],
 )
 def test_batches_must_divide(text: str, world: int | None, expected: int) -> None:
     found = outcomes("GBS202", text, **({"world_size": world} if world else {}))
     assert len(findings(found)) == expected
+
+
+# 96 x 5 = 480 completions, and 64 x 5 = 320 in a mini batch: asserted by its iterator, until 0.9 fills the rollout up to 640.
+@pytest.mark.parametrize(("version", "expected"), [("0.9.0", []), ("0.8.0", ["GBS202"]), ("0.4.1", ["GBS202"])])
+def test_a_rollout_of_whole_mini_batches_is_asked_for_until_it_is_filled_up(version: str, expected: list[str], tmp_path: Path) -> None:
+    text = megatron(train=96, mini=64, micro=16) + "trainer: {nnodes: 3, n_gpus_per_node: 8}\n"
+    report = checked(tmp_path, {"recipe.yaml": text, "requirements.txt": f"verl=={version}\n"})
+    assert [code for code in codes(report) if code == "GBS202"] == expected
+
+
+def test_the_engine_has_the_sequence_parallel_size() -> None:
+    engine = "fsdp_config: {ulysses_sequence_parallel_size: 4}"
+    assert value(sizes(rl(more=f", {engine}"), world_size=8).stated[Name.DATA_PARALLEL_SIZE]) == 2
+    both = rl(more=f", {engine}, ulysses_sequence_parallel_size: 2")
+    assert value(sizes(both, world_size=8).stated[Name.DATA_PARALLEL_SIZE]) == 4
+    one = rl(more=f", {engine}, ulysses_sequence_parallel_size: 1")
+    assert value(sizes(one, world_size=8).stated[Name.DATA_PARALLEL_SIZE]) == 2
 
 
 def test_a_rollout_holds_a_mini_batch_and_each_rank_a_completion() -> None:
