@@ -59,6 +59,8 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ("In this setting, I'm using 2 GPUs on a 4-GPU node for training", {WORLD: 2}),
         ("4 GPUs of one 8-GPU node", {WORLD: 4}),
         ("8 GPUs per node", {PER_NODE: 8}),
+        ("the machine has 8 GPUs", {WORLD: 8}),
+        ("the cluster has 16 GPUs", {WORLD: 16}),
         ("8 GPUs on each node", {PER_NODE: 8}),
         ("8 GPUs in every node", {PER_NODE: 8}),
         ("8 GPUs a node", {PER_NODE: 8}),
