@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_gbs.arithmetic.admissible import Multiples, admits, dividing, hardware, reaching
+from pytest_gbs.arithmetic.admissible import Multiples, admits, dividing, hardware, reaching, whole
 from pytest_gbs.arithmetic.bounds import NOWHERE, Bounds, agree
 from pytest_gbs.model.declaration import Interval
 from pytest_gbs.model.equation import Monomial
@@ -143,3 +143,24 @@ EVERYWHERE = Bounds()
 )
 def test_where_two_values_of_a_size_are_equal(one: Monomial, other: Monomial, numbers: Bounds | None) -> None:
     assert agree(one, other, EVERYWHERE) == numbers
+
+
+def test_two_free_sizes_have_no_simple_answer() -> None:
+    assert whole(monomial(2, W, P)) is None
+    assert whole(Monomial(Fraction(2), (W,), (P,))) is None
+
+
+@pytest.mark.parametrize(
+    ("size", "numbers"),
+    [
+        pytest.param(monomial(2, W), Bounds(low=4), id="2 on each GPU"),
+        pytest.param(monomial(3, W), Bounds(low=3), id="3 on each GPU"),
+        pytest.param(Monomial(Fraction(32), (), (W,)), Bounds(high=4), id="32 over all GPUs"),
+        pytest.param(Monomial(Fraction(31), (), (W,)), Bounds(high=3), id="31 over all GPUs"),
+        pytest.param(monomial(2, W, P), None, id="two free sizes"),
+        pytest.param(monomial(0, W), None, id="nothing on each GPU"),
+        pytest.param(monomial(8), None, id="a number"),
+    ],
+)
+def test_where_a_size_is_at_least_8(size: Monomial, numbers: Bounds | None) -> None:
+    assert EVERYWHERE.at_least(size, 8) == numbers

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_gbs.arithmetic.wording import amounts, called, count, listing, quotient, several, short
-from pytest_gbs.model.quantity import Name
+from pytest_gbs.arithmetic.wording import amounts, assumed, called, count, fraction, leaves, listing, quotient, several, short
+from pytest_gbs.model.assumption import Assuming, Assumption
+from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 
 
 @pytest.mark.parametrize(
@@ -64,3 +65,41 @@ def test_numbers_with_the_word_for_their_size(values: list[int], name: str, text
 )
 def test_a_product_over_another(top: list[str], bottom: list[str], text: str) -> None:
     assert quotient(top, bottom) == text
+
+
+@pytest.mark.parametrize(
+    ("assumption", "words"),
+    [
+        pytest.param(Assumption(Assuming.NOT_SET, "NNODES"), "NNODES is not set", id="a variable"),
+        pytest.param(Assumption(Assuming.NOT_SET, "1"), "argument 1 is not given", id="an argument"),
+        pytest.param(Assumption(Assuming.NOT_SET), "the script's default value is used", id="neither"),
+        pytest.param(
+            Assumption(Assuming.FILES_NEARBY, Name.GPUS_PER_NODE, 8, 3, "launch/b.yaml:3  num_processes: 16"),
+            "8 GPUs per node: 3 launcher files agree (launch/b.yaml:3  num_processes: 16)",
+            id="files that agree",
+        ),
+        pytest.param(
+            Assumption(Assuming.FILES_NEARBY, Name.GPUS_PER_NODE, 8, 1), "8 GPUs per node: 1 launcher file says so", id="one file"
+        ),
+        pytest.param(Assumption(Assuming.LAUNCHES, Name.GPUS_PER_NODE, 1), "1 GPU per node: a launch starts them", id="a launch"),
+        pytest.param(Assumption(Assuming.COMMENT, Name.NUM_NODES, 2), "2 nodes, which the comment needs", id="a comment"),
+        pytest.param(Assumption(Assuming.LEFT_AS_IT_IS, Name.NUM_NODES, 2), "2 nodes: a comment asks to adapt it", id="left as it is"),
+        pytest.param(Assumption(Assuming.ONE_PROCESS), "one process uses all GPUs of its node", id="one process"),
+    ],
+)
+def test_what_is_assumed(assumption: Assumption, words: str) -> None:
+    assert assumed(assumption) == words
+
+
+def test_what_a_size_rests_on() -> None:
+    micro, steps = (Quantity(name, 2, Origin.FILE) for name in (Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS))
+    each = Quantity(Name.RANK_BATCH_SIZE, 4, Origin.DERIVED, because=(micro, steps))
+    assert leaves(Quantity(Name.GLOBAL_BATCH_SIZE, 4, Origin.DERIVED, because=(each,))) == (micro, steps)
+    assert leaves(Unknown(Name.GLOBAL_BATCH_SIZE, Reason.MISSING)) == ()
+
+
+def test_what_no_equation_gives_is_the_product_of_its_parts() -> None:
+    micro, world = Quantity(Name.MICRO_BATCH_SIZE, 2, Origin.FILE), Quantity(Name.WORLD_SIZE, 8, Origin.GIVEN)
+    size = Quantity(Name.GLOBAL_BATCH_SIZE, 16, Origin.DERIVED, because=(micro, world))
+    assert fraction(size, ()) == ((micro, world), ())
+    assert fraction(micro, ()) is None
