@@ -114,3 +114,12 @@ def test_a_place_on_a_later_line_counts_that_lines_indentation() -> None:
     (found,) = declared("Model\nruns on 64 GPUs")
     # "    Model\n" is 10 long, the indentation 4, "runs on " 8.
     assert (found.at.start, found.at.stop) == (22, 24)
+
+
+@pytest.mark.parametrize(
+    ("text", "ambiguous"),
+    [("world size 8", False), ("number of gpus: 64", False), ("number of gpus: 8", True)],
+)
+def test_few_gpus_may_be_those_of_each_node(text: str, ambiguous: bool) -> None:
+    (found,) = declared(text)
+    assert (found.name, found.ambiguous) == (WORLD, ambiguous)

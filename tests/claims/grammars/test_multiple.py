@@ -38,6 +38,7 @@ def test_states_nothing(text: str, key: str) -> None:
         ("should be 8*num_gpus", 8),
         ("= 8 x num GPUs", 8),
         ("num_gpus * 8", 8),
+        ("1*num_gpus", 1),
         ("4 * 2 * world_size", 8),
         ("the batch size across all GPUs and should be 8*num_gpus", 8),
     ],
