@@ -69,6 +69,8 @@ def test_a_claim_goes_by_what_trains(tmp_path: Path, text: str, verdict: str, co
         pytest.param("global batch size 32", "steps_per_generation: 4", "verified", id="prose may mean a generation"),
         pytest.param("global batch size 64", "steps_per_generation: 4", "violated", id="neither"),
         pytest.param("2 prompts per step", "", "verified", id="a generation for each step"),
+        pytest.param("global batch size of 2 prompts", "", "verified", id="a batch that counts prompts"),
+        pytest.param("global batch size of 16 prompts", "", "violated", id="a batch that counts prompts, not completions"),
         pytest.param("2 prompts per step", "steps_per_generation: 4", "undetermined", id="a step has parts of groups"),
     ],
 )
