@@ -113,6 +113,7 @@ def test_as_many_gpus_as_there_may_be_are_hardware() -> None:
     ("flags", "message"),
     [
         pytest.param((2, 8, 32), "--nodes 2 x --gpus-per-node 8 is 16 GPUs, but --world-size is 32", id="another product"),
+        pytest.param((0, None, 32), "--nodes 0 is not a positive whole number", id="no nodes"),
         pytest.param((3, None, 32), "--world-size 32 is not a multiple of --nodes 3", id="nodes that do not divide"),
         pytest.param((None, 5, 32), "--world-size 32 is not a multiple of --gpus-per-node 5", id="GPUs that do not divide"),
     ],
