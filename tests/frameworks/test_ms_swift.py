@@ -26,6 +26,7 @@ STUDIO = "training: {{batch_size: {micro}, gradient_accumulation_steps: {steps},
         pytest.param("model: a\nadapters: b\ninfer_backend: vllm\ntuner_type: lora\nnum_train_epochs: 1\ndataset: c\n", id="inference"),
         pytest.param("model: a\ndataset: b\nlearning_rate: 1e-4\nnum_train_epochs: 1\n", id="anybody's script"),
         pytest.param("name: a\ntraining: {batch_size: 2, learning_rate: 1e-4}\n", id="anybody's training section"),
+        pytest.param("model_type: resnet\nbatch_size: 8\ngradient_accumulation_steps: 2\n", id="anybody's type of model"),
     ],
 )
 def test_what_swift_does_not_train_is_no_recipe(text: str) -> None:
@@ -219,3 +220,10 @@ def test_a_zero_switches_steps_off_for_unsloth(line: str, expected: int | None) 
 def test_flags_of_unsloth_name_no_section() -> None:
     text = STUDIO.format(micro=2, steps=4) + "batch_size: 8\n"  # as a command line plants it
     assert sizes(text, world_size=1).value(Name.GLOBAL_BATCH_SIZE) == 32
+
+
+# Before version 3: 2 x 4 x 3 processes, and 2 on 2 processes filled up to 16 by an accumulation of 4.
+@pytest.mark.parametrize(("steps", "world", "expected"), [("gradient_accumulation_steps: 4\n", 3, 24), ("", 2, 16)])
+def test_older_versions_name_a_type_of_model_and_a_batch(steps: str, world: int, expected: int) -> None:
+    text = "model_type: qwen2\nsft_type: lora\ndataset: a\nbatch_size: 2\n" + steps
+    assert (title(text), sizes(text, world_size=world).value(Name.GLOBAL_BATCH_SIZE)) == ("ms-swift (before 3)", expected)
