@@ -95,7 +95,7 @@ def read_program(source: Source) -> Program | Unreadable:
             lines = Lines(text)
             return Program(source, text, tree, lines, ((0, 0),), _wide(lines))
         return unreadable(source, *tree)._replace(matters=False)
-    document = read_json(source, without=_NOT_CODE)[0]
+    document = _notebook(source)
     if isinstance(document, Unreadable):
         return document._replace(matters=False)
     text, places, cells = _cells(source, document)
@@ -104,6 +104,12 @@ def read_program(source: Source) -> Program | Unreadable:
         lines = Lines(text)
         return Program(source, text, tree, lines, places, _wide(lines), cells, _prose(source, document))
     return unreadable(source, 0, f"Python can't parse its code: {tree[1]}")._replace(matters=False)
+
+
+@lru_cache(2)
+def _notebook(source: Source) -> Document | Unreadable:
+    """The JSON of a notebook without its outputs."""
+    return read_json(source, without=_NOT_CODE)[0]
 
 
 def _wide(lines: Lines) -> dict[int, array[int]]:
@@ -196,7 +202,7 @@ def _prose(source: Source, notebook: Document) -> dict[int, Prose]:
 
 def cell_at(source: Source, offset: int) -> tuple[int, int] | None:
     """The number of the cell of a notebook that holds the character at `offset`, and the line of its text, 0 outside of that; else None."""
-    notebook = read_json(source, without=_NOT_CODE)[0]
+    notebook = _notebook(source)
     for number, _, lines, cell in _all_cells(None if isinstance(notebook, Unreadable) else notebook.root):
         line = 1
         for each in lines:
@@ -211,7 +217,7 @@ def cell_at(source: Source, offset: int) -> tuple[int, int] | None:
 
 def code_cells(source: Source) -> Iterator[CodeCell]:
     """Yield the code cells of a notebook that have code, in the order of the text; none if its JSON can't be read."""
-    notebook = read_json(source, without=_NOT_CODE)[0]
+    notebook = _notebook(source)
     for number, kind, lines, cell in _all_cells(None if isinstance(notebook, Unreadable) else notebook.root):
         if kind == "code" and lines:
             text = "".join(each.text for each in lines if isinstance(each, Scalar))

@@ -65,6 +65,7 @@ class Evaluator:
 
     def __init__(self, program: Program, scopes: Scopes, line: CommandLine | None = None, modules: Modules | None = None) -> None:
         self.program, self.scopes, self.line, self.modules = program, scopes, line, modules
+        self.brought: dict[tuple[ast.Call, bool], Table | None] = {}
         self.others: dict[str, Evaluator] = {}  # of the files that are imported, by their paths; one for all of them
         self.given: dict[ast.AST, Value] = {}  # what parameters are, if that is known better than from the calls in the file
         self.left = MOST_EVALUATED
@@ -576,6 +577,12 @@ class Evaluator:
         return self._brought(other, lambda: other.field(class_, name), node) if isinstance(class_, ast.ClassDef) else None
 
     def _options_elsewhere(self, call: ast.Call, of_parser: bool = False) -> Table | None:
+        """What `_read_options` finds, once for each call."""
+        if (call, of_parser) not in self.brought:
+            self.brought[call, of_parser] = self._read_options(call, of_parser)
+        return self.brought[call, of_parser]
+
+    def _read_options(self, call: ast.Call, of_parser: bool) -> Table | None:
         """The options that a function of another file gives: what argparse returns there, or `of_parser` a parser; else None."""
         found = self._elsewhere(call.func)
         function = found[1].scopes.module.names[found[0]][0].node if found is not None else None
