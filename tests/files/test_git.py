@@ -43,13 +43,13 @@ def test_it_stays_at_its_revision(git: Git) -> None:
         assert found.read("a.yaml") == Source("a.yaml", "x: 1\n")
 
 
-def test_it_leaves_out_what_a_folder_leaves_out(git: Git) -> None:
+def test_it_leaves_out_what_a_folder_leaves_out_and_keeps_what_is_tracked(git: Git) -> None:
     hidden = {".hidden.yaml": "a: 1\n", ".github/a.yaml": "a: 1\n", "node_modules/a.yaml": "a: 1\n", "v/pyvenv.cfg": "", "v/a.yaml": ""}
     git.commit({**hidden, "out/a.yaml": "a: 1\n", "a.log": "x", "kept/a.yaml": "a: 1\n", "kept/out.yaml": "a: 1\n"})
     git.commit({".gitignore": "out/\n*.log\n", "kept/.gitignore": "out.yaml\n"}, "ignore what is tracked already")
     with tree(git) as found:
-        assert found.paths() == ("kept/a.yaml",) == WorkTree(git.root).paths()
-    exclude = ("kept/**",)
+        assert found.paths() == ("a.log", "kept/a.yaml", "kept/out.yaml", "out/a.yaml") == WorkTree(git.root).paths()
+    exclude = ("kept/**", "out", "*.log")
     repository = GitRepository(git.root)
     with GitTree(repository, repository.commit("HEAD"), exclude=exclude) as found:
         assert found.paths() == () == WorkTree(git.root, exclude=exclude).paths()

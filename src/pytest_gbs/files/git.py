@@ -10,7 +10,6 @@ from hashlib import sha1, sha256
 from typing import Any, Final
 
 from pytest_gbs.files.decode import decode
-from pytest_gbs.files.gitignore import IgnoreFile
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import MISSING, read_bytes, too_large
 from pytest_gbs.files.root import StrPath
@@ -21,7 +20,6 @@ from pytest_gbs.model.limits import (
     MOST_COMMITS,
     MOST_FILE_BYTES,
     MOST_GIT_SECONDS,
-    MOST_IGNORE_BYTES,
     MOST_MESSAGE_BYTES,
     MOST_TREE_BYTES,
     MOST_TREE_ENTRIES,
@@ -268,15 +266,11 @@ class GitTree:
         self._texts: dict[str, Source | Unreadable] = {}
 
     def paths(self) -> tuple[str, ...]:
-        """The paths of all files, sorted; hidden, ignored, excluded and installed ones left out."""
+        """The paths of all files, sorted; hidden, excluded and installed ones left out."""
         if self._paths is None:
-            is_left_out = _left_out(self.blobs, self._ignore_file, self.exclude)
+            is_left_out = _left_out(self.blobs, self.exclude)
             self._paths = tuple(sorted(path for path in self.blobs if not is_left_out(path)))
         return self._paths
-
-    def _ignore_file(self, path: str) -> bytes | None:
-        data = self._bytes(self.blobs[path], MOST_IGNORE_BYTES)
-        return data if isinstance(data, bytes) else None
 
     def read(self, path: str) -> Source | Unreadable:
         """The text of the file at `path`, or why it can't be read."""
@@ -325,28 +319,13 @@ class GitTree:
         self.close()
 
 
-def _left_out(files: dict[str, str], data: Callable[[str], bytes | None], exclude: tuple[str, ...]) -> Callable[[str], bool]:
-    """What tells whether a path is left out, as `WorkTree.paths` does."""
-    ignores: dict[str, tuple[IgnoreFile, ...]] = {}
+def _left_out(files: dict[str, str], exclude: tuple[str, ...]) -> Callable[[str], bool]:
+    """What tells whether a path is left out, as `WorkTree.paths` does of what git tracks."""
     folders: dict[str, bool] = {"": False}
 
-    def ignored_by(folder: str) -> tuple[IgnoreFile, ...]:
-        if folder not in ignores:
-            above = ignored_by(folder.rpartition("/")[0]) if folder else ()
-            path = f"{folder}/.gitignore" if folder else ".gitignore"
-            text = data(path) if path in files else None
-            own = IgnoreFile(text.decode("utf-8", "surrogateescape"), len(path) - len(".gitignore")) if text else None
-            ignores[folder] = (own, *above) if own else above
-        return ignores[folder]
-
     def entry_is_out(path: str, is_folder: bool) -> bool:
-        folder, _, name = path.rpartition("/")
-        if is_hidden(path) or (is_folder and name in LEFT_OUT):
-            return True
-        said = (file.says(path, name, is_folder) for file in ignored_by(folder))
-        if next((verdict for verdict in said if verdict is not None), False):
-            return True
-        return matches_any(path + "/" if is_folder else path, exclude)
+        installed = is_folder and path.rpartition("/")[2] in LEFT_OUT
+        return is_hidden(path) or installed or matches_any(path + "/" if is_folder else path, exclude)
 
     def folder_is_out(folder: str) -> bool:
         if folder not in folders:

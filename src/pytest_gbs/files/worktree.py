@@ -14,6 +14,7 @@ from pytest_gbs.files.decode import decode
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import NOT_THERE, OUTSIDE, may_hold, read_bytes, reason, too_large
 from pytest_gbs.files.root import StrPath, find_root
+from pytest_gbs.files.tracked import TrackedFiles
 from pytest_gbs.model.limits import MOST_FILE_BYTES, MOST_IGNORE_BYTES
 from pytest_gbs.model.location import Source, Unreadable
 from pytest_gbs.model.record import NamedTuple
@@ -55,7 +56,8 @@ class WorkTree(NamedTuple):
     """The files below folder `root`, as they are now.
 
     A file larger than `max_file_size` bytes can't be read. `exclude` are globs of what is left out beside hidden and ignored files.
-    `named` are paths, relative to the root, that a user asked for: only they may lead out of the root, by `..` or a link.
+    `named` are paths, relative to the root, that a user asked for: only they may lead out of the root, by `..` or a link, and they are
+    listed although they are ignored.
     """
 
     root: StrPath
@@ -66,19 +68,21 @@ class WorkTree(NamedTuple):
     def paths(self) -> tuple[str, ...]:
         """The paths of all files, with `/`, sorted; hidden, ignored, excluded and installed ones left out.
 
-        Links to folders are not followed, links to files are listed. A folder that can't be listed counts as empty.
+        What git tracks is not ignored, whatever a `.gitignore` says: it was added all the same. Links to folders are not followed, links
+        to files are listed. A folder that can't be listed counts as empty.
         """
         return self.listing().paths
 
     def listing(self) -> Listing:
         """The paths of all files, as `paths` does, and the folders among them that can't be listed."""
         base = _with_slash(self.root)
-        above, outer = _ignored_from_above(base)
+        above, outer, tracked = _ignored_from_above(base)
+        named = frozenset(path.rstrip("/") for path in self.named)
         found: list[str] = []
         unlisted: list[tuple[str, str]] = []
-        pending = [("", outer)]
+        pending = [("", outer, False)]
         while pending:
-            folder, ignored_by = pending.pop()
+            folder, ignored_by, is_ignored = pending.pop()
             entries = _entries(base + folder)
             if isinstance(entries, str):
                 if entries not in NOT_THERE:
@@ -95,10 +99,13 @@ class WorkTree(NamedTuple):
                 path = folder + name
                 if is_hidden(path) or (is_folder and (name in LEFT_OUT or entry.is_symlink())):
                     continue
-                if (ignored_by and _ignored(above + path, name, is_folder, ignored_by)) or self._excludes(path, is_folder):
+                if self._excludes(path, is_folder):
+                    continue
+                ignored = is_ignored or bool(ignored_by and _ignored(above + path, name, is_folder, ignored_by))
+                if ignored and not (_leads_to(path, named) or tracked.has(above + path, folder=is_folder)):
                     continue
                 if is_folder:
-                    pending.append((path + "/", ignored_by))
+                    pending.append((path + "/", ignored_by, ignored and path not in named))
                 else:
                     found.append(path)
         return Listing(tuple(sorted(found)), tuple(sorted(unlisted)))
@@ -163,6 +170,11 @@ def _ignored(path: str, name: str, folder: bool, ignored_by: tuple[IgnoreFile, .
     return False
 
 
+def _leads_to(path: str, named: frozenset[str]) -> bool:
+    """Whether `path` is one of those that were `named`, or a folder above one."""
+    return path in named or any(each.startswith(f"{path}/") for each in named)
+
+
 def _own_ignore_file(entries: list[os.DirEntry[str]], base: int) -> IgnoreFile | None:
     """The `.gitignore` among `entries`; like git, not one that is a link."""
     for entry in entries:
@@ -181,20 +193,20 @@ def _ignore_file(path: str, base: int) -> IgnoreFile | None:
     return IgnoreFile(data.decode("utf-8", "surrogateescape"), base)
 
 
-def _ignored_from_above(base: str) -> tuple[str, tuple[IgnoreFile, ...]]:
-    """The path of folder `base` within its git repository, and the ignore files above it, the nearest first."""
+def _ignored_from_above(base: str) -> tuple[str, tuple[IgnoreFile, ...], TrackedFiles]:
+    """The path of folder `base` within its git repository, the ignore files above it, the nearest first, and what git tracks."""
     folder, above = os.path.abspath(base), ""
     files: list[tuple[str, int]] = []
     while not os.path.lexists(folder + "/.git"):
         parent, name = os.path.split(folder)
         if parent == folder:
-            return "", ()
+            return "", (), TrackedFiles(folder)
         above = f"{name}/{above}"
         folder = parent
         files.append((f"{folder}/.gitignore", len(above)))
     named = [(f"{folder}/.git/info/exclude", len(above)), *reversed(files)]
     found = (_ignore_file(path, len(above) - rest) for path, rest in named if not os.path.islink(path))
-    return above, tuple(file for file in reversed([*found]) if file)
+    return above, tuple(file for file in reversed([*found]) if file), TrackedFiles(folder)
 
 
 def _refused(root: StrPath, path: str) -> str:
