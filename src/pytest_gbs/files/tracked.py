@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from pytest_gbs.files.regular import read_bytes
-from pytest_gbs.model.limits import MOST_INDEX_BYTES
+from pytest_gbs.model.limits import MOST_INDEX_BYTES, MOST_POINTER_BYTES
 
 # Documentation/gitformat-index.txt of git 2.43: a header of 12 bytes, then entries; behind 24 bytes of times and inode stands the mode.
 _HEADER: Final = 12
@@ -21,7 +21,6 @@ _NAMELESS: Final = 40  # bytes of an entry before its hash
 _KINDS: Final = frozenset((0o04, 0o10, 0o12, 0o16))  # a folder of a sparse index, a file, a link, a submodule
 _EXTENDED: Final = 0x40  # in the first byte of the flags: two more bytes of them follow
 _HASHES: Final = (20, 32)  # bytes of SHA-1 and SHA-256
-_LONGEST_POINTER: Final = 4096
 
 
 class TrackedFiles:
@@ -52,7 +51,7 @@ class TrackedFiles:
 
 def _git_folder(root: str) -> str:
     """Where git keeps what belongs to the working tree at `root`: a worktree and a submodule have a file that says so."""
-    data = read_bytes(f"{root}/.git", _LONGEST_POINTER)
+    data = read_bytes(f"{root}/.git", MOST_POINTER_BYTES)
     if isinstance(data, bytes) and data.startswith(b"gitdir: "):
         return os.path.join(root, os.fsdecode(data.removeprefix(b"gitdir: ").rstrip(b"\r\n")))
     return f"{root}/.git"

@@ -8,19 +8,20 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.files.decode import decode
 from pytest_gbs.files.globs import matches_any
 from pytest_gbs.files.regular import NOT_THERE, OUTSIDE, may_hold, read_bytes, reason, too_large
 from pytest_gbs.files.root import StrPath, find_root
-from pytest_gbs.files.tracked import TrackedFiles
 from pytest_gbs.model.limits import MOST_FILE_BYTES, MOST_IGNORE_BYTES
-from pytest_gbs.model.location import Source, Unreadable
+from pytest_gbs.model.location import Source, Unreadable, upwards
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
     from pytest_gbs.files.gitignore import IgnoreFile
+    from pytest_gbs.files.tracked import TrackedFiles
     from pytest_gbs.model.tree import Tree
 
 # Folders of installed packages and caches; those with a dot in front are left out as hidden.
@@ -76,8 +77,10 @@ class WorkTree(NamedTuple):
     def listing(self) -> Listing:
         """The paths of all files, as `paths` does, and the folders among them that can't be listed."""
         base = _with_slash(self.root)
-        above, outer, tracked = _ignored_from_above(base)
+        above, outer, repository = _ignored_from_above(base)
+        tracked = cache(partial(_tracked_files, repository))
         named = frozenset(path.rstrip("/") for path in self.named)
+        wanted = named.union(*map(upwards, named))  # with the folders that lead there
         found: list[str] = []
         unlisted: list[tuple[str, str]] = []
         pending = [("", outer, False)]
@@ -102,7 +105,7 @@ class WorkTree(NamedTuple):
                 if self._excludes(path, is_folder):
                     continue
                 ignored = is_ignored or bool(ignored_by and _ignored(above + path, name, is_folder, ignored_by))
-                if ignored and not (_leads_to(path, named) or tracked.has(above + path, folder=is_folder)):
+                if ignored and not (path in wanted or tracked().has(above + path, folder=is_folder)):
                     continue
                 if is_folder:
                     pending.append((path + "/", ignored_by, ignored and path not in named))
@@ -170,11 +173,6 @@ def _ignored(path: str, name: str, folder: bool, ignored_by: tuple[IgnoreFile, .
     return False
 
 
-def _leads_to(path: str, named: frozenset[str]) -> bool:
-    """Whether `path` is one of those that were `named`, or a folder above one."""
-    return path in named or any(each.startswith(f"{path}/") for each in named)
-
-
 def _own_ignore_file(entries: list[os.DirEntry[str]], base: int) -> IgnoreFile | None:
     """The `.gitignore` among `entries`; like git, not one that is a link."""
     for entry in entries:
@@ -193,20 +191,26 @@ def _ignore_file(path: str, base: int) -> IgnoreFile | None:
     return IgnoreFile(data.decode("utf-8", "surrogateescape"), base)
 
 
-def _ignored_from_above(base: str) -> tuple[str, tuple[IgnoreFile, ...], TrackedFiles]:
-    """The path of folder `base` within its git repository, the ignore files above it, the nearest first, and what git tracks."""
+def _ignored_from_above(base: str) -> tuple[str, tuple[IgnoreFile, ...], str]:
+    """The path of folder `base` within its git repository, the ignore files above it, the nearest first, and the repository's."""
     folder, above = os.path.abspath(base), ""
     files: list[tuple[str, int]] = []
     while not os.path.lexists(folder + "/.git"):
         parent, name = os.path.split(folder)
         if parent == folder:
-            return "", (), TrackedFiles(folder)
+            return "", (), folder
         above = f"{name}/{above}"
         folder = parent
         files.append((f"{folder}/.gitignore", len(above)))
     named = [(f"{folder}/.git/info/exclude", len(above)), *reversed(files)]
     found = (_ignore_file(path, len(above) - rest) for path, rest in named if not os.path.islink(path))
-    return above, tuple(file for file in reversed([*found]) if file), TrackedFiles(folder)
+    return above, tuple(file for file in reversed([*found]) if file), folder
+
+
+def _tracked_files(repository: str) -> TrackedFiles:
+    from pytest_gbs.files.tracked import TrackedFiles
+
+    return TrackedFiles(repository)
 
 
 def _refused(root: StrPath, path: str) -> str:

@@ -77,6 +77,7 @@ DEEPEST_SETTINGS: Final = 50  # levels of tables and lists; deeper settings are 
 MOST_PATTERNS: Final = 1_000  # path patterns in all settings, each spelling of `{a,b}` counted; more are a usage error
 MOST_PATTERN_CHARACTERS: Final = 100_000  # characters of those patterns; more are a usage error
 MOST_SPELLINGS: Final = 64  # spellings that the braces of one pattern make; more are a usage error
+MOST_POINTER_BYTES: Final = 4_096  # bytes of the file `.git` of a worktree; a larger one says nothing of its index
 MOST_INDEX_BYTES: Final = 30_000_000  # bytes of git's index; with more, files that `.gitignore` names are left out though git tracks them
 MOST_IGNORE_BYTES: Final = 500_000  # bytes of a `.gitignore`; a larger one is not read
 MOST_WILD_PATTERNS: Final = 500  # lines with `*`, `?`, `[` or a backslash in a `.gitignore`; later ones leave nothing out
