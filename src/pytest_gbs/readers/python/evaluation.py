@@ -1,0 +1,163 @@
+"""What an expression of a program is, as far as its text fixes that; everything else is lost, with the place where."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_EVALUATED
+from pytest_gbs.readers.command_settings import CommandLine
+from pytest_gbs.readers.python.data_files import CONFIGURATION
+from pytest_gbs.readers.python.modules import Modules
+from pytest_gbs.readers.python.program import Program
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class Evaluation:
+    """The values of one program's expressions; it looks at no more of them than a bound allows.
+
+    With a `line` they are those that the program has when it is started so, else what it does by default. With `modules` what it
+    imports from other files of its repository is looked at there.
+    """
+
+    def __init__(self, program: Program, scopes: Scopes, line: CommandLine | None = None, modules: Modules | None = None) -> None:
+        self.program, self.scopes, self.line, self.modules = program, scopes, line, modules
+        self.brought: dict[tuple[ast.Call, bool], Table | None] = {}
+        self.others: dict[str, Self] = {}  # of the files that are imported, by their paths; one for all of them
+        self.given: dict[ast.AST, Value] = {}  # what parameters are, if that is known better than from the calls in the file
+        self.left = MOST_EVALUATED
+        self.depth = 0
+        self.options: dict[str, list[ast.Call]] | None = None
+        self.set_options: dict[tuple[str, bool], bool] = {}
+        self.settings = {each.name: (number, each) for number, each in enumerate(line.settings)} if line is not None else {}
+        self.abbreviated: dict[tuple[str, ...], bool] = {}
+        self.run: frozenset[str] | None = None
+        self.mentioned: Counter[str] | None = None
+        self.changed: frozenset[str] | None = None
+        self.decorators: dict[ast.AST, dict[str, ast.Call]] = {}
+        self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
+        self.returned: dict[ast.AST, ast.expr | None] = {}
+        self.bound: set[ast.AST] = set()  # the statements that are being looked at
+
+    def value(self, node: ast.expr, scope: Scope) -> Value:
+        """What `node` is in `scope`."""
+        self.left -= 1
+        if self.left < 0 or self.depth >= DEEPEST_EXPRESSION:
+            return self.lost(node)
+        self.depth += 1
+        try:
+            reads = getattr(self, f"_{type(node).__name__.lower()}", None)
+            return reads(node, scope) if reads is not None else self.lost(node)
+        finally:
+            self.depth -= 1
+
+    def lost(self, node: ast.expr) -> Lost:
+        """What is not known of `node`."""
+        return Lost(*self.program.span(node))
+
+    def runs(self, branch: Branch | None, scope: Scope) -> bool | None:
+        """Whether what is in `branch` runs, None if the text does not say."""
+        runs: bool | None = True
+        while branch is not None:
+            if self.left < 0:
+                return None
+            test = self.value(branch.test, scope) if branch.test is not None else None
+            if not isinstance(test, Known):
+                runs = None
+            elif bool(test.value) != branch.taken:
+                return False
+            branch = branch.outer
+        return runs
+
+    def _agreed(self, found: tuple[Value, ...], node: ast.expr) -> Value:
+        """The one constant that all of `found` are, or what argparse gives in each case."""
+        first = found[0]
+        if all(isinstance(each, Made) and each.name == NAMESPACE and not each.arguments.entries for each in found):
+            return first
+        same = all(isinstance(each, Known) and isinstance(first, Known) and each.value == first.value for each in found)
+        return first if same else self.lost(node)
+
+    def _agreed_value(self, found: list[Value], node: ast.expr) -> Value:
+        return found[0] if len(found) == 1 else self._agreed(tuple(found), node)
+
+    def _text(self, table: Table, key: str) -> str | None:
+        value = table.entries.get(key, (None, None))[1]
+        return value.value if isinstance(value, Known) and isinstance(value.value, str) else None
+
+    def _origin(self, node: ast.expr, scope: Scope) -> ast.Call | None:
+        """The call that made what `node` names."""
+        if isinstance(node, ast.Call):
+            return node
+        found = scope.find(node.id) if isinstance(node, ast.Name) else None
+        value = found[1][0].value if found is not None and len(found[1]) == 1 else None
+        return value if isinstance(value, ast.Call) else None
+
+    def definition(self, node: ast.expr, scope: Scope) -> ast.ClassDef | None:
+        """The class of this file that `node` names, None if it names something else."""
+        found = scope.find(node.id) if isinstance(node, ast.Name) else None
+        bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        return bound if isinstance(bound, ast.ClassDef) else None
+
+    def ancestry(self, definition: ast.ClassDef) -> list[ast.ClassDef]:
+        """`definition` and the classes of this file that it is made from, nearest first."""
+        if definition not in self.ancestors:
+            found = self.ancestors[definition] = [definition]
+            for each in found:
+                bases = [self.definition(base, self.scopes.module) for base in each.bases]
+                found.extend(base for base in bases if base is not None and base not in found and len(found) < DEEPEST_EXPRESSION)
+        return self.ancestors[definition]
+
+    def _is_of_framework(self, made: Made) -> bool:
+        if made.definition is None:
+            return True
+        bases = (base for each in self.ancestry(made.definition) for base in each.bases)
+        return any("." in self.scopes.qualified(base) for base in bases if self.definition(base, self.scopes.module) is None)
+
+    @cached_property
+    def may_set(self) -> bool:
+        """Whether the program may change any key of a configuration."""
+        return not {"update", "merge_with", "setattr", "__setattr__"}.isdisjoint(self.scopes.called)
+
+    @cached_property
+    def items_set(self) -> frozenset[object]:
+        """The keys of items that the program sets: `cfg["batch"] = 4`."""
+        targets = (change.target for changes in self.scopes.changes.values() for change in changes)
+        keys = (each.slice for each in targets if isinstance(each, ast.Subscript))
+        return frozenset(each.value if isinstance(each, ast.Constant) else ... for each in keys)
+
+    def keywords(self, call: ast.Call, scope: Scope) -> Table:
+        """The arguments of a call that have names."""
+        table = Table({}, *self.program.span(call))
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                table = self._spread(table, self.value(keyword.value, scope))
+            else:
+                start, _ = self.program.span(keyword)
+                table.entries[keyword.arg] = (start, start + len(keyword.arg)), self.value(keyword.value, scope)
+        return table
+
+    def _spread(self, table: Table, more: Value) -> Table:
+        """`table` with the entries of `**more`; what they are where that is not known."""
+        if isinstance(more, Made) and more.name == CONFIGURATION and not self.may_set:
+            more = more.arguments
+        if isinstance(more, Table):
+            table.entries.update(more.entries)
+            return table._replace(rest=table.rest or more.rest)
+        return table._replace(rest=Lost(more.start, more.stop))
+
+    def _entry(self, table: Table, key: str, node: ast.expr) -> Value:
+        found = table.entries.get(key)
+        return found[1] if found is not None and table.rest is None else self.lost(node)
+
+
+def at_span(value: Value, span: tuple[int, int]) -> Value:
+    """`value`, which another file gives, as one of what stands at `span` of this one."""
+    if isinstance(value, Items):
+        return Items(tuple(at_span(each, span) for each in value.items), *span)
+    return value._replace(start=span[0], stop=span[1]) if isinstance(value, (Known, Lost)) else Lost(*span)

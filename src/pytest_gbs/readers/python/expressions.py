@@ -1,0 +1,149 @@
+"""Literals, containers, arithmetic and comparisons."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from pytest_gbs.model.limits import LARGEST_PRODUCT, MOST_POWER
+from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.readers.python.data_files import CONFIGURATION
+from pytest_gbs.readers.python.library_calls import LibraryCalls
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Table, Value
+from pytest_gbs.readers.python.scopes import Scope
+
+_ARITHMETIC: Final[dict[type[ast.operator], Callable[[int | float, int | float], int | float]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Is: operator.eq,
+    ast.IsNot: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+class Expressions(LibraryCalls):
+    """The values of the literals and operators of one program."""
+
+    def _constant(self, node: ast.Constant, _: Scope) -> Value:
+        known = node.value is None or isinstance(node.value, (int, float, str))
+        return Known(node.value, *self.program.span(node)) if known else self.lost(node)  # type: ignore[arg-type]
+
+    def _tuple(self, node: ast.Tuple | ast.List, scope: Scope) -> Value:
+        return Items(tuple(self.value(each, scope) for each in node.elts), *self.program.span(node))
+
+    _list = _tuple
+
+    def _dict(self, node: ast.Dict, scope: Scope) -> Value:
+        table = Table({}, *self.program.span(node))
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is None:
+                table = self._spread(table, self.value(value, scope))
+            elif isinstance(key, ast.Constant) and isinstance(key.value, str):
+                table.entries[key.value] = self.program.span(key), self.value(value, scope)
+            else:
+                table = table._replace(rest=self.lost(key))
+        return table
+
+    def _unaryop(self, node: ast.UnaryOp, scope: Scope) -> Value:
+        inner = self.value(node.operand, scope)
+        if isinstance(inner, Known) and isinstance(node.op, ast.Not):
+            return inner._replace(value=not inner.value)
+        if isinstance(inner, Known) and isinstance(node.op, ast.USub) and isinstance(inner.value, (int, float)):
+            return Known(-inner.value, *self.program.span(node))
+        return self.lost(node)
+
+    def _binop(self, node: ast.BinOp, scope: Scope) -> Value:
+        left, right = self.value(node.left, scope), self.value(node.right, scope)
+        if self.line is None and isinstance(node.op, (ast.Div, ast.FloorDiv)) and _counts_processes(node.right):
+            return self.lost(node)  # `64 // devices` is no number of each process: it changes with the hardware
+        computes = _power if isinstance(node.op, ast.Pow) else _ARITHMETIC.get(type(node.op))
+        if computes is None or not isinstance(left, Known) or not isinstance(right, Known):
+            return self.lost(node)
+        if not isinstance(left.value, (int, float)) or not isinstance(right.value, (int, float)):
+            return self.lost(node)
+        try:
+            result = computes(left.value, right.value)
+        except (ArithmeticError, ValueError):
+            return self.lost(node)
+        return Known(result, *self.program.span(node)) if abs(result) <= LARGEST_PRODUCT else self.lost(node)
+
+    def _boolop(self, node: ast.BoolOp, scope: Scope) -> Value:
+        for each in node.values:
+            found = self.value(each, scope)
+            if not isinstance(found, Known):
+                return self.lost(node)
+            if bool(found.value) == isinstance(node.op, ast.Or):
+                return found
+        return found
+
+    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
+        compares = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
+        left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
+        if isinstance(left, Known) and isinstance(right, Items) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            members = [each.value for each in right.items if isinstance(each, Known)]
+            all_known = len(members) == len(right.items)
+            found = (left.value in members) == isinstance(node.ops[0], ast.In)
+            return Known(found, *self.program.span(node)) if all_known else self.lost(node)
+        if compares is None or not isinstance(left, Known) or not isinstance(right, Known):
+            return self.lost(node)
+        try:
+            return Known(compares(left.value, right.value), *self.program.span(node))
+        except TypeError:
+            return self.lost(node)
+
+    def _ifexp(self, node: ast.IfExp, scope: Scope) -> Value:
+        test = self.value(node.test, scope)
+        if isinstance(test, Known):
+            return self.value(node.body if test.value else node.orelse, scope)
+        return self._agreed((self.value(node.body, scope), self.value(node.orelse, scope)), node)
+
+    def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
+        base, key = self.value(node.value, scope), self.value(node.slice, scope)
+        if isinstance(key, Known) and isinstance(key.value, str) and isinstance(base, Table):
+            return self._entry(base, key.value, node)
+        if (
+            isinstance(key, Known)
+            and type(key.value) is int
+            and isinstance(base, Items)
+            and -len(base.items) <= key.value < len(base.items)
+        ):
+            return base.items[key.value]
+        parsed = isinstance(base, Made) and base.name == NAMESPACE and isinstance(key, Known)
+        if isinstance(base, Made) and base.name == CONFIGURATION and isinstance(key, Known) and isinstance(key.value, str):
+            return self._of_configuration(base, key.value, node)
+        if isinstance(base, Made) and parsed and isinstance(key, Known) and isinstance(key.value, str):
+            return self._of_namespace(base, key.value, node)  # of `vars(args)`
+        return base if parsed and isinstance(key, Known) and key.value == 0 else self.lost(node)
+
+
+def _power(base: int | float, power: int | float) -> int | float:
+    """`base` to the `power`; a ValueError if it is no size that people write."""
+    if abs(power) > MOST_POWER or abs(base) > LARGEST_PRODUCT:
+        raise ValueError
+    found: int | float | complex = base**power
+    if isinstance(found, complex):
+        raise ValueError
+    return found
+
+
+_processes = lazy_pattern(r"(?:n|n_|num_|num_of_)?(?:devices|gpus|processes)|(?:n|n_|num_)gpu|nproc|world_size", re.IGNORECASE)
+
+
+def _counts_processes(node: ast.expr) -> bool:
+    """Whether the name of `node` says that it is a number of processes or GPUs."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return _processes().fullmatch(name) is not None

@@ -1,0 +1,113 @@
+"""Calls of Python itself and of libraries whose results are known: files that are loaded, copies, text, the number of processes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Final
+
+from pytest_gbs.model.location import below
+from pytest_gbs.readers.python.data_files import composed, configuration, loaded
+from pytest_gbs.readers.python.options import Options
+from pytest_gbs.readers.python.results import Known, Made, Value
+from pytest_gbs.readers.python.scopes import Binding, Function, Scope
+
+_LOADS: Final = frozenset(("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "omegaconf.OmegaConf.load"))
+_COPIES: Final = frozenset(("dataclasses.replace", "copy.copy", "copy.deepcopy", "copy.replace"))
+OF_LIBRARIES: Final = _LOADS | _COPIES | {"vars"}
+_HYDRA: Final = "hydra.main"
+_WORLD_SIZES: Final = frozenset(("torch.distributed.get_world_size", "dist.get_world_size"))
+_OF_TEXT: Final[dict[str, Callable[[str], str]]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
+_ASKS_TEXT: Final[dict[str, Callable[[str, str], bool]]] = {"startswith": str.startswith, "endswith": str.endswith}
+TEXT_METHODS: Final = _OF_TEXT.keys() | _ASKS_TEXT.keys()
+
+
+class LibraryCalls(Options):
+    """The values of what one program calls of libraries."""
+
+    def _loaded(self, name: str, node: ast.Call, scope: Scope) -> Value | None:
+        """What `yaml.safe_load(open("run.yaml"))` gives, or `with open("run.yaml") as file`; None if it is not known which file that is."""
+        given = node.args[0]
+        found = scope.find(given.id) if isinstance(given, ast.Name) else None
+        bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        opened = bound.context_expr if isinstance(bound, ast.withitem) else given
+        if isinstance(opened, ast.Call) and isinstance(opened.func, ast.Name) and opened.func.id == "open" and opened.args:
+            opened = opened.args[0]
+        elif not name.endswith("OmegaConf.load"):
+            return None
+        path = self.value(opened, scope)
+        if self.modules is None or self.modules.reads is None or not isinstance(path, Known) or not isinstance(path.value, str):
+            return None
+        table = loaded(path.value, self.program.source.path.rpartition("/")[0], self.modules.reads, self.program.span(node))
+        return configuration(table) if table is not None and name.endswith("OmegaConf.load") else table
+
+    def _of_configuration(self, base: Made, name: str, node: ast.expr) -> Value:
+        """What a configuration that is loaded from a file has under `name`, unless the program may set that."""
+        if self.may_set or name in self.scopes.attributes or name in self.items_set or ... in self.items_set:
+            return self.lost(node)
+        return self._entry(base.arguments, name, node)
+
+    def _copied(self, node: ast.Call, scope: Scope) -> Value:
+        """What a copy has: what the first argument is, with what `dataclasses.replace` gives anew."""
+        value = self.value(node.args[0], scope)
+        if not isinstance(value, Made) or not node.keywords:
+            return value if not node.keywords else self.lost(node)
+        given = self.keywords(node, scope)
+        return value._replace(
+            arguments=value.arguments._replace(entries=value.arguments.entries | given.entries, rest=given.rest or value.arguments.rest)
+        )
+
+    def _of_library(self, name: str, node: ast.Call, scope: Scope) -> Value:
+        """What functions give that load files, copy, or make a dictionary of options."""
+        if name in _LOADS:
+            return self._loaded(name, node, scope) or self.lost(node)
+        return self._copied(node, scope) if name in _COPIES else self.value(node.args[0], scope)
+
+    def _of_text(self, node: ast.Call, func: ast.Attribute, scope: Scope) -> Value:
+        """What a method of a text gives: `name.lower()`, `name.startswith("a")`."""
+        found = [self.value(each, scope) for each in (func.value, *node.args[:1])]
+        texts = [each.value for each in found if isinstance(each, Known) and isinstance(each.value, str)]
+        if len(texts) != len(found) or len(node.args) != (func.attr in _ASKS_TEXT) or node.keywords:
+            return self.lost(node)
+        if func.attr in _OF_TEXT and isinstance(found[0], Known):
+            return found[0]._replace(value=_OF_TEXT[func.attr](texts[0]))
+        return Known(_ASKS_TEXT[func.attr](*texts), *self.program.span(node))
+
+    def _world(self, name: str, node: ast.Call) -> Value | None:
+        """The number of processes if `node` asks for it, None if it asks for something else."""
+        asked = name in _WORLD_SIZES or (
+            name in ("os.environ.get", "os.getenv")
+            and bool(node.args)
+            and isinstance(node.args[0], ast.Constant)
+            and node.args[0].value == "WORLD_SIZE"
+        )
+        if not asked:
+            return None
+        world = self.line.world if self.line is not None else None
+        if world is None:
+            return self.lost(node)
+        return Known(world if name in _WORLD_SIZES else str(world), *self.program.span(node))
+
+    def _builtin(self, name: str, node: ast.Call, scope: Scope) -> Value:
+        found = [self.value(each, scope) for each in node.args[:20]]
+        numbers = [each.value for each in found if isinstance(each, Known) and isinstance(each.value, (int, float, str))]
+        if len(numbers) != len(node.args):
+            return self.lost(node)
+        try:
+            result = {"int": int, "float": float, "max": max, "min": min, "round": round, "str": str}[name](*numbers)  # type: ignore[operator]
+        except (TypeError, ValueError, ArithmeticError):
+            return self.lost(node)
+        return Known(result, *self.program.span(node))
+
+    def _hydra(self, binding: Binding, function: Function, node: ast.expr) -> Value | None:
+        """The configuration that `@hydra.main` gives a function, if no command line changes it; None if it gives none."""
+        calls = [each for each in function.decorator_list if isinstance(each, ast.Call) and self.scopes.qualified(each.func) == _HYDRA]
+        if not calls or function.args.args[:1] != [binding.node]:
+            return None
+        given = self.keywords(calls[0], self.scopes.module)
+        path, name = (self._text(given, key) for key in ("config_path", "config_name"))
+        if self.line is not None or self.modules is None or self.modules.reads is None or path is None or name is None:
+            return self.lost(node)
+        file = below(self.program.source.path.rpartition("/")[0], f"{path}/{name}")
+        paths = (file if file.endswith((".yaml", ".yml")) else f"{file}.yaml" for file in (file,) if file is not None)
+        return next((composed(each, self.modules.reads, self.program.span(node)) for each in paths), None) or self.lost(node)

@@ -1,0 +1,166 @@
+"""Names: what the program binds them to, or imports from other files of its repository."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from pytest_gbs.model.document import NOTEBOOK
+from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.readers.python.evaluation import at_span
+from pytest_gbs.readers.python.parameters import Parameters
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Made, Table, Value
+from pytest_gbs.readers.python.scopes import OPEN, Binding, Scope
+
+if TYPE_CHECKING:
+    from typing import Self
+
+_CHANGING: Final = frozenset(("update", "pop", "setdefault", "clear", "popitem"))
+
+
+class Names(Parameters):
+    """The values of the names of one program."""
+
+    def _name(self, node: ast.Name, scope: Scope) -> Value:
+        found = scope.find(node.id)
+        if found is None:
+            return self._imported(node) if self.scopes.stars else self.lost(node)
+        where, bindings = found
+        if len(bindings) > MOST_BINDINGS:
+            return self.lost(node)
+        if len(bindings) == 1 and isinstance(bindings[0].node, ast.ImportFrom):
+            return self._imported(node)
+        chosen = self.chosen(bindings, node.lineno, where) if where is scope else None
+        if chosen is None and any(isinstance(each.node, ast.AugAssign) for each in bindings):
+            return self.lost(node)
+        result = self._agreed_value([self._bound(each, where, node) for each in chosen or bindings], node)
+        return self.with_items(result, node.id, node, where, node.lineno) if isinstance(result, Table) else result
+
+    def chosen(self, bindings: list[Binding], line: int, scope: Scope) -> list[Binding] | None:
+        """The last binding before `line` that runs, and those behind it that may run; None in a loop, or in cells that have no order."""
+        if len(bindings) > 1 and self.program.source.path.endswith(NOTEBOOK):
+            bindings = self._of_the_cell(bindings, line)
+        if any(each.branch is not None and each.branch.open for each in bindings):
+            return None
+        chosen: list[Binding] = []
+        for each in reversed(bindings):
+            runs = self.runs(each.branch, scope) if getattr(each.node, "end_lineno", 0) < line else False
+            if runs is not False:
+                chosen.insert(0, each)
+            if runs:
+                return chosen
+        return None
+
+    def _of_the_cell(self, bindings: list[Binding], line: int) -> list[Binding]:
+        """Those of `bindings` in the cell of a notebook that has `line`, where the order of the text is that of the run.
+
+        None of them if a function changes the name of another cell, or at the end of all cells.
+        """
+        if line == sys.maxsize or any(each.branch is OPEN for each in bindings):
+            return []
+        cells = [start for start, _ in self.program.cells]
+        here = bisect_right(cells, line)
+        return [each for each in bindings if bisect_right(cells, getattr(each.node, "lineno", 0)) == here]
+
+    def at_end(self, name: str) -> tuple[tuple[int, int], Value] | None:
+        """The place of a name of the module and its value once all of the module has run; None if no expression gives it one."""
+        scope = self.scopes.module
+        bindings = scope.names[name]
+        if not isinstance(bindings[-1].node, ast.stmt):
+            return None
+        settled = (self.chosen(bindings, sys.maxsize, scope) or ()) if len(bindings) <= MOST_BINDINGS else ()
+        chosen = settled[0] if len(settled) == 1 else bindings[-1]
+        if not isinstance(chosen.node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or chosen.value is None or chosen.item >= 0:
+            return None
+        targets = chosen.node.targets if isinstance(chosen.node, ast.Assign) else [chosen.node.target]
+        target = next(each for each in targets if isinstance(each, ast.Name) and each.id == name)
+        place = self.program.span(target)
+        if len(settled) != 1:
+            return place, self.lost(target)
+        found = self._bound(chosen, scope, target)
+        return place, self.with_items(found, name, target, scope, sys.maxsize) if isinstance(found, Table) else found
+
+    def with_items(self, table: Table, name: str, node: ast.expr, scope: Scope, line: int) -> Table:
+        """`table`, called `name`, with the items that are set after it was made and before `line`; what may change is lost at `node`."""
+        if self._is_changed(name):
+            lost = self.lost(node)
+            return table._replace(entries={key: (place, lost) for key, (place, _) in table.entries.items()}, rest=table.rest or lost)
+        changes = self.scopes.changes.get(name, ())
+        self.left -= len(changes)
+        entries = dict(table.entries) if changes else table.entries
+        rest = table.rest
+        for change in changes:
+            if not isinstance(change.target, ast.Subscript):
+                continue
+            key, given = change.target.slice, change.assigned(scope, line)
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                value = self.value(given, scope) if given is not None else self.lost(change.target)
+                entries[key.value] = self.program.span(change.target), value
+            else:
+                rest = table.rest or self.lost(change.target)
+        return table._replace(entries=entries, rest=rest)
+
+    def _is_changed(self, name: str) -> bool:
+        """Whether a method is called that changes the dictionary `name`."""
+        if self.changed is None:
+            methods = (call.func for method in _CHANGING for call, _ in self.scopes.called.get(method, ()))
+            bases = (each.value for each in methods if isinstance(each, ast.Attribute))
+            self.changed = frozenset(each.id for each in bases if isinstance(each, ast.Name))
+        return name in self.changed
+
+    def _bound(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
+        """What a binding gives its name; lost if that takes the name itself as the same binding has it, as in a loop."""
+        if binding.node in self.bound:
+            return self.lost(node)
+        self.bound.add(binding.node)
+        try:
+            return self._given_by(binding, scope, node)
+        finally:
+            self.bound.discard(binding.node)
+
+    def _given_by(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
+        if binding.parameter is not None:
+            return self._parameter(binding, scope, node)
+        if binding.value is None:
+            return self.lost(node)
+        if binding.item < 0:
+            return self.value(binding.value, scope)
+        whole = self.value(binding.value, scope)
+        if isinstance(whole, Items) and binding.item < len(whole.items):
+            return whole.items[binding.item]
+        parsed = isinstance(whole, Made) and whole.name == NAMESPACE and binding.item == 0
+        return whole if parsed else self.lost(node)
+
+    def _imported(self, node: ast.expr) -> Value:
+        """What a name is that the program imports from another file of its repository: a number, a text, a list of them."""
+        found = self._elsewhere(node)
+        if found is None:
+            return self.lost(node)
+        name, other = found
+        value = self._brought(other, lambda: (other.at_end(name) or (None, None))[1], node)
+        return value if isinstance(value, (Known, Items)) else self.lost(node)
+
+    def _elsewhere(self, node: ast.expr) -> tuple[str, Self] | None:
+        """The evaluator of the file that gives the imported name `node` (`config.BATCH`) its value, with the name that it has there."""
+        found = self.modules.bound(self.scopes.qualified(node), self.program.source.path) if self.modules is not None else None
+        if found is None:
+            return None
+        path = found.program.source.path
+        if path not in self.others:
+            other = type(self)(found.program, found.scopes, self.line, self.modules)
+            other.others = self.others
+            self.others[path] = other
+        return found.name, self.others[path]
+
+    def _brought(self, other: Self, ask: Callable[[], Value | None], node: ast.expr) -> Value | None:
+        """What `ask` finds out with the evaluator of another file, as a value at `node`; both have one depth and one bound together."""
+        depth = other.depth
+        other.depth, other.left = max(depth, self.depth), min(self.left, other.left)
+        try:
+            found = ask()
+            return at_span(found, self.program.span(node)) if found is not None and not isinstance(found, Made) else None
+        finally:
+            other.depth, self.left = depth, other.left

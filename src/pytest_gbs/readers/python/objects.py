@@ -1,0 +1,194 @@
+"""Attributes, the fields of classes, and what their calls make, here and in other files of the repository."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING
+
+from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.readers.python.data_files import CONFIGURATION
+from pytest_gbs.readers.python.evaluation import at_span
+from pytest_gbs.readers.python.names import Names
+from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.scopes import Scope
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class Objects(Names):
+    """The values of the objects of one program."""
+
+    def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        own = self._of_self(node, scope)
+        if own is not None:
+            return own
+        base = self.value(node.value, scope)
+        if isinstance(base, Lost) and isinstance(node.value, ast.Name):
+            definition = self.definition(node.value, scope)
+            base = (
+                Made(node.value.id, Table({}, base.start, base.stop), definition, base.start, base.stop) if definition is not None else base
+            )
+        if not isinstance(base, Made):
+            return self._of_imported(node, scope) if isinstance(base, Lost) else self.lost(node)
+        changed = self._changed(node, scope)
+        if changed is not None:
+            return changed
+        if base.name in (NAMESPACE, CONFIGURATION):
+            reads = self._of_namespace if base.name == NAMESPACE else self._of_configuration
+            return reads(base, node.attr, node)
+        if node.attr in base.arguments.entries:
+            return base.arguments.entries[node.attr][1]
+        if base.arguments.rest is not None:
+            return self.lost(node)
+        found = self.field(base.definition, node.attr) if base.definition is not None else self._default_elsewhere(base, node)
+        return found if found is not None else self.lost(node)
+
+    def _of_self(self, node: ast.Attribute, scope: Scope) -> Value | None:
+        """What `self.batch_size` is in a method, or `self.hparams.batch_size`, if only `__init__` of the class gives it; else None."""
+        around = scope.parent if isinstance(scope.node, ast.FunctionDef) else None
+        made = around.names.get("__init__", ()) if around is not None and isinstance(around.node, ast.ClassDef) else ()
+        if around is None or len(made) != 1 or not isinstance(made[0].node, ast.FunctionDef):
+            return None
+        inner = self.scopes.inner[made[0].node]
+        if isinstance(node.value, ast.Name) and node.value.id == "self":
+            sets = self.scopes.attributes.get(node.attr, {})
+            here = [each for each in sets.get("self", ()) if each.scope.parent is around]
+            given = here[0].assigned(inner, sys.maxsize) if len(here) == 1 and len(sets) == 1 else None
+            return self.value(given, inner) if given is not None else None
+        if not _is_hparams(node.value) or "save_hyperparameters" not in self.scopes.called:
+            return None
+        bindings = inner.names.get(node.attr, [])
+        if len(bindings) == 1 and bindings[0].parameter is not None:
+            return self._bound(bindings[0], inner, node)
+        kept = [call.args for call, where in self.scopes.called["save_hyperparameters"] if where is inner and len(call.args) == 1]
+        base = self.value(kept[0][0], inner) if len(kept) == 1 and isinstance(kept[0][0], ast.Name) else None
+        return self._of_namespace(base, node.attr, node) if isinstance(base, Made) and base.name == NAMESPACE else None
+
+    def _changed(self, node: ast.Attribute, scope: Scope) -> Value | None:
+        """What an attribute was set to before, None if it never is."""
+        if not isinstance(node.value, ast.Name):
+            return None
+        sets = self.scopes.attributes.get(node.attr, {}).get(node.value.id)
+        if sets is None:
+            return None
+        given = sets[0].assigned(scope, node.lineno) if len(sets) == 1 else None
+        return self.value(given, scope) if given is not None else self.lost(node)
+
+    def field(self, definition: ast.ClassDef, name: str) -> Value | None:
+        """The default of a field of a class of this file, its bases in this file included; None if it has none."""
+        for each in self.ancestry(definition):
+            inner = self.scopes.inner[each]
+            bindings = inner.names.get(name, [])
+            if len(bindings) == 1 and bindings[0].value is not None and bindings[0].item < 0:
+                return self._default(bindings[0].value, inner)
+            if bindings:
+                return self.lost(bindings[-1].value) if bindings[-1].value is not None else Lost(0, 0)
+        for each in self.ancestry(definition):
+            for base in each.bases:
+                found = self._field_elsewhere(base, name, base) if self.definition(base, self.scopes.module) is None else None
+                if found is not None:
+                    return found
+        return None
+
+    def _made(self, func: ast.expr, scope: Scope, call: ast.Call | None) -> Made | None:
+        """What a call of the class that `func` names gives, None if it does not name a class."""
+        definition = self.definition(func, scope)
+        name = self.scopes.qualified(func)
+        if definition is None and not name.rpartition(".")[2][:1].isupper():
+            return None
+        node = call if call is not None else func
+        arguments = self.keywords(call, scope) if call is not None else Table({}, *self.program.span(node))
+        return Made(name, arguments, definition, *self.program.span(node), func)
+
+    def _parsed(self, parser: ast.expr, scope: Scope) -> Value:
+        """What `HfArgumentParser((A, B)).parse_args_into_dataclasses()` gives: one value of each class, with its defaults."""
+        made = self._origin(parser, scope)
+        classes = made.args[0] if made is not None and made.args else None
+        if made is None or classes is None:
+            classes = next((each.value for each in made.keywords if each.arg == "dataclass_types"), None) if made is not None else None
+        if classes is None:
+            return self.lost(parser)
+        several = classes.elts if isinstance(classes, (ast.Tuple, ast.List)) else [classes]
+        found = [self._with_flags(self._made(each, scope, None), parser) or self.lost(each) for each in several]
+        return Items(tuple(found), *self.program.span(parser))
+
+    def _with_flags(self, made: Made | None, node: ast.expr) -> Made | None:
+        """`made`, an instance that a parser makes of a class, with the fields that the command line gives."""
+        if made is None or self.line is None or made.definition is None:
+            return made
+        span = self.program.span(node)
+        entries = dict(made.arguments.entries)
+        steps = {str(step) for setting in self.line.settings for step in setting.path}
+        for each in self.ancestry(made.definition):
+            for name in self.scopes.inner[each].names:
+                given = self._given((name,), Lost(*span), node)
+                if isinstance(given, Known) or name in steps:
+                    entries[name] = span, given
+        rest = None if self.line.whole else Lost(*span)
+        return made._replace(arguments=made.arguments._replace(entries=entries, rest=rest))
+
+    def _default_elsewhere(self, made: Made, node: ast.Attribute) -> Value | None:
+        """What an attribute is of something that a class of another file makes, which its call does not give."""
+        return self._field_elsewhere(made.func, node.attr, node) if made.func is not None else None
+
+    def _of_imported(self, node: ast.Attribute, scope: Scope) -> Value:
+        """What an attribute of a name is that is imported: of a module, or the default of a field of a class."""
+        found = scope.find(node.value.id) if isinstance(node.value, ast.Name) else None
+        bound = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        if self.modules is None or not isinstance(bound, (ast.Import, ast.ImportFrom)) or "setattr" in self.scopes.called:
+            return self.lost(node)
+        changed = self._changed(node, scope)
+        field = self._field_elsewhere(node.value, node.attr, node) if changed is None else changed
+        return field if field is not None else self._imported(node)
+
+    def _field_elsewhere(self, definition: ast.expr, name: str, node: ast.expr) -> Value | None:
+        """The default of a field of a class that is imported; None if it has none. A parser may give it another one in a launch."""
+        found = self._elsewhere(definition) if self.line is None else None
+        if found is None:
+            return None
+        last, other = found
+        bindings = other.scopes.module.names[last]
+        class_ = bindings[0].node if len(bindings) == 1 else None
+        return self._brought(other, lambda: other.field(class_, name), node) if isinstance(class_, ast.ClassDef) else None
+
+    def _options_elsewhere(self, call: ast.Call, of_parser: bool = False) -> Table | None:
+        """What `_read_options` finds, once for each call."""
+        if (call, of_parser) not in self.brought:
+            self.brought[call, of_parser] = self._read_options(call, of_parser)
+        return self.brought[call, of_parser]
+
+    def _read_options(self, call: ast.Call, of_parser: bool) -> Table | None:
+        """The options that a function of another file gives: what argparse returns there, or `of_parser` a parser; else None."""
+        found = self._elsewhere(call.func)
+        function = found[1].scopes.module.names[found[0]][0].node if found is not None else None
+        if found is None or not isinstance(function, ast.FunctionDef):
+            return None
+        other, span = found[1], self.program.span(call)
+        returned = [each.value for each in ast.walk(function) if isinstance(each, ast.Return) and each.value is not None][:MOST_BINDINGS]
+        given = (self._returned_by(other, each, function) for each in returned)
+        if not returned or not all(isinstance(each, Made) and (each.name == NAMESPACE or of_parser) for each in given):
+            return None
+        return Table({name: (span, at_span(value, span)) for name, value in other.each_option()}, *span)
+
+    def _returned_by(self, other: Self, value: ast.expr, function: ast.FunctionDef) -> Value:
+        depth = other.depth
+        other.depth = max(depth, self.depth)
+        try:
+            return other.value(value, other.scopes.inner[function])
+        finally:
+            other.depth = depth
+
+    def parses_imported(self, call: ast.Call, scope: Scope) -> bool:
+        """Whether `call` makes a parser of argument classes, one of which is a framework's or made from one."""
+        if not self.scopes.qualified(call.func).endswith(("ArgumentParser", "TrlParser")):
+            return False
+        made = self._parsed(call, scope)
+        items = made.items if isinstance(made, Items) else ()
+        return any(isinstance(each, Made) and self._is_of_framework(each) for each in items)
+
+
+def _is_hparams(node: ast.expr) -> bool:
+    """Whether `node` is `self.hparams`, where Lightning's `save_hyperparameters` keeps the arguments of `__init__`."""
+    return isinstance(node, ast.Attribute) and node.attr == "hparams" and isinstance(node.value, ast.Name) and node.value.id == "self"

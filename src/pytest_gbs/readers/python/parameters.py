@@ -1,0 +1,125 @@
+"""Parameters of functions, by the calls in the program, and what functions return."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from typing import Final
+
+from pytest_gbs.model.limits import MOST_BINDINGS
+from pytest_gbs.readers.python.data_files import CONFIGURATION
+from pytest_gbs.readers.python.expressions import Expressions
+from pytest_gbs.readers.python.options import destinations
+from pytest_gbs.readers.python.results import NAMESPACE, Made, Table, Value
+from pytest_gbs.readers.python.scopes import Binding, Function, Scope
+
+RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
+_FACTORIES: Final = frozenset(("nemo_run.cli.factory", "nemo_run.factory"))
+
+
+class Parameters(Expressions):
+    """The values of the parameters of one program."""
+
+    def _parameter(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
+        """What a parameter is: its default if a command line runs the function, else what all calls in the file give."""
+        function = binding.parameter
+        assert function is not None and isinstance(binding.node, ast.arg)
+        if binding.node in self.given:
+            return self.given[binding.node]
+        option = self._decorated(function, binding.node.arg) or self._hydra(binding, function, node)
+        if option is not None:
+            return option
+        around = scope.parent
+        if around is not None and any(self._is_factory(each) for each in function.decorator_list):
+            return self.value(binding.value, around) if binding.value is not None else self.lost(node)
+        if around is None or around.names.get(function.name, [None])[0] is None or len(around.names[function.name]) > 1:
+            return self.lost(node)
+        if isinstance(around.node, ast.ClassDef):
+            return self._of_instance(binding, function, around, node)
+        calls = [each for each in self.scopes.called.get(function.name, ()) if isinstance(each[0].func, ast.Name)]
+        runs = self._is_run(function.name)
+        if runs and not calls:
+            default = self.value(binding.value, around) if binding.value is not None else self.lost(node)
+            return self._given((binding.node.arg,), default, node, by_place=True)
+        if runs or not calls or len(calls) > MOST_BINDINGS:
+            return self.lost(node)
+        return self._agreed_value([self._argument(call, where, binding, around) for call, where in calls], node)
+
+    def _of_instance(self, binding: Binding, function: Function, around: Scope, node: ast.expr) -> Value:
+        """What a parameter of `__init__` is: what all calls of the class in the file give."""
+        assert isinstance(around.node, ast.ClassDef)
+        made = self.scopes.called.get(around.node.name, ()) if function.name == "__init__" else ()
+        calls = [each for each in made if isinstance(each[0].func, ast.Name)]
+        if not calls or len(calls) > MOST_BINDINGS or self._is_made_otherwise(around.node.name):
+            return self.lost(node)
+        return self._agreed_value([self._argument(call, where, binding, around, skipped=1) for call, where in calls], node)
+
+    def _argument(self, call: ast.Call, where: Scope, binding: Binding, around: Scope, skipped: int = 0) -> Value:
+        """What `call` gives for one parameter of a function, whose first `skipped` ones it does not give."""
+        function = binding.parameter
+        assert isinstance(binding.node, ast.arg) and function is not None
+        named = next((each.value for each in call.keywords if each.arg == binding.node.arg), None)
+        if named is not None:
+            return self.value(named, where)
+        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][skipped:]
+        number = names.index(binding.node.arg) if binding.node.arg in names else len(call.args)
+        if any(isinstance(each, ast.Starred) for each in call.args[: number + 1]):
+            return self.lost(call)
+        if number < len(call.args):
+            return self.value(call.args[number], where)
+        for spread in (each.value for each in call.keywords if each.arg is None):
+            found = self._spread_to(binding.node.arg, spread, where)
+            if found is not None:
+                return found
+        return self.value(binding.value, around) if binding.value is not None else self.lost(call)
+
+    def _spread_to(self, name: str, spread: ast.expr, scope: Scope) -> Value | None:
+        """What `**spread` gives the parameter `name`; None if it certainly gives nothing."""
+        value = self.value(spread, scope)
+        if isinstance(value, Made) and value.name == NAMESPACE:
+            return self._of_namespace(value, name, spread)
+        if isinstance(value, Made) and value.name == CONFIGURATION:
+            return self._of_configuration(value, name, spread) if name in value.arguments.entries else None
+        if not isinstance(value, Table):
+            return self.lost(spread)
+        return self._entry(value, name, spread) if name in value.entries or value.rest is not None else None
+
+    def _is_factory(self, decorator: ast.expr) -> bool:
+        """Whether a decorator makes a function a recipe that a command line runs by its name, as NeMo-Run does."""
+        return self.scopes.qualified(decorator.func if isinstance(decorator, ast.Call) else decorator) in _FACTORIES
+
+    def _decorated(self, function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str) -> Value | None:
+        """The default that an option of click gives a parameter, None if none of its decorators does."""
+        if function not in self.decorators:
+            calls = (each for each in reversed(function.decorator_list) if isinstance(each, ast.Call))
+            options = (each for each in calls if self.scopes.qualified(each.func).endswith(".option"))
+            self.decorators[function] = {name: each for each in options for name in destinations(each)}
+        decorator = self.decorators[function].get(parameter)
+        return self._of_option(decorator, decorator) if decorator is not None else None
+
+    def _result(self, node: ast.Call, scope: Scope) -> tuple[ast.expr, Scope] | None:
+        """What a function of this file returns, with its scope; None if it is another, or returns several things."""
+        found = scope.find(node.func.id) if isinstance(node.func, ast.Name) else None
+        function = found[1][0].node if found is not None and len(found[1]) == 1 else None
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return None
+        if function not in self.returned:
+            returns = [each for each in ast.walk(function) if isinstance(each, ast.Return)]
+            last = function.body[-1]
+            self.returned[function] = last.value if isinstance(last, ast.Return) and len(returns) == 1 else None
+        value = self.returned[function]
+        return (value, self.scopes.inner[function]) if value is not None else None
+
+    def _is_made_otherwise(self, name: str) -> bool:
+        """Whether a class is named elsewhere than where it is called, so that something else may make one, or be made from it."""
+        if self.mentioned is None:
+            names = (each.id for each in ast.walk(self.program.tree) if isinstance(each, ast.Name))
+            self.mentioned = Counter(names)
+        return self.mentioned[name] > len(self.scopes.called.get(name, ()))
+
+    def _is_run(self, name: str) -> bool:
+        """Whether the function `name` is handed to a library that makes a command line of it."""
+        if self.run is None:
+            runners = (call for call, _ in self.scopes.calls if self.scopes.qualified(call.func) in RUNS)
+            self.run = frozenset(each.id for call in runners for each in call.args if isinstance(each, ast.Name))
+        return name in self.run
