@@ -17,6 +17,7 @@ It stays silent if the number of GPUs is not known, and if verl stops anyway.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_gbs.frameworks.constraints import place
 from pytest_gbs.model.outcome import Finding, Fix, Outcome, Severity, Verified
@@ -25,6 +26,7 @@ from pytest_gbs.model.rule import Example, Rule, Scope
 from pytest_gbs.model.run import Run
 
 CODE = "GBS471"
+_PARTS: Final = frozenset((Name.RANK_BATCH_SIZE, Name.MICRO_BATCH_SIZE))
 
 
 def check(run: Run) -> Iterator[Outcome]:
@@ -77,8 +79,9 @@ def _fixes(run: Run, divided: str, by: str) -> tuple[Fix, ...]:
 
 
 def _splits(run: Run) -> bool:
-    """Whether a rollout is split into whatever is left, rather than checked to hold whole mini batches."""
-    return not any(Name.RANK_BATCH_SIZE in constraint.divisor for constraint in run.framework.constraints)
+    """Whether a rollout is split into whatever is left; with Megatron it must hold whole mini batches, or is filled up to them."""
+    of_rollout = (each for each in run.framework.constraints if Name.GENERATION_BATCH_SIZE in each.dividend)
+    return all(_PARTS.isdisjoint(each.divisor) for each in of_rollout)
 
 
 _RECIPE = """\
