@@ -83,3 +83,7 @@ def test_words_can_be_added_from_outside(text: str) -> None:
 @pytest.mark.parametrize("text", ["foo --x $N", "foo --x=$N", "foo a/$N", "foo 1", 'foo "$N"'], ids=range(5))
 def test_the_value_of_an_option_is_one_word(text: str) -> None:
     assert not only(text).ends_with_args
+
+
+def test_what_stands_for_one_word_is_no_list_of_options() -> None:
+    assert not only("ARGS=\"--tokens '<query>' '<answer>'\"\nCMD=\"foo $ARGS --x 1\"\neval $CMD\n").ends_with_args

@@ -12,6 +12,7 @@ from pytest_gbs.shell.state import text_of, unknown
 from pytest_gbs.shell.text import Parts
 
 BLANKS: Final = " \t\n"
+_PLACEHOLDER: Final = "<"  # what begins so stands for one word of the reader's own: `<your path>`, `<(...)`
 
 
 class Fields:
@@ -61,7 +62,7 @@ class Fields:
         found: list[Part | None] = []
         for part in parts:
             if part.text is None:
-                found.append(part._replace(many=True))
+                found.append(part._replace(many=not part.name.startswith(_PLACEHOLDER)))
                 continue
             if not any(separator in part.text for separator in self.separators):
                 if part.text:
