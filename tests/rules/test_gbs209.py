@@ -32,15 +32,18 @@ def test_one_of_the_keys_is_enough(batch: str, tmp_path: Path) -> None:
     assert found(batch, tmp_path) == []
 
 
-@pytest.mark.parametrize("rest", ["", ', "steps_per_print": 2000, "wall_clock_breakdown": false'])
-def test_a_file_that_says_nothing_of_the_batch_is_completed_by_the_program(rest: str, tmp_path: Path) -> None:
-    assert found(rest, tmp_path) == []
+def test_a_file_that_says_nothing_of_the_batch_is_completed_by_the_program(tmp_path: Path) -> None:
+    assert found("", tmp_path) == []
 
 
 @pytest.mark.parametrize(
     "batch",
-    [', "gradient_accumulation_steps": 4', ', "gradient_accumulation_steps": 4, "train_batch_size": null'],
-    ids=["accumulation", "null"],
+    [
+        ', "gradient_accumulation_steps": 4',
+        ', "gradient_accumulation_steps": 4, "train_batch_size": null',
+        ', "steps_per_print": 10',
+    ],
+    ids=["accumulation", "null", "DeepSpeed's own log"],
 )
 def test_none_of_the_keys_stops(batch: str, tmp_path: Path) -> None:
     message = "train_batch_size or train_micro_batch_size_per_gpu is missing; DeepSpeed stops at start: one of the two needs to be provided"
