@@ -120,6 +120,19 @@ def test_what_was_left_out_of_date_is_seen_when_it_matters(tmp_path: Path, seed:
         _compare(tree, memory, Settings(), tuple(sorted(chance.sample(open_files, 2))))
 
 
+def _noting_scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list to which each script is added that is read from now on."""
+    was_read: list[str] = []
+    told = Scripts.told
+
+    def noting(scripts: Scripts, path: str) -> ReadScript:
+        was_read.append(path)
+        return told(scripts, path)
+
+    monkeypatch.setattr(Scripts, "told", noting)
+    return was_read
+
+
 def test_an_edit_of_a_shared_launcher_file_reads_the_scripts_of_open_recipes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scripts = {f"run{number}.sh": SHARED["scripts/four.sh"].replace("a.yaml", f"a{number}.yaml") for number in range(20)}
     write(tmp_path, {"recipes/zero3.yaml": FILES["recipes/zero3.yaml"], **scripts})
@@ -127,14 +140,7 @@ def test_an_edit_of_a_shared_launcher_file_reads_the_scripts_of_open_recipes_alo
     tree, memory = EditedTree(WorkTree(tmp_path)), Memory()
     _compare(tree, memory, Settings(), ("recipes/zero3.yaml", "recipes/a7.yaml"))
     tree.put("recipes/zero3.yaml", FILES["recipes/zero3.yaml"].replace("8", "4"))
-    was_read: list[str] = []
-    really = Scripts.told
-
-    def noting(scripts: Scripts, path: str) -> ReadScript:
-        was_read.append(path)
-        return really(scripts, path)
-
-    monkeypatch.setattr(Scripts, "told", noting)
+    was_read = _noting_scripts(monkeypatch)
     check(tree, ("recipes/zero3.yaml",), Settings(), Given(), keep_runs=True, found=True, memory=memory)
     assert was_read == []
     check(tree, ("recipes/zero3.yaml", "recipes/a7.yaml"), Settings(), Given(), keep_runs=True, found=True, memory=memory)
@@ -177,14 +183,7 @@ def test_other_settings_are_seen(tmp_path: Path) -> None:
 def test_a_script_that_does_not_rest_on_an_edit_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, FILES)
     tree, memory = EditedTree(WorkTree(tmp_path)), Memory()
-    read: list[str] = []
-    told = Scripts.told
-
-    def counted(self: Scripts, path: str) -> object:
-        read.append(path)
-        return told(self, path)
-
-    monkeypatch.setattr(Scripts, "told", counted)
+    read = _noting_scripts(monkeypatch)
 
     def again() -> set[str]:
         read.clear()

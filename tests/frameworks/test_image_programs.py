@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import checked, launched
+from tests.launches.building import checked, titled_batches
 
 PARSES = "import argparse\nparser = argparse.ArgumentParser()\n"
 MAE = "--model mae_vit_base --blr 1.5e-4 --data_path /data --epochs 800"
@@ -18,7 +18,7 @@ def trained(folder: Path, command: str) -> list[tuple[str, int | None]]:
     """The framework and the global batch of each launch of a script that holds `command`."""
     names = ("main", "main_pretrain", "main_finetune", "submitit_pretrain", "run_with_submitit", "vla-scripts/finetune", "train")
     report = checked(folder, {**{f"{name}.py": PARSES for name in names}, "run.sh": f"{command}\n"})
-    return [(run.framework.title, run.geometry.global_batch_size) for run in launched(report)]
+    return titled_batches(report)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import checked, codes, launched
+from tests.launches.building import checked, codes, titled_batches
 
 FINE = "train.py --model_name wan --training_type lora --parallel_backend ptd"
 FAST = "fastvideo/training/wan_training_pipeline.py --data_path data --num_latent_t 20"
@@ -16,7 +16,7 @@ def trained(folder: Path, text: str) -> list[tuple[str, int | None]]:
     """The framework and the global batch of each launch of a script."""
     report = checked(folder, {"run.sh": f"{text}\n"})
     assert codes(report) == []
-    return [(run.framework.title, run.geometry.global_batch_size) for run in launched(report)]
+    return titled_batches(report)
 
 
 @pytest.mark.parametrize(

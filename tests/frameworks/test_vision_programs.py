@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launches.building import checked, codes, launched
+from tests.launches.building import checked, codes, titled_batches
 
 RUN = "torchrun --nproc_per_node=8"
 TIMM = "--data-dir /data --model seresnet34 --sched cosine --reprob 0.5"
@@ -35,7 +35,7 @@ OWN = {
 def trained(folder: Path, command: str, files: dict[str, str] | None = None) -> list[tuple[str, int | None]]:
     """The framework and the global batch of each launch of a script that holds `command`."""
     report = checked(folder, {"run.sh": f"{command}\n", **(files or {})})
-    return [(run.framework.title, run.geometry.global_batch_size) for run in launched(report)]
+    return titled_batches(report)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,11 @@ def launched(report: Report) -> list[Run]:
     return [run for file in report.files for run in file.runs if run.launch is not None]
 
 
+def titled_batches(report: Report) -> list[tuple[str, int | None]]:
+    """The framework and the global batch size of each launch."""
+    return [(run.framework.title, run.geometry.global_batch_size) for run in launched(report)]
+
+
 def batches(report: Report) -> list[int | None]:
     """The global batch size of each launch."""
     return [run.geometry.global_batch_size for run in launched(report)]
