@@ -77,7 +77,8 @@ def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
     at = run.document.locate(key)
     if at is None:
         return
-    value, holds = run.places.get(key) if run.places else None, f"remove {'.'.join(map(str, key))}"
+    value = run.places.get(key) if run.places else None
+    holds = f"remove {'.'.join(map(str, key))}"
     command = run.launch.at if run.launch is not None else None
     if value is not None and command is not None and value.source == command.source and not command.start <= value.start < command.stop:
         # A variable of the script holds the value, and may have an effect elsewhere: what has none is the override.

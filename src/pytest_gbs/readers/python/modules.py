@@ -36,6 +36,12 @@ def module_paths(name: str, folder: str) -> Iterator[str]:
             yield f"{base}/{each}".lstrip("/")
 
 
+def _folders_near(path: str) -> tuple[str, ...]:
+    """The folder of the file at `path`, and the one above it."""
+    folder = path.rpartition("/")[0]
+    return tuple(dict.fromkeys((folder, folder.rpartition("/")[0])))
+
+
 @lru_cache(8)
 def _loaded(source: Source) -> tuple[Program, Scopes] | None:
     """The program in `source`, which many programs may import, parsed once; None if Python's parser refuses it."""
@@ -103,7 +109,7 @@ class Modules:
 
     def file(self, name: str, path: str) -> tuple[Program, Scopes] | None:
         """The Python file called `name` beside the one at `path`, or in the folder above; None if there is none."""
-        for folder in [path.rpartition("/")[0], path.rpartition("/")[0].rpartition("/")[0]]:
+        for folder in _folders_near(path):
             beside = f"{folder}/{name}".lstrip("/")
             source = self.reads(beside) if self.reads is not None and beside != path else None
             if isinstance(source, Source):
@@ -112,7 +118,7 @@ class Modules:
 
     def beside(self, path: str, words: tuple[str, ...]) -> list[tuple[Program, Scopes]]:
         """The Python files beside the one at `path` whose text has all `words`, else those in the folder above."""
-        for folder in dict.fromkeys([path.rpartition("/")[0], path.rpartition("/")[0].rpartition("/")[0]]):
+        for folder in _folders_near(path):
             names = [each for each in self.lists(folder) if each.endswith(".py") and each != path] if self.lists is not None else []
             sources = (self.reads(each) for each in islice(names, MOST_IMPORTED_MODULES)) if self.reads is not None else ()
             fitting = [each for each in sources if isinstance(each, Source) and all(word in each.text for word in words)]
