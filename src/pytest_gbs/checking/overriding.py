@@ -12,7 +12,7 @@ from pytest_gbs.checking.finalise import Outcomes, without_empty
 from pytest_gbs.checking.rulebook import Rulebook
 from pytest_gbs.model.framework import Arguments, Framework
 from pytest_gbs.model.limits import MOST_PROGRAMS_SEARCHED
-from pytest_gbs.model.location import Source
+from pytest_gbs.model.location import Source, dotted
 from pytest_gbs.model.outcome import Finding
 from pytest_gbs.model.tree import Tree
 
@@ -33,7 +33,7 @@ def without_what_programs_settle(outcomes: Outcomes, framework: Framework, rules
 def _keys(finding: Finding) -> Iterator[str]:
     """The keys that a finding is about, with dots."""
     places = (finding.at, *(related.at for related in finding.related))
-    yield from (".".join(map(str, at.path)) for at in places if at.path is not None and len(at.path) > 1)
+    yield from (dotted(at.path) for at in places if at.path is not None and len(at.path) > 1)
 
 
 def _written(texts: frozenset[str], tree: Tree, paths: Iterable[str]) -> set[str]:

@@ -10,7 +10,7 @@ from pytest_gbs.claims.grammars.words import words
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import CONFIGURATIONS, Document, Scalar
 from pytest_gbs.model.limits import MOST_DIGITS, MOST_RECIPE_KEYS
-from pytest_gbs.model.location import KeyPath, Source
+from pytest_gbs.model.location import KeyPath, Source, dotted
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import Report, Role
 from pytest_gbs.model.tree import Tree
@@ -51,7 +51,7 @@ class UnknownTrainer(NamedTuple):
     @property
     def words(self) -> str:
         """What it does, for people."""
-        return f"sets a batch size, framework unknown: {'.'.join(map(str, self.key))} {self.number:,}, line {self.line}"
+        return f"sets a batch size, framework unknown: {dotted(self.key)} {self.number:,}, line {self.line}"
 
 
 def unknown_trainers(report: Report, tree: Tree) -> Iterator[UnknownTrainer]:

@@ -12,7 +12,7 @@ from pytest_gbs.formats._markdown import cell
 from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.equation import Enforcement, Equation, Rounding
 from pytest_gbs.model.framework import Arguments, Constraint, Framework, Row, SameAs
-from pytest_gbs.model.location import KeyPath
+from pytest_gbs.model.location import dotted
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.rule import Rule
 
@@ -54,11 +54,6 @@ def formula(equation: Equation) -> str:
     """The right side of an equation for people: `micro x accumulation x data-parallel`."""
     sign = {Rounding.FLOOR: "//", Rounding.CEIL: "/ (up)"}.get(equation.rounding, "/")
     return quotient(map(short, equation.product), map(short, equation.divisors), sign)
-
-
-def dotted(key: KeyPath) -> str:
-    """A key as people write it: `train.batch`."""
-    return ".".join(map(str, key))
 
 
 def condition(stated: Condition) -> str:

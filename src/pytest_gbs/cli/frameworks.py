@@ -10,6 +10,7 @@ from pytest_gbs.cli._output import emit
 from pytest_gbs.cli._table import write_table
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.location import dotted
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.rule import Rule
 
@@ -103,7 +104,7 @@ def _formula(table: Framework, name: str) -> str:
 
 def _entry(table: Framework) -> dict[str, Any]:
     from pytest_gbs.arithmetic.wording import called
-    from pytest_gbs.cli._framework_page import all_of, dotted, formula, relation
+    from pytest_gbs.cli._framework_page import all_of, formula, relation
 
     return {
         "name": table.name,

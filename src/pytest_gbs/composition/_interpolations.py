@@ -14,7 +14,7 @@ from pytest_gbs.composition._nodes import Branch, Budget, Container, Items, Leaf
 from pytest_gbs.composition._tokens import GrammarError, UnsupportedSyntax
 from pytest_gbs.composition.composed import Unresolved, UnresolvedReason
 from pytest_gbs.model.limits import DEEPEST_CHAIN, LONGEST_INTERPOLATION
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, dotted
 
 Resolvers: TypeAlias = Mapping[str, Callable[..., Any]]
 
@@ -249,7 +249,7 @@ class Interpolations:
 
     def _oc_dict_values(self, arguments: list[Any], parent: Container) -> Any:
         branch = self._branch(arguments[0], parent)
-        prefix = ".".join(map(str, path_of(branch)))
+        prefix = dotted(path_of(branch))
         return [f"${{{prefix}.{name}}}" for name in branch.content]
 
     def _branch(self, key: Any, parent: Container) -> Branch:
@@ -275,8 +275,8 @@ def split_key(key: str) -> list[str]:
     head = re.match(r"[^.\[]*", key)
     assert head
     steps = [] if key.startswith("[") else [head.group()]
-    for dotted, bracket in re.findall(r"\.([^.\[]*)|\[(.*?)\]", key[head.end() :]):
-        steps.append(dotted or bracket)
+    for named, bracket in re.findall(r"\.([^.\[]*)|\[(.*?)\]", key[head.end() :]):
+        steps.append(named or bracket)
     return steps or [key]
 
 

@@ -9,7 +9,7 @@ from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.model.document import RECIPES, Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.model.framework import Loader
 from pytest_gbs.model.limits import MOST_REREAD_CHARACTERS
-from pytest_gbs.model.location import KeyPath, Source, Unreadable
+from pytest_gbs.model.location import KeyPath, Source, Unreadable, dotted
 from pytest_gbs.model.outcome import Edit
 from pytest_gbs.readers import read
 from pytest_gbs.readers.scalar import loader_of, resolve
@@ -49,7 +49,7 @@ def _changed(old: Document, new: Document, edits: tuple[Edit, ...]) -> Iterator[
             continue
         if path not in values and str(path[-1]) in inserted:
             continue
-        yield ".".join(map(str, path))
+        yield dotted(path)
 
 
 def _stands_in(document: Document, path: KeyPath, edits: tuple[Edit, ...]) -> bool:

@@ -16,7 +16,7 @@ from pytest_gbs.model.declaration import Declaration, Factor, Force
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.document import Mapping as MappingNode
 from pytest_gbs.model.framework import Framework, Row
-from pytest_gbs.model.location import Location, Source
+from pytest_gbs.model.location import Location, Source, dotted
 from pytest_gbs.model.outcome import Edit
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import HARDWARE, Name, Origin, Quantity, Size
@@ -110,7 +110,7 @@ def key_of_accumulation(run: Run) -> str:
     if isinstance(size, Quantity) and size.at is not None:
         return f"{size.key or size.name} in {size.at.source}"
     row = _row(run.framework, run.document)
-    return f"{'.'.join(map(str, row.key))} has its default" if row else "its framework has no key for it here"
+    return f"{dotted(row.key)} has its default" if row else "its framework has no key for it here"
 
 
 def _row(framework: Framework, document: Document) -> Row | None:

@@ -11,6 +11,7 @@ from pytest_gbs.fixes.scale_edits import key_of_accumulation
 from pytest_gbs.fixes.scale_now import effective, elsewhere, objection, sizes_of
 from pytest_gbs.fixes.scale_task import Task, by_name, considered, fitting, follows, ranks_on, unit
 from pytest_gbs.model.hardware import CommandLineHardware
+from pytest_gbs.model.location import dotted
 from pytest_gbs.model.planning import Near
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.report import Report
@@ -46,7 +47,7 @@ def others(task: Task) -> Iterator[str]:
     stated = {each.key: each for each in task.hardware if each.name in HARDWARE}
     names = {key.rpartition(".")[2] for key in stated}
     for path in task.run.document.keyed:
-        key = ".".join(map(str, path))
+        key = dotted(path)
         if path[-1] in names and key not in stated:
             yield f"{key} stays as it is"
 

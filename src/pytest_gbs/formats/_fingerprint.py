@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from pytest_gbs.model.location import dotted
 from pytest_gbs.model.outcome import Finding
 
 
@@ -14,7 +15,7 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
 
     seen = Counter[str]()
     for finding in findings:
-        key = ".".join(map(str, finding.at.path or ()))
+        key = dotted(finding.at.path or ())
         what = "\0".join((finding.code, finding.at.source, key))
         seen[what] += 1
         yield sha256(f"{what}\0{seen[what]}".encode("utf-8", "surrogatepass")).hexdigest()

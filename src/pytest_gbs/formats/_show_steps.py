@@ -13,6 +13,7 @@ from pytest_gbs.formats._arithmetic import arithmetic, number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
 from pytest_gbs.model.document import Scalar
+from pytest_gbs.model.location import dotted
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
@@ -173,5 +174,5 @@ def _other_interval(run: Run, name: str) -> _Interval | None:
                 if node.text == "epoch":
                     return _Interval("every epoch")
                 written = escape(run.document.source.text[node.start : node.stop])
-                return _Interval(f"{escape('.'.join(map(str, condition.key)))}: {written}", never=True)
+                return _Interval(f"{escape(dotted(condition.key))}: {written}", never=True)
     return None

@@ -19,6 +19,7 @@ from pytest_gbs.model.limits import (
     MOST_VERSIONS,
     MOST_WORD_CHARACTERS,
 )
+from pytest_gbs.model.location import dotted
 from pytest_gbs.model.record import NamedTuple
 
 Raw = dict[str, Any]
@@ -130,7 +131,7 @@ class _Family:
         try:
             whole = self.over({}, parent)
         except NotationError as error:
-            raise NotationError(("inherits",), f'is "{name[:80]}", where {".".join(map(str, error.path))} {error}') from error
+            raise NotationError(("inherits",), f'is "{name[:80]}", where {dotted(error.path)} {error}') from error
         self._asked.pop()
         found = self._known[name] = {key: value for key, value in whole.items() if key not in _OWN}
         return found

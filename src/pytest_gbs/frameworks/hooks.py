@@ -20,7 +20,7 @@ from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import Alias, Document, Mapping, Scalar, Sequence
 from pytest_gbs.model.framework import Loader
-from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.quantity import Conflict, Name, Note, Origin, Quantity, Reason, Size, Unknown
 
 # Of Megatron, its YAML files and Megatron Bridge.
@@ -276,7 +276,7 @@ def count_the_devices(document: Document, sizes: dict[str, Size]) -> dict[str, S
         return {}
     node = document.keyed[path][1]
     at = Location(document.source.path, node.start, node.stop, path)
-    training = Quantity(Name.WORLD_SIZE, len(devices), Origin.FILE, at=at, key=".".join(map(str, path)))
+    training = Quantity(Name.WORLD_SIZE, len(devices), Origin.FILE, at=at, key=dotted(path))
     world = sizes.get(Name.WORLD_SIZE)
     if not isinstance(world, Quantity):
         return {} if isinstance(sizes.get(Name.NUM_NODES), Quantity) else {Name.WORLD_SIZE: training}

@@ -10,7 +10,7 @@ from typing import Final
 from pytest_gbs.frameworks.conditions import VARIABLE, holds
 from pytest_gbs.model.document import PYTHON, Alias, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.framework import Framework, Loader, Reading, Row, SameAs, Treatment
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import Origin, Quantity, Reason, Size, Unknown
 from pytest_gbs.model.record import NamedTuple
@@ -184,7 +184,7 @@ def _size(row: Row, node: Node, document: Document, framework: Framework) -> Siz
         return None
     at = Location(document.source.path, node.start, node.stop, row.key)
     if found == Treatment.ACCEPTS and type(value) is int:
-        return Quantity(row.name, value, Origin.FILE, row.unit, at, key_text(row))
+        return Quantity(row.name, value, Origin.FILE, row.unit, at, dotted(row.key))
     return (found == Treatment.SCHEDULE and _schedule(row, node, framework, document, at)) or Unknown(row.name, _reason(found, value), at)
 
 
@@ -200,7 +200,7 @@ def _schedule(row: Row, node: Node, framework: Framework, document: Document, at
     if not stages:
         return None
     changes = stages if len(set(stages)) > 1 else ()
-    return Quantity(row.name, stages[-1], Origin.FILE, row.unit, at, key_text(row), stages=changes)
+    return Quantity(row.name, stages[-1], Origin.FILE, row.unit, at, dotted(row.key), stages=changes)
 
 
 def _reason(found: str, value: object) -> str:
@@ -221,19 +221,14 @@ def _take_default(row: Row, sizes: dict[str, Size]) -> bool:
     if default is None or row.name in sizes:
         return True
     if type(default) is int:
-        sizes[row.name] = Quantity(row.name, default, Origin.DEFAULT, row.unit, key=key_text(row))
+        sizes[row.name] = Quantity(row.name, default, Origin.DEFAULT, row.unit, key=dotted(row.key))
         return True
     assert isinstance(default, SameAs)
     if default.unless in sizes:
         return True
     base = sizes.get(default.name)
     if isinstance(base, Quantity):
-        sizes[row.name] = Quantity(row.name, base.value, Origin.DEFAULT, row.unit, key=key_text(row), because=(base,))
+        sizes[row.name] = Quantity(row.name, base.value, Origin.DEFAULT, row.unit, key=dotted(row.key), because=(base,))
     elif isinstance(base, Unknown):
         sizes[row.name] = Unknown(row.name, base.reason, base.at)
     return base is not None
-
-
-def key_text(row: Row) -> str:
-    """The key of `row` as people write it: `parallelism.dp`."""
-    return row.key[0] if len(row.key) == 1 and type(row.key[0]) is str else ".".join(map(str, row.key))

@@ -7,10 +7,9 @@ from math import prod
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import leaves
-from pytest_gbs.frameworks.reading import key_text
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.framework import Row
-from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import Applicability, Edit, Fix
 from pytest_gbs.model.quantity import RANKS, Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
@@ -212,7 +211,7 @@ def _insertion(run: Run, leaf: Quantity, value: int) -> Edit | None:
 def _row(run: Run, leaf: Quantity) -> Row | None:
     """The row whose default `leaf` is, or None if it has none of its own."""
     rows = run.framework.rows if leaf.at is None and leaf.origin == Origin.DEFAULT else ()
-    return next((row for row in rows if row.name == leaf.name and key_text(row) == leaf.key), None)
+    return next((row for row in rows if row.name == leaf.name and dotted(row.key) == leaf.key), None)
 
 
 def _is_misspelt(run: Run, key: KeyPath) -> bool:

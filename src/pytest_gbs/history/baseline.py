@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pytest_gbs.model.errors import UsageError
 from pytest_gbs.model.limits import MOST_KNOWN
+from pytest_gbs.model.location import dotted
 from pytest_gbs.model.outcome import Finding, Severity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.report import FileReport, Report, Verdict
@@ -29,7 +30,7 @@ def entries(report: Report) -> Counter[BaselineEntry]:
 
 
 def _entry(finding: Finding) -> BaselineEntry:
-    return BaselineEntry(finding.at.source, finding.code, ".".join(map(str, finding.at.path or ())))
+    return BaselineEntry(finding.at.source, finding.code, dotted(finding.at.path or ()))
 
 
 def render(known: Mapping[BaselineEntry, int]) -> str:

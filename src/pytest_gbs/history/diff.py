@@ -14,7 +14,7 @@ from pytest_gbs.history.lock import entries
 from pytest_gbs.model.difference import Batch, Change, Differences, Operand, Ran, Setting, Status, Topic
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.limits import MOST_COMPARED
-from pytest_gbs.model.location import Lines, Source
+from pytest_gbs.model.location import Lines, Source, dotted
 from pytest_gbs.model.locked import Record
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.record import NamedTuple
@@ -259,7 +259,7 @@ def _found(run: Run) -> dict[str, str]:
         if path[-1] in _TOPICS:
             node = run.document.get(*path)
             if isinstance(node, Scalar) and node.text:
-                found[".".join(map(str, path))] = node.text
+                found[dotted(path)] = node.text
     return found
 
 

@@ -27,7 +27,7 @@ from pytest_gbs.model.digits import whole_number
 from pytest_gbs.model.document import TAKES_IN, Document, Scalar
 from pytest_gbs.model.framework import Arguments, Framework, Loader, Treatment
 from pytest_gbs.model.limits import MOST_CANDIDATES
-from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below
+from pytest_gbs.model.location import KeyPath, Location, Source, Unreadable, below, dotted
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.program import NO_PROGRAM, Program, only_scores
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Size, Unknown
@@ -534,7 +534,7 @@ def _splits_otherwise(framework: Framework, given: list[CommandSetting]) -> bool
     if not framework.companions:
         return False
     known = {row.key for row in framework.rows}
-    keys = (".".join(map(str, setting.path)) for setting in given if setting.path not in known and setting.text not in ("1", "false", None))
+    keys = (dotted(setting.path) for setting in given if setting.path not in known and setting.text not in ("1", "false", None))
     return any("parallel" in key or key.endswith(_SPLITS) for key in keys if any(part in key for part in _SPLITS))
 
 

@@ -13,7 +13,7 @@ from pytest_gbs.lsp.project import Project
 from pytest_gbs.lsp.subjects import Block, blocks_in
 from pytest_gbs.model.document import CONFIGURATIONS, SCRIPTS, Document
 from pytest_gbs.model.framework import Arguments, Framework, Row
-from pytest_gbs.model.location import KeyPath, Lines, Source
+from pytest_gbs.model.location import KeyPath, Lines, Source, dotted
 from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
@@ -169,7 +169,7 @@ def _flags(project: Project, path: str, typed: Typed) -> Iterator[types.Completi
     if flags != match[1].startswith("-"):
         return
     for row in _rows(framework, ()):
-        name = ".".join(map(str, row.key))
+        name = dotted(row.key)
         yield _key(row, f"--{name}" if flags else name, " " if flags else "=", len(match[1]))
 
 

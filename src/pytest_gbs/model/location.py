@@ -12,6 +12,11 @@ from pytest_gbs.model.record import NamedTuple
 KeyPath = tuple[str | int, ...]
 
 
+def dotted(key: KeyPath) -> str:
+    """A key as people write it: `parallelism.dp`."""
+    return ".".join(map(str, key))
+
+
 class Source(NamedTuple):
     """The decoded text of one file.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.framework import Arguments
-from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.record import NamedTuple
 
 
@@ -26,7 +26,7 @@ class CommandSetting(NamedTuple):
     @property
     def name(self) -> str:
         """The name of its flag, without dashes in front."""
-        return ".".join(map(str, self.path))
+        return dotted(self.path)
 
 
 class CommandLine(NamedTuple):

@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.frameworks.reading import Misread, key_text, misread, treatment
+from pytest_gbs.frameworks.reading import Misread, misread, treatment
 from pytest_gbs.model.digits import is_digits
 from pytest_gbs.model.document import Alias, Document, Mapping, Node, Scalar
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Framework, Row, Treatment
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.rule import About, Example, Rule, Scope
 from pytest_gbs.readers.scalar import loader_of, resolve
@@ -84,7 +84,7 @@ def _is_template(document: Document, node: Node) -> bool:
 
 def _stumbles(document: Document, framework: Framework, found: Misread, node: Node) -> Finding:
     title = framework.title.split(" (")[0]
-    says = f"{key_text(found.row)} {_described(document, found, node)}"
+    says = f"{dotted(found.row.key)} {_described(document, found, node)}"
     details = (found.row.reading.why,) if found.row.reading.why else ()
     holds = f"write a whole number, {found.row.minimum} or more"
     return Finding(CODE, f"{says}; {title} {_DOES[found.treatment]}", Severity.ERROR, found.at, details=details, holds=holds)
@@ -126,7 +126,7 @@ def _trap(row: Row, node: Scalar, file: FileView) -> str:
 def _reads_otherwise(document: Document, row: Row, trap: str) -> Finding:
     node = document.keyed[row.key][1]
     at = Location(document.source.path, node.start, node.stop, row.key)
-    return Finding(CODE, f"{key_text(row)} {trap}", Severity.WARNING, at)
+    return Finding(CODE, f"{dotted(row.key)} {trap}", Severity.WARNING, at)
 
 
 _RECIPE = """\

@@ -23,7 +23,7 @@ from re import compile as compile_pattern
 from pytest_gbs.model.document import Document, Scalar
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Text
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.outcome import Applicability, Edit, Finding, Fix, Outcome, Severity
 from pytest_gbs.model.rule import About, Example, Rule, Scope
 from pytest_gbs.readers.scalar import loader_of, resolve
@@ -57,7 +57,7 @@ def _finding(document: Document, text: Text, node: Scalar, number: Match[str]) -
     written, better = document.source.text[node.start : node.stop], _plain(number)
     why = "YAML 1.1 needs a dot and a signed exponent" if node.plain else "a number in quotes is text"
     fix = Fix(f"write {better}", Applicability.SAFE, (Edit(at, written, better),))
-    message = f"{'.'.join(map(str, text.key))} {written} is read as text: {why}; {text.label}"
+    message = f"{dotted(text.key)} {written} is read as text: {why}; {text.label}"
     return Finding(CODE, message, Severity.ERROR, at, "text", holds=f"write {better}", fixes=(fix,))
 
 

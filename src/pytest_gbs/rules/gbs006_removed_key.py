@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from pytest_gbs.model.fileview import FileView
 from pytest_gbs.model.framework import Removal
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 
@@ -36,7 +36,7 @@ def check(file: FileView) -> Iterator[Outcome]:
 def _finding(removal: Removal, at: Location) -> Finding:
     assert removal.pin is not None
     version = removal.pin.text.lstrip("= ")
-    key = ".".join(map(str, removal.key))
+    key = dotted(removal.key)
     message = f"{removal.package} {version} has no {key}, removed in {removal.since}; {removal.label}"
     related = (Related(removal.pin.at, "version"),) if removal.pin.at else ()
     details = () if removal.pin.at else (f"the version comes from {removal.pin.origin}",)

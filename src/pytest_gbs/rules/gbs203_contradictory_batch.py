@@ -27,7 +27,7 @@ from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.equation import Enforcement
 from pytest_gbs.model.framework import Exclusion
-from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope
@@ -60,7 +60,7 @@ def _is_prose(size: Conflict) -> bool:
 def _exclusive(run: Run, exclusion: Exclusion, present: list[KeyPath]) -> Finding:
     places = [place for key in present if (place := run.document.locate(key))]
     places.sort(key=lambda place: place.start)
-    names = listing((".".join(map(str, key)) for key in present), last="and")
+    names = listing(map(dotted, present), last="and")
     message = f"{names} are both set" + (f"; {exclusion.label}" if exclusion.label else "") + in_versions(exclusion, run.framework)
     severity = Severity.WARNING if exclusion.doubt else Severity.ERROR
     related = tuple(Related(place, "also set") for place in places[:-1])

@@ -26,7 +26,7 @@ from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.equation import Enforcement
 from pytest_gbs.model.framework import Switch
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import RANKS
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
@@ -59,7 +59,7 @@ def _finding(run: Run, switch: Switch, claimed: tuple[Location, ...], stops: boo
 def _off(run: Run, switch: Switch) -> str:
     node = run.document.get(*switch.condition.key)
     is_on = isinstance(node, Scalar) and node.text.lower() == "true"
-    return f"set {'.'.join(map(str, switch.condition.key))} to false, or remove the claim" if is_on else ""
+    return f"set {dotted(switch.condition.key)} to false, or remove the claim" if is_on else ""
 
 
 _RECIPE = """\

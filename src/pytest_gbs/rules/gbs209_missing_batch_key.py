@@ -19,7 +19,7 @@ from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.frameworks.constraints import in_versions
 from pytest_gbs.model.framework import Arguments, Requirement
 from pytest_gbs.model.launch import Kind
-from pytest_gbs.model.location import Location
+from pytest_gbs.model.location import Location, dotted
 from pytest_gbs.model.outcome import Finding, Outcome, Severity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
 from pytest_gbs.model.run import Run
@@ -35,7 +35,7 @@ def check(run: Run) -> Iterator[Outcome]:
         if _is_open(run, requirement) or any(is_set(run.document, key, run.framework.loader) for key in requirement.keys):
             continue
         if all(certain(condition, run.document, run.framework.loader) for condition in requirement.when):
-            names = listing((".".join(map(str, key)) for key in requirement.keys), last="or")
+            names = listing(map(dotted, requirement.keys), last="or")
             message = f"{names} is missing; {requirement.label}{in_versions(requirement, run.framework)}"
             yield Finding(CODE, message, Severity.WARNING if requirement.doubt else Severity.ERROR, at, holds=f"set {names}")
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_gbs.arithmetic.wording import called
-from pytest_gbs.model.location import KeyPath, Location
+from pytest_gbs.model.location import KeyPath, Location, dotted
 from pytest_gbs.model.outcome import Finding, Outcome, Related, Severity
 from pytest_gbs.model.quantity import Name, Quantity
 from pytest_gbs.model.rule import Example, Rule, Scope
@@ -78,7 +78,7 @@ def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
     if at is None:
         return
     value = run.places.get(key) if run.places else None
-    holds = f"remove {'.'.join(map(str, key))}"
+    holds = f"remove {dotted(key)}"
     command = run.launch.at if run.launch is not None else None
     if value is not None and command is not None and value.source == command.source and not command.start <= value.start < command.stop:
         # A variable of the script holds the value, and may have an effect elsewhere: what has none is the override.
@@ -91,7 +91,7 @@ def _finding(run: Run, key: KeyPath, message: str) -> Iterator[Finding]:
 
 def _override(run: Run, key: KeyPath) -> Location | None:
     """The word of the launch's command that sets `key`, None if none does by itself."""
-    start, name = run.launch.start if run.launch is not None else None, ".".join(map(str, key))
+    start, name = run.launch.start if run.launch is not None else None, dotted(key)
     return next((word.at for word in start.program if word.starts_with.lstrip("+").startswith(f"{name}=")), None) if start else None
 
 

@@ -9,8 +9,9 @@ from itertools import islice
 from typing import Any, Final
 
 from pytest_gbs.arithmetic.wording import listing
+from pytest_gbs.model.location import KeyPath, dotted
 from pytest_gbs.settings.meaning import MOST_PROBLEMS, Raw, SettingsProblem
-from pytest_gbs.settings.places import KeyPath, key_lines, line_holding, line_of
+from pytest_gbs.settings.places import key_lines, line_holding, line_of
 from pytest_gbs.settings.shape import schema_of
 
 _LONGEST: Final = 60
@@ -99,7 +100,7 @@ def _whereabouts(path: KeyPath, table: KeyPath) -> tuple[str, str]:
     entry = path[0] in _ENTRIES and isinstance(path[1], int) if len(path) > 1 else False
     inner = len(path) > 1 and path[0] == _DESCRIBED and isinstance(path[1], str)
     depth = 2 if entry or inner else int(len(path) > 1 and path[0] in (*_TABLES, _DESCRIBED))
-    header = ".".join(map(str, (*table, *path[: 2 if inner else 1]) if depth else table))
+    header = dotted((*table, *path[: 2 if inner else 1]) if depth else table)
     key = ".".join(str(part) for part in path[depth:] if not isinstance(part, int))
     return (f"[[{header}]]" if entry else f"[{header}]" if header else ""), key
 

@@ -15,6 +15,7 @@ from pytest_gbs.frameworks._origins import stated_at
 from pytest_gbs.model.errors import SettingsError
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_OWN_FRAMEWORKS, MOST_SETTINGS_BYTES
+from pytest_gbs.model.location import dotted
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.settings.described import Described, is_too_deep
 from pytest_gbs.settings.framework_mistakes import SIZES, meant, missing_sizes, mistakes
@@ -181,7 +182,7 @@ class _Description:
             if path is None:
                 of_variant = plain.variant is not None and "inherits" in raw["variants"][plain.variant]
                 home: Path = ("variants", plain.variant or 0, "inherits") if of_variant else ("inherits",) if "inherits" in raw else ()
-                said = ".".join(map(str, problem.path))
+                said = dotted(problem.path)
                 self.wrong.append(SettingsProblem(home, f"brings {said}, which {problem.text}" if home else f"{said} {problem.text}"))
             else:
                 self.wrong.append(problem._replace(path=path))

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-KeyPath = tuple[str | int, ...]
+from pytest_gbs.model.location import KeyPath
+
 # tool.gbs.frameworks.acme.keys."train.batch".0.words.auto
 _DEEPEST: Final = 9
 _PART: Final = r"""(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
