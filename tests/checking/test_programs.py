@@ -121,6 +121,7 @@ def test_arguments_of_a_trainer_that_trains_have_its_defaults(tmp_path: Path, te
 @pytest.mark.parametrize(
     ("text", "title", "micro"),
     [
+        pytest.param("from setfit import SetFitTrainer\nSetFitTrainer(model, batch_size=32)\n", "SetFit", 32, id="SetFit before 1.0"),
         pytest.param("from setfit import TrainingArguments\nTrainingArguments(batch_size=32)\n", "SetFit", 32, id="SetFit"),
         pytest.param(
             "from setfit import TrainingArguments\nTrainingArguments(batch_size=(32, 2))\n", "SetFit", None, id="SetFit, two phases"

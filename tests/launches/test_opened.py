@@ -66,6 +66,19 @@ from transformers import Trainer, TrainingArguments
 def main(batch_size):
     Trainer(args=TrainingArguments(per_device_train_batch_size=batch_size, gradient_accumulation_steps=2)).train()
 """
+TYPER = """\
+import typer
+from transformers import Trainer, TrainingArguments
+app = typer.Typer()
+
+@app.command()
+def one(batch_size: int = 4):
+    Trainer(args=TrainingArguments(per_device_train_batch_size=batch_size, gradient_accumulation_steps=2)).train()
+
+@app.command()
+def several(batch_size: int = typer.Option(4)):
+    one(batch_size)
+"""
 RUN = "torchrun --nproc_per_node 4 train.py "
 
 
@@ -155,6 +168,9 @@ def test_a_framework_s_own_arguments_are_read_as_its_table_says(tmp_path: Path) 
         pytest.param(FIELDS, RUN + "--micro 1", (8, 1, 2), id="fields of a class"),
         pytest.param(CLICK, RUN + "--batch-size 3", (24, 3, 2), id="click"),
         pytest.param(CLICK, RUN + "-b 3", (24, 3, 2), id="click: a short flag"),
+        pytest.param(TYPER, RUN + "several", (32, 4, 2), id="typer"),
+        pytest.param(TYPER, RUN + "one --batch-size 3", (24, 3, 2), id="typer: a flag"),
+        pytest.param(TYPER, RUN + "one --batch-size $N", (None, None, 2), id="typer: a variable"),
         pytest.param(FIRE, RUN, (128, 4, 8), id="fire: four processes share the accumulation"),
         pytest.param(FIRE, RUN + "--batch_size 96 --micro=2", (96, 2, 12), id="fire: flags"),
         pytest.param(FIRE, "torchrun --nproc_per_node 3 train.py", (120, 4, 10), id="fire: three do not divide 32"),

@@ -12,6 +12,7 @@ from pytest_gbs.readers.scalar import COMPUTED
 CALL = "TrainingArguments(per_device_train_batch_size="
 IMPORT = "from transformers import TrainingArguments\n"
 PARSER = "import argparse\np = argparse.ArgumentParser()\n"
+TYPER = "import typer\napp = typer.Typer()\n@app.command()\n"
 MICRO = "per_device_train_batch_size"
 
 
@@ -53,6 +54,8 @@ def micro(text: str) -> str | None:
         pytest.param(PARSER + "p.add_argument('--n')\n" + CALL + "p.parse_args().n)\n", id="no default"),
         pytest.param(PARSER + "p.add_argument('--n', type=int, default=None)\n" + CALL + "p.parse_args().n)\n", id="an empty default"),
         pytest.param("import fire\ndef f(n=None):\n    " + CALL + "n)\nfire.Fire(f)\n", id="an empty default of a function"),
+        pytest.param(TYPER + "def f(n: int):\n    " + CALL + "n)\n", id="typer, without a default"),
+        pytest.param(TYPER + "def f(n: int = 4):\n    " + CALL + "n)\ndef g():\n    f(8)\n", id="typer, and a call that gives another"),
         pytest.param("t = " + CALL + "4)\nif x:\n    t.per_device_train_batch_size = 8\n", id="set under a condition"),
     ],
 )  # fmt: skip
@@ -100,6 +103,8 @@ def test_names_that_take_themselves_use_up_no_budget() -> None:
             "TrainingArguments(per_device_train_batch_size=s.n)\n",
             "4",
         ),
+        (TYPER + "def f(n: int = 4):\n    " + CALL + "n)\n", "4"),
+        (TYPER + "def f(n: int = typer.Option(4)):\n    " + CALL + "n)\n@app.command()\ndef g(n: int = 4):\n    f(n=n)\n", "4"),
         ("import click\n@click.option('--n', default=4)\ndef main(n):\n    TrainingArguments(per_device_train_batch_size=n)\n", "4"),
     ],
 )

@@ -133,3 +133,86 @@ def test_what_is_copied_with_other_values_has_these() -> None:
 def test_a_function_that_is_given_a_number_returns_what_it_makes_of_it() -> None:
     assert _told("def half(n):\n    return n // 2", "half(8)", {}) == "4"
     assert _told("def half(n):\n    return n // 2\nhalf(6)", "half(8)", {}) is None
+
+
+ARGUMENTS = {
+    "a/own/args.py": """\
+from dataclasses import dataclass
+from .base import Base
+@dataclass
+class Mine(Base):
+    per_device_train_batch_size: int = 6
+""",
+    "a/own/base.py": """\
+from dataclasses import dataclass
+import transformers
+@dataclass
+class Base(transformers.TrainingArguments):
+    per_device_train_batch_size: int = 3
+    gradient_accumulation_steps: int = 7
+class Doubled(transformers.TrainingArguments):
+    def __init__(self, out, per_device_train_batch_size=1):
+        super().__init__(out, per_device_train_batch_size=per_device_train_batch_size * 2)
+@dataclass
+class Options:
+    batch: int = 5
+class Circle(Circle):
+    batch: int = 5
+""",
+}
+
+
+def _made(text: str, files: dict[str, str]) -> list[tuple[str, str | None, str | None]]:
+    """Each call of `text` that is a recipe: the library's class, the micro batch and the accumulation."""
+    documents = (each for each in read(Source("a/train.py", text), _reads(files)) if isinstance(each, Document) and "." in each.called)
+    micro, steps = "per_device_train_batch_size", "gradient_accumulation_steps"
+    return [(each.called, _text(each, micro), _text(each, steps)) for each in documents]
+
+
+def _text(document: Document, key: str) -> str | None:
+    value = document.get(key)
+    return value.text if isinstance(value, Scalar) and value.tag != COMPUTED else None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("from own.base import Options\nOptions(batch=4)\n", id="a class of no library"),
+        pytest.param("from own.base import Circle\nCircle(batch=4)\n", id="a class that is made from itself"),
+        pytest.param("from .base import Gone\nGone(per_device_train_batch_size=4)\n", id="a class that is nowhere"),
+        pytest.param(
+            "from functools import partial\nmake = partial(make, per_device_train_batch_size=4)\nmake()\n", id="a partial of itself"
+        ),
+        pytest.param("from functools import partial\npartial()(batch_size=4)\n", id="a partial of nothing"),
+        pytest.param("def f(n):\n    pass\nfrom functools import partial\npartial(f, n=4)()\n", id="a function"),
+    ],
+)
+def test_what_is_no_class_of_a_library_is_no_recipe(text: str) -> None:
+    assert [each for each in _made(text, ARGUMENTS) if each[0].startswith(("transformers.", "trl."))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from own.args import Mine\nMine('out')\n", ("6", "7")),
+        ("from own import args\nargs.Mine('out', per_device_train_batch_size=2)\n", ("2", "7")),
+        ("from own.base import Base\nclass Here(Base):\n    per_device_train_batch_size: int = 1\nHere('out')\n", ("1", "7")),
+        ("from own.base import Doubled\nDoubled('out', per_device_train_batch_size=2)\n", (None, None)),
+        ("from functools import partial\nfrom own.args import Mine\npartial(Mine, gradient_accumulation_steps=2)('out')\n", ("6", "2")),
+    ],
+)
+def test_classes_of_other_files_have_their_own_defaults(text: str, expected: tuple[str | None, str | None]) -> None:
+    assert _made(text, ARGUMENTS) == [("transformers.TrainingArguments", *expected)]
+
+
+def test_what_a_partial_gives_holds_until_its_call_gives_another() -> None:
+    text = """\
+import functools
+from trl import SFTConfig
+first = functools.partial(SFTConfig, "out", per_device_train_batch_size=4, gradient_accumulation_steps=2)
+second = functools.partial(first, gradient_accumulation_steps=8)
+first(learning_rate=1e-4)
+second()
+second(per_device_train_batch_size=1)
+"""
+    assert [each[1:] for each in _made(text, {})] == [("4", "2"), ("4", "8"), ("1", "8")]

@@ -133,6 +133,16 @@ def test_a_loader_without_a_size_has_batches_of_one() -> None:
     assert numbers(ACCELERATE.replace(", batch_size=batch_size", ""), "DataLoader.batch_size") == ["1"]
 
 
+def test_a_test_that_has_a_name_in_the_loop() -> None:
+    named = "        due = (step + 1) % STEPS == 0\n        if due:\n"
+    text = DISTRIBUTED.replace("        if (step + 1) % STEPS == 0 or step == len(loader) - 1:\n", named)
+    assert numbers(text, "DataLoader.batch_size", "optimizer.step") == ["16", "4"]
+    assert numbers(text.replace("        due =", "        due = x\n        due ="), "DataLoader.batch_size", "optimizer.step") == [
+        "16",
+        None,
+    ]
+
+
 def test_accelerate_accumulates_only_where_it_is_asked_to() -> None:
     plain = ACCELERATE.replace("with accelerator.accumulate(model):", "if True:").replace("            if True:\n", "            pass\n")
     plain = plain.replace("                accelerator.b", "            accelerator.b").replace(

@@ -26,7 +26,7 @@ from pytest_gbs.readers.python.loops import training_loop
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.parents import bound, inherited, takes_in
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value, batch_name
 from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes, read_scopes
 from pytest_gbs.readers.python.trainers import given_to_trainers, own_batches
 from pytest_gbs.readers.python.values import Evaluator
@@ -67,7 +67,7 @@ def read_documents(program: Program, modules: Modules) -> Iterator[Document]:
     loops = list(_loops(scopes, evaluator))
     found = [*loops, *(each for each in found if each[0] != DICTIONARY or each[2].start not in {loop[2].start for loop in loops})]
     functions = configurations(scopes, evaluator, modules)
-    found += ((FUNCTION, node, table) for node, table in functions if _batch().search(" ".join(_keys_of(table, 0))))
+    found += ((FUNCTION, node, table) for node, table in functions if batch_name().search(" ".join(_keys_of(table, 0))))
     module = _module(program, scopes, evaluator, modules)
     comments = _Comments(program)
     found.sort(key=lambda each: each[2].start)
@@ -110,7 +110,7 @@ _SETTERS = ("set_training", "set_dataloader")  # of TrainingArguments (transform
 _OF_DEVICE = "per_device_train_batch_size"
 _DIVIDES = ("mpu", "mesh_param")  # arguments of deepspeed.initialize that say how the processes share the model
 
-_batch = lazy_pattern(r"batch|accum", re.IGNORECASE)
+_arguments = lazy_pattern(r"arg(?:ument)?s|config", re.IGNORECASE)
 _loader = lazy_pattern(r"batch|samples_per_gpu")
 
 
@@ -123,7 +123,7 @@ def _string_or_comment() -> re.Pattern[str]:
 
 
 def _sets_batch(table: Table) -> bool:
-    return any(_batch().search(name) for name in table.entries)
+    return any(batch_name().search(name) for name in table.entries)
 
 
 def _keys_of(table: Table, depth: int) -> Iterator[str]:
@@ -137,56 +137,29 @@ def _keys_of(table: Table, depth: int) -> Iterator[str]:
 
 def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     """Yield each call of an imported class, or of one that this file makes from it, that names a batch size or is given to a trainer."""
-    fields: dict[ast.ClassDef, dict[str, Entry]] = {}
     held = _held(scopes)
     trained, own = given_to_trainers(scopes), own_batches(scopes, evaluator)
     for call, scope in scopes.calls:
-        definition = evaluator.definition(call.func, scope)
-        name = _imported(evaluator, scopes, call.func, definition)
-        if not name or not name.rpartition(".")[2][:1].isupper():
+        func = evaluator.partials(call.func, scope)[0]
+        name = scopes.qualified(func)
+        if not name.rpartition(".")[2][:1].isupper():
             continue
         table = evaluator.keywords(call, scope)
-        if definition is not None:
-            if definition not in fields:
-                fields[definition] = _fields(definition, scopes, evaluator)
-            evaluator.left -= len(fields[definition])
-            if evaluator.left < 0:
-                return
-            for field, entry in fields[definition].items():
-                table.entries.setdefault(field, entry)
+        asks = call in trained or _sets_batch(table) or _arguments().search(name)
+        name, fields, sets = evaluator.ancestor(func, scope, elsewhere=bool(asks))
+        evaluator.left -= len(fields)
+        if fields and evaluator.left < 0:
+            return
+        if not name:
+            continue
+        place, lost = evaluator.program.span(func), evaluator.lost(func)
+        table = table._replace(entries={**fields, **table.entries, **dict.fromkeys(sets, (place, lost))})
         table = _with_attributes(table, call, scope, scopes, evaluator)
         table = _without_changed(table, held.get(call, ()), scopes, evaluator)
         if _sets_batch(table) or call in trained:
             if call in own:
                 table.entries[_OF_DEVICE] = own[call]
             yield name, call, table
-
-
-def _imported(evaluator: Evaluator, scopes: Scopes, func: ast.expr, definition: ast.ClassDef | None) -> str:
-    """The name under which the class that is called was imported, or the class that it is made from; "" if there is none."""
-    if definition is None:
-        name = scopes.qualified(func)
-        return name if "." in name and not name.startswith(".") else ""
-    for each in evaluator.ancestry(definition):
-        for base in each.bases:
-            if evaluator.definition(base, scopes.module) is None:
-                name = scopes.qualified(base)
-                if "." in name and not name.startswith("."):
-                    return name
-    return ""
-
-
-def _fields(definition: ast.ClassDef, scopes: Scopes, evaluator: Evaluator) -> dict[str, Entry]:
-    """The defaults that a class of this file and its bases in this file give fields, of those among them that name a batch size."""
-    found: dict[str, Entry] = {}
-    for each in evaluator.ancestry(definition):
-        names = scopes.inner[each].names
-        for name, bindings in names.items() if _batch().search(" ".join(names)) else ():
-            target = bindings[0].node.target if isinstance(bindings[0].node, ast.AnnAssign) else None
-            value = evaluator.field(each, name) if target is not None and name not in found else None
-            if target is not None and value is not None:
-                found[name] = evaluator.program.span(target), value
-    return found
 
 
 def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes, evaluator: Evaluator) -> Table:
@@ -259,7 +232,7 @@ def _dictionaries(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     for node, scope in scopes.dictionaries:  # an outer one comes before those in it
         if node in inside:
             continue
-        if any(isinstance(key, ast.Constant) and isinstance(key.value, str) and _batch().search(key.value) for key in node.keys):
+        if any(isinstance(key, ast.Constant) and isinstance(key.value, str) and batch_name().search(key.value) for key in node.keys):
             inside.update(ast.walk(node))
             names = scope.named.get(node, ())
             table = evaluator.value(node, scope)
@@ -304,7 +277,7 @@ def _module(program: Program, scopes: Scopes, evaluator: Evaluator, modules: Mod
     """The names that the module itself binds, as a configuration that is a Python file has them."""
     names = scopes.module.names
     has_parents = takes_in(scopes)
-    if not (has_parents or _batch().search(" ".join(names)) or _makes_loader(program.tree)):
+    if not (has_parents or batch_name().search(" ".join(names)) or _makes_loader(program.tree)):
         return []
     entries = bound(scopes, evaluator)
     if sys.stdlib_module_names.issuperset(name.partition(".")[0] for name in scopes.imported.values()):

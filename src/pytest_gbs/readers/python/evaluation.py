@@ -12,7 +12,7 @@ from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.modules import Modules
 from pytest_gbs.readers.python.program import Program
-from pytest_gbs.readers.python.results import NAMESPACE, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Ancestor, Items, Known, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Branch, Scope, Scopes
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Evaluation:
         self.changed: frozenset[str] | None = None
         self.decorators: dict[ast.AST, dict[str, ast.Call]] = {}
         self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
+        self.behind: dict[ast.ClassDef, Ancestor] = {}
         self.returned: dict[ast.AST, ast.expr | None] = {}
         self.bound: set[ast.AST] = set()  # the statements that are being looked at
 
@@ -131,9 +132,25 @@ class Evaluation:
         keys = (each.slice for each in targets if isinstance(each, ast.Subscript))
         return frozenset(each.value if isinstance(each, ast.Constant) else ... for each in keys)
 
+    def partials(self, func: ast.expr, scope: Scope) -> tuple[ast.expr, list[tuple[ast.Call, Scope]]]:
+        """What a call of `func` calls in the end, and the calls of `functools.partial` on the way, each with its scope, the last first."""
+        found: list[tuple[ast.Call, Scope]] = []
+        while "partial" in self.scopes.called and len(found) < DEEPEST_EXPRESSION:
+            made, bound = self._origin(func, scope), scope.find(func.id) if isinstance(func, ast.Name) else None
+            if made is None or not made.args or self.scopes.qualified(made.func) != "functools.partial":
+                break
+            func, scope = made.args[0], bound[0] if bound is not None else scope
+            found.append((made, scope))
+        return func, found
+
     def keywords(self, call: ast.Call, scope: Scope) -> Table:
-        """The arguments of a call that have names."""
+        """The arguments of a call that have names, with those that `functools.partial` has given before."""
         table = Table({}, *self.program.span(call))
+        for made, where in reversed(self.partials(call.func, scope)[1]):
+            table = self._with_keywords(table, made, where)
+        return self._with_keywords(table, call, scope)
+
+    def _with_keywords(self, table: Table, call: ast.Call, scope: Scope) -> Table:
         for keyword in call.keywords:
             if keyword.arg is None:
                 table = self._spread(table, self.value(keyword.value, scope))

@@ -25,7 +25,9 @@ _OTHERWISE: Final = frozenset(
     ("split_batches", "dataloader_config", "deepspeed_plugin", "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config")
 )
 _PREPARES: Final = frozenset(("prepare", "prepare_data_loader"))
-_PASSES_ON: Final = frozenset(("enumerate", "tqdm", "trange", "iter", "skip_first_batches", "cycle", "track"))
+_PASSES_ON: Final = frozenset(
+    ("enumerate", "tqdm", "trange", "iter", "skip_first_batches", "cycle", "track", "synchronized_dataloader_step")
+)
 
 
 class Loader(NamedTuple):
@@ -269,7 +271,7 @@ class Reading:
             elif not tests:
                 yield place, Known(1, *place)
             else:
-                every = _every(tests[0].test)
+                every = _every(_named_test(tests[0].test, loop))
                 yield (self.evaluator.program.span(every), self.evaluator.value(every, loop.scope)) if every is not None else (place, lost)
 
 
@@ -299,6 +301,13 @@ def _is_step(call: ast.Call) -> bool:
 
 def _has_modulo(test: ast.expr) -> bool:
     return any(isinstance(each, ast.Mod) for each in ast.walk(test))
+
+
+def _named_test(test: ast.expr, loop: _Loop) -> ast.expr:
+    """What `test` is if the loop gives it a name before: `is_update_step = (i + 1) % 8 == 0`."""
+    found = loop.scope.names.get(test.id, []) if isinstance(test, ast.Name) else []
+    inside = len(found) == 1 and found[0].node in loop.node.body and found[0].item < 0
+    return found[0].value if inside and found[0].value is not None else test
 
 
 def _every(test: ast.expr) -> ast.expr | None:

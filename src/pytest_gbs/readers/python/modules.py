@@ -145,4 +145,4 @@ class Modules:
         return None
 
 
-_size = lazy_pattern(r"batch|accum", re.IGNORECASE)
+_size = lazy_pattern(r"batch|accum|class \w+\([\w., ]*(?:Arg(?:ument)?s|Config)\b", re.IGNORECASE)

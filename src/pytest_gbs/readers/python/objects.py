@@ -94,6 +94,7 @@ class Objects(Names):
 
     def _made(self, func: ast.expr, scope: Scope, call: ast.Call | None) -> Made | None:
         """What a call of the class that `func` names gives, None if it does not name a class."""
+        func = self.partials(func, scope)[0]
         definition = self.definition(func, scope)
         name = self.scopes.qualified(func)
         if definition is None and not name.rpartition(".")[2][:1].isupper():
@@ -116,16 +117,18 @@ class Objects(Names):
 
     def _with_flags(self, made: Made | None, node: ast.expr) -> Made | None:
         """`made`, an instance that a parser makes of a class, with the fields that the command line gives."""
-        if made is None or self.line is None or made.definition is None:
+        if made is None or self.line is None:
             return made
         span = self.program.span(node)
+        if made.definition is None:
+            return made._replace(arguments=made.arguments._replace(rest=Lost(*span)))
         entries = dict(made.arguments.entries)
         steps = {str(step) for setting in self.line.settings for step in setting.path}
-        for each in self.ancestry(made.definition):
-            for name in self.scopes.inner[each].names:
-                given = self._given((name,), Lost(*span), node)
-                if isinstance(given, Known) or name in steps:
-                    entries[name] = span, given
+        names = {name for each in self.ancestry(made.definition) for name in self.scopes.inner[each].names}
+        for name in sorted(names | steps):  # those of classes of other files, too
+            given = self._given((name,), Lost(*span), node)
+            if isinstance(given, Known) or name in steps:
+                entries[name] = span, given
         rest = None if self.line.whole else Lost(*span)
         return made._replace(arguments=made.arguments._replace(entries=entries, rest=rest))
 
@@ -144,14 +147,16 @@ class Objects(Names):
         return field if field is not None else self._imported(node)
 
     def _field_elsewhere(self, definition: ast.expr, name: str, node: ast.expr) -> Value | None:
-        """The default of a field of a class that is imported; None if it has none. A parser may give it another one in a launch."""
-        found = self._elsewhere(definition) if self.line is None else None
-        if found is None:
-            return None
-        last, other = found
-        bindings = other.scopes.module.names[last]
+        """The default of a field of a class that is imported; None if it has none."""
+        found = self._class_elsewhere(definition)
+        return self._brought(found[0], lambda: found[0].field(found[1], name), node) if found is not None else None
+
+    def _class_elsewhere(self, func: ast.expr) -> tuple[Self, ast.ClassDef] | None:
+        """The class of another file of the repository that `func` names, with what evaluates that file."""
+        found = self._elsewhere(func)
+        bindings = found[1].scopes.module.names[found[0]] if found is not None else []
         class_ = bindings[0].node if len(bindings) == 1 else None
-        return self._brought(other, lambda: other.field(class_, name), node) if isinstance(class_, ast.ClassDef) else None
+        return (found[1], class_) if found is not None and isinstance(class_, ast.ClassDef) else None
 
     def _options_elsewhere(self, call: ast.Call, of_parser: bool = False) -> Table | None:
         """What `_read_options` finds, once for each call."""

@@ -14,7 +14,7 @@ from pytest_gbs.readers.python.evaluation import Evaluation
 from pytest_gbs.readers.python.results import NAMESPACE, Constant, Known, Lost, Made, Value
 from pytest_gbs.readers.python.scopes import Change, Scope
 
-_FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field"))
+_FIELDS: Final = frozenset(("dataclasses.field", "pydantic.Field", "attr.ib", "attrs.field", "typer.Option", "typer.Argument"))
 
 
 class Options(Evaluation):

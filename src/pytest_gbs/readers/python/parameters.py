@@ -37,9 +37,16 @@ class Parameters(Expressions):
         if isinstance(around.node, ast.ClassDef):
             return self._of_instance(binding, function, around, node)
         calls = [each for each in self.scopes.called.get(function.name, ()) if isinstance(each[0].func, ast.Name)]
+        if self._is_command(function):
+            default = self._default(binding.value, around) if binding.value is not None else self.lost(node)
+            by_place = isinstance(binding.value, ast.Call) and self.scopes.qualified(binding.value.func) == "typer.Argument"
+            given = self._given((binding.node.arg,), default, node, by_place=by_place)
+            return self._agreed_value(
+                [given, *(self._argument(call, where, binding, around) for call, where in calls[:MOST_BINDINGS])], node
+            )
         runs = self._is_run(function.name)
         if runs and not calls:
-            default = self.value(binding.value, around) if binding.value is not None else self.lost(node)
+            default = self._default(binding.value, around) if binding.value is not None else self.lost(node)
             return self._given((binding.node.arg,), default, node, by_place=True)
         if runs or not calls or len(calls) > MOST_BINDINGS:
             return self.lost(node)
@@ -87,6 +94,14 @@ class Parameters(Expressions):
     def _is_factory(self, decorator: ast.expr) -> bool:
         """Whether a decorator makes a function a recipe that a command line runs by its name, as NeMo-Run does."""
         return self.scopes.qualified(decorator.func if isinstance(decorator, ast.Call) else decorator) in _FACTORIES
+
+    def _is_command(self, function: Function) -> bool:
+        """Whether typer makes a function a command of its program: `app = typer.Typer()` and `@app.command()`."""
+        names = [each.func if isinstance(each, ast.Call) else each for each in function.decorator_list]
+        apps = [
+            self._origin(each.value, self.scopes.module) for each in names if isinstance(each, ast.Attribute) and each.attr == "command"
+        ]
+        return any(each is not None and self.scopes.qualified(each.func) == "typer.Typer" for each in apps)
 
     def _decorated(self, function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str) -> Value | None:
         """The default that an option of click gives a parameter, None if none of its decorators does."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Final, TypeAlias
 
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
 Constant: TypeAlias = int | float | str | bool | None
@@ -66,4 +68,18 @@ class Lost(NamedTuple):
 Value: TypeAlias = Known | Table | Items | Made | Lost
 Entry: TypeAlias = tuple[tuple[int, int], Value]  # the place of a key, and its value
 
+
+class Ancestor(NamedTuple):
+    """What a class is made from in the end: the name under which that is imported, "" if it is not.
+
+    `fields` are the defaults that the classes on the way give, of those that name a batch size; `sets` are the sizes that they set
+    themselves.
+    """
+
+    name: str
+    fields: dict[str, Entry]
+    sets: frozenset[str] = frozenset()
+
+
+batch_name = lazy_pattern(r"batch|accum", re.IGNORECASE)
 NAMESPACE: Final = "argparse.Namespace"

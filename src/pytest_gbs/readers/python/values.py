@@ -1,8 +1,8 @@
 """The values of the expressions of a program.
 
 They are worked out in storeys, each a file that knows those below it alone: what is noted of a program (`evaluation`), its `options`,
-calls of Python itself and of libraries (`library_calls`), literals and operators (`expressions`), `parameters`, `names`, `objects`, and
-here all other calls.
+calls of Python itself and of libraries (`library_calls`), literals and operators (`expressions`), `parameters`, `names`, `objects`,
+`classes`, and here all other calls.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from pytest_gbs.readers.python.classes import Classes
 from pytest_gbs.readers.python.library_calls import OF_LIBRARIES, TEXT_METHODS
-from pytest_gbs.readers.python.objects import Objects
 from pytest_gbs.readers.python.parameters import RUNS
 from pytest_gbs.readers.python.results import NAMESPACE, Known, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scope
@@ -19,7 +19,7 @@ from pytest_gbs.readers.python.scopes import Scope
 _PARSES: Final = frozenset(("parse_args_into_dataclasses", "parse_args_and_config", "parse_dict", "parse_json_file", "parse_yaml_file"))
 
 
-class Evaluator(Objects):
+class Evaluator(Classes):
     """The values of the expressions of one program, calls among them."""
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
@@ -44,8 +44,7 @@ class Evaluator(Objects):
         if node.args and name in OF_LIBRARIES:
             return self._of_library(name, node, scope)
         if name in RUNS and node.args:
-            made = self._made(node.args[0], scope, None)
-            return made if made is not None else self.lost(node)
+            return self._with_flags(self._made(node.args[0], scope, None), node) or self.lost(node)
         world = self._world(name, node)
         if world is not None:
             return world

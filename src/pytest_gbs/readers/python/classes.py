@@ -1,0 +1,69 @@
+"""Classes that are made from those of a library, here or in another file of the repository, with the defaults that they give anew."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from pytest_gbs.model.limits import DEEPEST_PARENTS
+from pytest_gbs.readers.python.evaluation import at_span
+from pytest_gbs.readers.python.objects import Objects
+from pytest_gbs.readers.python.results import Ancestor, Entry, batch_name
+from pytest_gbs.readers.python.scopes import Scope
+
+_MAKES: Final = frozenset(("__init__", "__post_init__"))
+
+
+class Classes(Objects):
+    """The classes of one program."""
+
+    def ancestor(self, func: ast.expr, scope: Scope, depth: int = 0, *, elsewhere: bool = True) -> Ancestor:
+        """What the class that `func` names is made from, other files are looked at only if it may be `elsewhere`."""
+        definition, name = self.definition(func, scope), self.scopes.qualified(func)
+        if definition is not None:
+            return self._ancestor_of(definition, depth)
+        found = self._class_elsewhere(func) if elsewhere and depth < DEEPEST_PARENTS else None
+        above = found[0]._ancestor_of(found[1], depth + 1) if found is not None else None
+        if above is None or not above.name:
+            return Ancestor(name if "." in name and not name.startswith(".") else "", {})
+        span = self.program.span(func)
+        return above._replace(fields={key: (span, at_span(value, span)) for key, (_, value) in above.fields.items()})
+
+    def _ancestor_of(self, definition: ast.ClassDef, depth: int) -> Ancestor:
+        if definition not in self.behind:
+            self.behind[definition] = Ancestor("", {})  # while it is looked at
+            self.behind[definition] = self._together(definition, depth)
+        return self.behind[definition]
+
+    def _together(self, definition: ast.ClassDef, depth: int) -> Ancestor:
+        """What `definition` and the classes that it is made from have together; the first library's class is the one that counts."""
+        name, fields, sets = "", self._fields(definition), self._set_sizes(definition)
+        for each in self.ancestry(definition):
+            for base in each.bases:
+                if self.definition(base, self.scopes.module) is None:
+                    above = self.ancestor(base, self.scopes.module, depth)
+                    name, fields, sets = name or above.name, above.fields | fields, sets | above.sets
+        return Ancestor(name, fields, sets)
+
+    def _fields(self, definition: ast.ClassDef) -> dict[str, Entry]:
+        """The defaults that a class of this file and its bases in this file give fields, of those among them that name a batch size."""
+        found: dict[str, Entry] = {}
+        for each in self.ancestry(definition):
+            names = self.scopes.inner[each].names
+            for name, bindings in names.items() if batch_name().search(" ".join(names)) else ():
+                target = bindings[0].node.target if isinstance(bindings[0].node, ast.AnnAssign) else None
+                value = self.field(each, name) if target is not None and name not in found else None
+                if target is not None and value is not None:
+                    found[name] = self.program.span(target), value
+        return found
+
+    def _set_sizes(self, definition: ast.ClassDef) -> frozenset[str]:
+        """The batch sizes that a class of this file takes, hands on or sets itself when one is made."""
+        methods = [method for each in self.ancestry(definition) for method in each.body if getattr(method, "name", "") in _MAKES]
+        found: set[str] = set()
+        for node in (node for method in methods for node in ast.walk(method)):
+            if isinstance(node, (ast.arg, ast.keyword)):
+                found.add(node.arg or "")
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(node.attr)
+        return frozenset(name for name in found if batch_name().search(name))
