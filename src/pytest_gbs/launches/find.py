@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_gbs.files.decode import NOT_TEXT
 from pytest_gbs.files.regular import LARGER, NOT_THERE, OUTSIDE
 from pytest_gbs.files.words import MATTERING
-from pytest_gbs.launches.images import Mount, mounted, of_command, of_image
 from pytest_gbs.launches.jobs import read_job_file
-from pytest_gbs.launches.mentions import like
 from pytest_gbs.launches.missing import HYDRA, MissingFiles, lost_flags
+from pytest_gbs.launches.path_finder import PathFinder
 from pytest_gbs.launches.programs import command_words, read_launcher_file, started
 from pytest_gbs.launches.reach import Reach
 from pytest_gbs.launches.settings_files import invocation, misnamed, place, runner_of
-from pytest_gbs.model.command import Command, Folder, Invocation, Machines, OtherFiles, Script, Stop, Word, name_of, written_at
-from pytest_gbs.model.document import CONFIGURATIONS, DOCUMENTS, SCRIPTS, Document
+from pytest_gbs.model.command import Command, Invocation, Machines, OtherFiles, Script, Stop, Word, name_of, written_at
+from pytest_gbs.model.document import DOCUMENTS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
-from pytest_gbs.model.location import Location, Source, Unreadable, below, upwards
+from pytest_gbs.model.location import Location, Source, Unreadable
 from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.possessive import re
 from pytest_gbs.model.quantity import Quantity
@@ -92,12 +91,11 @@ class Scripts:
         self.tree = tree
         self._for_all = for_all or tree
         self._all = paths
+        self._finder = PathFinder(tree, paths)
         self._named = frozenset(named)
         self._jobs = jobs
         self._left_out = left_out
         self._paths: tuple[str, ...] | None = None
-        self._known: frozenset[str] | None = None
-        self._by_name: defaultdict[str, list[str]] | None = None
         self._found: dict[str, tuple[FoundLaunch, ...]] = {}
         self.scripts: dict[str, Script] = {}
         self.unread: dict[str, Unread] = {}
@@ -127,7 +125,7 @@ class Scripts:
                 self._found[path] = ()
                 self._refused(source)
             else:
-                worth = _is_worth_reading(source.text) or path in self._jobs or runner_of(path, self._paths_known.__contains__)
+                worth = _is_worth_reading(source.text) or path in self._jobs or runner_of(path, self._finder.known.__contains__)
                 self._found[path] = self._read(source) if worth else ()
         return self._found[path]
 
@@ -205,7 +203,7 @@ class Scripts:
 
     def _of_settings(self, source: Source, script: Script) -> Iterator[FoundLaunch]:
         """Yield the launches of the script beside `source` whose variables it sets, and note where its name says otherwise."""
-        path = runner_of(source.path, self._paths_known.__contains__)
+        path = runner_of(source.path, self._finder.known.__contains__)
         runner = self._source(path) if path is not None else None
         started = invocation(source, runner, OtherFiles(self._source, self._has)) if runner is not None else None
         if runner is None or started is None:
@@ -251,7 +249,7 @@ class Scripts:
         return OtherFiles(self._sourced, self._has)
 
     def _has(self, path: str) -> bool:
-        return path in self._paths_known or self._source(path) is not None
+        return path in self._finder.known or self._source(path) is not None
 
     def _sourced(self, path: str) -> Source | None:
         """A file that a script sources, None if it can't be read.
@@ -282,7 +280,7 @@ class Scripts:
         inner = started_script(command) if within else None
         if inner is None or inner[1] == Invocation():
             return
-        path = self.find(inner[0], command, script)
+        path = self._finder.find(inner[0], command, script)
         source = self._source(path) if path is not None and path != script.path else None
         if source is None or (len(within) > DEEPEST_STARTED and source.path in within):
             return
@@ -318,13 +316,13 @@ class Scripts:
             return file
 
         def document(word: Word, command: Command) -> Document | None:
-            path = self.find(word, command, script)
+            path = self._finder.find(word, command, script)
             if path is None:
                 return None
             return next(iter(self.lightly(partial(self._documents, path)) if self._is_launcher_file(path) else self._documents(path)), None)
 
         def text(word: Word, command: Command) -> str | None:
-            path = self.find(word, command, script) if written_at(word, script.written) is None else None
+            path = self._finder.find(word, command, script) if written_at(word, script.written) is None else None
             return self._text(path) if path is not None else None
 
         return Surroundings(script, launcher_file, document, text)
@@ -334,53 +332,16 @@ class Scripts:
         recipes, unknown, missing = self._recipes(start, command, script)
         template = unknown is not None
         program = start.program[0] if start.program else None
-        path = self._program(start.program, command, script) if program is not None else None
+        in_document = _kind(script.path) == Kind.DOCUMENT
+        path = self._finder.program(start.program, command, script, further_down=in_document) if program is not None else None
         quantities = tuple(size for size in start.sizes if isinstance(size, Quantity))
         kind = Kind.TEMPLATE if template else _kind(at.source)
         launch = Launch(at, kind, start.name, quantities, open=command.ends_with_args, start=start, meant=command.meant)
-        candidates = () if unknown is None else tuple(self._candidates(unknown))
+        candidates = () if unknown is None else tuple(self._finder.candidates(unknown))
         if unknown is not None and candidates:
             launch = launch._replace(greps=tuple(self._greps(unknown, candidates[:MOST_GREPPED], script)))
         environment = tuple((each.name, each.value.text, each.value.default) for each in command.environment)
         return FoundLaunch(launch, start, script, tuple(recipes), path, template, missing, candidates, environment)
-
-    def _program(self, program: tuple[Word, ...], command: Command, script: Script) -> str | None:
-        """The path of the Python file that runs, where the tree has it."""
-        if program[0].text == "-m" and len(program) > 1 and program[1].text:
-            return self._module(program[1].text.replace(".", "/"), command, script)
-        name = program[0].text or ""
-        if not name.endswith(".py"):
-            return None
-        return self.find(program[0], command, script) or (self._further_down(name, script) if _kind(script.path) == Kind.DOCUMENT else None)
-
-    def _further_down(self, name: str, script: Script) -> str | None:
-        """The only file of that name below the folder of a document, whose words say to go there first; None if there are several."""
-        folder = script.path.rpartition("/")[0]
-        return self._only_one(name, f"{folder}/" if folder else "")
-
-    def _module(self, name: str, command: Command, script: Script) -> str | None:
-        """The file of a module that runs: from where the command runs, or the only one of its name, as an installed package has it."""
-        for path in (f"{name}.py", f"{name}/__main__.py"):
-            found = self._existing(Folder(path), command, script) or (self._only_one(path) if "/" in name else None)
-            if found is not None:
-                return found
-        return None
-
-    def _only_one(self, ending: str, start: str = "") -> str | None:
-        """The one file of the tree whose path ends with `/ending` and starts with `start`; None if there is none, or several."""
-        if self._by_name is None:
-            self._by_name = defaultdict(list)
-            for path in self._all:
-                self._by_name[path.rpartition("/")[2]].append(path)
-        found = [
-            path for path in self._by_name.get(ending.rpartition("/")[2], ()) if path.endswith(f"/{ending}") and path.startswith(start)
-        ]
-        return found[0] if len(found) == 1 else None
-
-    def _candidates(self, word: Word) -> Iterator[str]:
-        """Yield the files that a path with variables in it may name."""
-        matches = like(tuple(part.text for part in word.parts)).fullmatch
-        yield from (path for path in self._all if path.endswith(CONFIGURATIONS) and matches(path))
 
     def _greps(self, recipe: Word, candidates: tuple[str, ...], script: Script) -> Iterator[Grep]:
         """Yield the searches of a script for a batch key in its recipe, each with the recipes in which it goes wrong."""
@@ -410,9 +371,9 @@ class Scripts:
             known = word.starts_with
             value = word.after(known.index("=") + 1) if "=" in known and not known.startswith("=") else word
             value = value.after(1) if value.starts_with.startswith("@") else value
-            path = self.find(value, command, script) if start.recipes else self._configuration(value, command, script)
+            path = self._finder.find(value, command, script) if start.recipes else self._finder.configuration(value, command, script)
             if path is None and start.own_recipes and value.text is not None and value.text.isidentifier():
-                path = self._only_one(f"{value.text}.py", start.own_recipes)
+                path = self._finder.only_one(f"{value.text}.py", start.own_recipes)
             if path is not None:
                 found.append((path, word))
             elif value.text is None and (start.recipes or (value.parts[-1].text or "").endswith(_RECIPES)):
@@ -421,70 +382,12 @@ class Scripts:
                 missing = True
         return found, template, missing
 
-    def _configuration(self, word: Word, command: Command, script: Script) -> str | None:
-        text = word.text if word.text is not None else word.path.path
-        return self.find(word, command, script) if text is not None and text.endswith(CONFIGURATIONS) else None
-
-    def find(self, word: Word, command: Command, script: Script) -> str | None:
-        """The path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""
-        folder = mounted(word.path, self._mounts(word.path, command, script))
-        if folder is not None:
-            command = command._replace(folder=Folder())  # mounted from where the job is submitted
-        folder = folder or word.path
-        if folder.path is None or folder.path.startswith(("/", "~")):
-            return None
-        return self._existing(folder, command, script) or self._built_in(folder, command, script)
-
-    def _mounts(self, folder: Folder, command: Command, script: Script) -> Iterator[Mount]:
-        """Yield what a command has of the tree elsewhere: mounted by what runs it, or copied by the nearest Dockerfile of its script."""
-        yield from of_command(command)
-        if not (folder.path or "").startswith("/"):
-            return
-        folders = (*upwards(script.path.rpartition("/")[0]), "")
-        nearest = next((path for folder in folders if (path := below(folder, "Dockerfile")) in self._paths_known), None)
-        source = self._source(nearest) if nearest else None
-        if source is not None:
-            yield from of_image(source)
-
-    def _built_in(self, folder: Folder, command: Command, script: Script) -> str | None:
-        """The one configuration file that a name without suffix means, as programs know their own (`llama3/8B_full`)."""
-        name = folder.path or ""
-        if "." in name.rpartition("/")[2] or not name or name.startswith("-") or "/" not in name:
-            return None
-        return self._only_one(f"{name}.yaml") or self._existing(Folder(f"{name}.yaml"), command, script)
-
     @cached_property
     def _missing(self) -> MissingFiles:
-        return MissingFiles(self.tree, self._paths_known, lambda path, command, script: self._places(Folder(path), command, script))
-
-    def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
-        return next((path for path in self._places(folder, command, script) if path in self._paths_known), None)
-
-    def _places(self, folder: Folder, command: Command, script: Script) -> Iterator[str]:
-        """Yield the paths that a relative path may mean, the likeliest first."""
-        path = folder.path or ""
-        if folder.rooted:
-            yield path
-            return
-        started_in = mounted(command.folder, self._mounts(command.folder, command, script)) or command.folder
-        if started_in.path is None or started_in.path.startswith("/"):
-            return
-        base = script.path.rpartition("/")[0]
-        bases = [""] if started_in.rooted else ["", *upwards(base)]
-        for each in bases:
-            inside = below(each, started_in.path)
-            found = below(inside, path) if inside is not None else None
-            if found is not None:
-                yield found
-
-    @property
-    def _paths_known(self) -> frozenset[str]:
-        if self._known is None:
-            self._known = frozenset(self._all)
-        return self._known
+        return MissingFiles(self.tree, self._finder.known, self._finder.places)
 
     def _launcher_file(self, word: Word, command: Command, script: Script) -> LauncherFile | None:
-        path = self.find(word, command, script)
+        path = self._finder.find(word, command, script)
         if path is not None and self._source(path) is not None:
             if path not in self._launcher_files:
                 self._launcher_files[path] = _first_launcher_file(self._documents(path))

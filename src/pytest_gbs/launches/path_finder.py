@@ -1,0 +1,128 @@
+"""Where the files that a command names are in the tree: from its folder, the root or its script's folder, or inside a container."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_gbs.launches.images import Mount, mounted, of_command, of_image
+from pytest_gbs.launches.mentions import like
+from pytest_gbs.model.command import Command, Folder, Script, Word
+from pytest_gbs.model.document import CONFIGURATIONS
+from pytest_gbs.model.location import Source, below, upwards
+
+if TYPE_CHECKING:
+    from pytest_gbs.model.tree import Tree
+
+
+class PathFinder:
+    """Finds the files that the commands of scripts name; `paths` are all of the tree."""
+
+    def __init__(self, tree: Tree, paths: Sequence[str]) -> None:
+        self._tree = tree
+        self._all = paths
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """All paths of the tree."""
+        return frozenset(self._all)
+
+    def find(self, word: Word, command: Command, script: Script) -> str | None:
+        """The path in the tree of the file that `word` names: from where the command runs, the root, or the script's folder."""
+        folder = mounted(word.path, self._mounts(word.path, command, script))
+        if folder is not None:
+            command = command._replace(folder=Folder())  # mounted from where the job is submitted
+        folder = folder or word.path
+        if folder.path is None or folder.path.startswith(("/", "~")):
+            return None
+        return self._existing(folder, command, script) or self._built_in(folder, command, script)
+
+    def configuration(self, word: Word, command: Command, script: Script) -> str | None:
+        """The path of the file that `word` names, if its name is that of a configuration."""
+        text = word.text if word.text is not None else word.path.path
+        return self.find(word, command, script) if text is not None and text.endswith(CONFIGURATIONS) else None
+
+    def candidates(self, word: Word) -> Iterator[str]:
+        """Yield the configurations that a path with variables in it may name."""
+        matches = like(tuple(part.text for part in word.parts)).fullmatch
+        yield from (path for path in self._all if path.endswith(CONFIGURATIONS) and matches(path))
+
+    def program(self, program: tuple[Word, ...], command: Command, script: Script, *, further_down: bool) -> str | None:
+        """The path of the Python file that runs; `further_down`: also the only one of its name below the script's folder.
+
+        The words of a document say to go there first.
+        """
+        if program[0].text == "-m" and len(program) > 1 and program[1].text:
+            return self._module(program[1].text.replace(".", "/"), command, script)
+        name = program[0].text or ""
+        if not name.endswith(".py"):
+            return None
+        folder = script.path.rpartition("/")[0]
+        return self.find(program[0], command, script) or (self.only_one(name, f"{folder}/" if folder else "") if further_down else None)
+
+    def only_one(self, ending: str, start: str = "") -> str | None:
+        """The one file of the tree whose path ends with `/ending` and starts with `start`; None if there is none, or several."""
+        named = self._by_name.get(ending.rpartition("/")[2], ())
+        found = [path for path in named if path.endswith(f"/{ending}") and path.startswith(start)]
+        return found[0] if len(found) == 1 else None
+
+    def places(self, path: str, command: Command, script: Script) -> Iterator[str]:
+        """Yield the paths that a relative path may mean, the likeliest first, whether they exist or not."""
+        return self._places(Folder(path), command, script)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self._all:
+            found[path.rpartition("/")[2]].append(path)
+        return found
+
+    def _module(self, name: str, command: Command, script: Script) -> str | None:
+        """The file of a module that runs: from where the command runs, or the only one of its name, as an installed package has it."""
+        for path in (f"{name}.py", f"{name}/__main__.py"):
+            found = self._existing(Folder(path), command, script) or (self.only_one(path) if "/" in name else None)
+            if found is not None:
+                return found
+        return None
+
+    def _built_in(self, folder: Folder, command: Command, script: Script) -> str | None:
+        """The one configuration file that a name without suffix means, as programs know their own (`llama3/8B_full`)."""
+        name = folder.path or ""
+        if "." in name.rpartition("/")[2] or not name or name.startswith("-") or "/" not in name:
+            return None
+        return self.only_one(f"{name}.yaml") or self._existing(Folder(f"{name}.yaml"), command, script)
+
+    def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
+        return next((path for path in self._places(folder, command, script) if path in self.known), None)
+
+    def _places(self, folder: Folder, command: Command, script: Script) -> Iterator[str]:
+        path = folder.path or ""
+        if folder.rooted:
+            yield path
+            return
+        started_in = mounted(command.folder, self._mounts(command.folder, command, script)) or command.folder
+        if started_in.path is None or started_in.path.startswith("/"):
+            return
+        base = script.path.rpartition("/")[0]
+        bases = [""] if started_in.rooted else ["", *upwards(base)]
+        for each in bases:
+            inside = below(each, started_in.path)
+            found = below(inside, path) if inside is not None else None
+            if found is not None:
+                yield found
+
+    def _mounts(self, folder: Folder, command: Command, script: Script) -> Iterator[Mount]:
+        """Yield what a command has of the tree elsewhere: mounted by what runs it, or copied by the nearest Dockerfile of its script."""
+        yield from of_command(command)
+        if not (folder.path or "").startswith("/"):
+            return
+        folders = (*upwards(script.path.rpartition("/")[0]), "")
+        nearest = next((path for folder in folders if (path := below(folder, "Dockerfile")) in self.known), None)
+        source = self._tree.read(nearest) if nearest else None
+        if isinstance(source, Source):
+            yield from of_image(source)
+
+
+__all__ = ["PathFinder"]

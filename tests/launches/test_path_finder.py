@@ -1,0 +1,106 @@
+"""Which file of a tree a word of a command names, and which it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.launches.path_finder import PathFinder
+from pytest_gbs.model.command import Command, OtherFiles, Script, Word
+from pytest_gbs.model.location import Source
+from pytest_gbs.shell import read_commands
+
+
+def finder(folder: Path, files: Mapping[str, str]) -> PathFinder:
+    """Finds paths in a tree that holds `files`."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return PathFinder(WorkTree(folder), tuple(sorted(files)))
+
+
+def last_word(path: str, text: str) -> tuple[Word, Command, Script]:
+    """The last word of the last command of a script."""
+    script = read_commands(Source(path, text), OtherFiles(lambda _: None, lambda _: False))
+    command = script.commands[-1]
+    return command.words[-1], command, script
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "files"),
+    [
+        ("run.sh", "torchrun train.py --config missing.yaml\n", ["sft.yaml"]),
+        ("run.sh", "torchrun train.py --config ../sft.yaml\n", ["sft.yaml"]),  # outside of the tree
+        ("run.sh", "torchrun train.py --config /data/sft.yaml\n", ["data/sft.yaml", "sft.yaml"]),
+        ("run.sh", "torchrun train.py --config ~/sft.yaml\n", ["sft.yaml"]),
+        ("run.sh", "torchrun train.py --config $CONFIG\n", ["sft.yaml"]),
+        ("run.sh", "cd $HOME\ntorchrun train.py --config sft.yaml\n", ["sft.yaml"]),
+        ("a/run.sh", "torchrun train.py --config sft.yaml\n", ["b/sft.yaml"]),  # beside another script
+        ("run.sh", "tune run full --config llama3/8B_full\n", ["a/llama3/8B_full.yaml", "b/llama3/8B_full.yaml"]),  # which of the two?
+        ("run.sh", "tune run full --config 8B_full\n", ["recipes/8B_full.yaml"]),  # a name alone
+    ],
+)
+def test_names_no_file(tmp_path: Path, script: str, text: str, files: list[str]) -> None:
+    found = finder(tmp_path, dict.fromkeys(files, ""))
+    assert found.find(*last_word(script, text)) is None
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "files", "expected"),
+    [
+        ("run.sh", "torchrun train.py --config sft.yaml\n", ["sft.yaml"], "sft.yaml"),
+        ("a/b/run.sh", "torchrun train.py --config c.yaml\n", ["a/b/c.yaml"], "a/b/c.yaml"),
+        ("a/b/run.sh", "torchrun train.py --config c.yaml\n", ["a/b/c.yaml", "c.yaml"], "c.yaml"),  # from the root first
+        ("a/run.sh", "cd conf\ntorchrun train.py --config c.yaml\n", ["a/conf/c.yaml", "c.yaml"], "a/conf/c.yaml"),
+        ("a/run.sh", 'cd "$(dirname "$0")"\ntorchrun train.py --config c.yaml\n', ["a/c.yaml", "c.yaml"], "a/c.yaml"),
+        ("run.sh", "tune run full --config llama3/8B_full\n", ["recipes/llama3/8B_full.yaml"], "recipes/llama3/8B_full.yaml"),
+        ("run.sh", "docker run -v $(pwd):/w image torchrun train.py --config /w/sft.yaml\n", ["sft.yaml"], "sft.yaml"),
+    ],
+)
+def test_names_a_file(tmp_path: Path, script: str, text: str, files: list[str], expected: str) -> None:
+    assert finder(tmp_path, dict.fromkeys(files, "")).find(*last_word(script, text)) == expected
+
+
+def test_what_a_dockerfile_copies_is_in_the_container(tmp_path: Path) -> None:
+    found = finder(tmp_path, {"job/Dockerfile": "FROM x\nWORKDIR /app\nCOPY . .\n", "job/sft.yaml": ""})
+    assert found.find(*last_word("job/run.sh", "torchrun train.py --config /app/sft.yaml\n")) == "job/sft.yaml"
+    assert found.find(*last_word("run.sh", "torchrun train.py --config /app/sft.yaml\n")) is None  # no Dockerfile is near
+
+
+def test_only_one_file_of_a_name(tmp_path: Path) -> None:
+    found = finder(tmp_path, {"a/x/train.py": "", "b/x/train.py": "", "c/only.py": ""})
+    assert found.only_one("x/train.py") is None
+    assert found.only_one("x/train.py", "b/") == "b/x/train.py"
+    assert found.only_one("ly.py") is None  # whole parts of a path only
+    assert found.only_one("only.py") == "c/only.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "further_down", "expected"),
+    [
+        ("python deep/er.py\n", False, None),
+        ("python deep/er.py\n", True, "docs/x/deep/er.py"),
+        ("python -m pack.train\n", False, "src/pack/train.py"),
+        ("python -m pack\n", False, None),  # a single name may be any installed package
+        ("python train.txt\n", True, None),
+    ],
+)
+def test_the_file_of_a_program(tmp_path: Path, text: str, further_down: bool, expected: str | None) -> None:
+    found = finder(tmp_path, {"docs/x/deep/er.py": "", "src/pack/train.py": "", "src/pack/__main__.py": "", "docs/train.txt": ""})
+    _, command, script = last_word("docs/README.md", f"```bash\n{text}```\n")
+    assert found.program(command.words[1:], command, script, further_down=further_down) == expected
+
+
+def test_only_configurations_are_recipes(tmp_path: Path) -> None:
+    found = finder(tmp_path, {"a/x1.yaml": "", "a/x2.yaml": "", "a/x.py": "", "b/x1.yaml": ""})
+    assert found.configuration(*last_word("run.sh", "python a/x.py\n")) is None
+    assert found.configuration(*last_word("run.sh", "python a/x1.yaml\n")) == "a/x1.yaml"
+    assert list(found.candidates(last_word("run.sh", "python a/$NAME.yaml\n")[0])) == ["a/x1.yaml", "a/x2.yaml"]
+
+
+def test_places_are_listed_whether_they_exist_or_not(tmp_path: Path) -> None:
+    _, command, script = last_word("a/b/run.sh", "python x.py\n")
+    assert list(finder(tmp_path, {}).places("x.py", command, script)) == ["x.py", "a/b/x.py", "a/x.py"]
