@@ -164,6 +164,14 @@ def test_an_evaluation_really_takes_a_batch_that_the_accumulation_divides() -> N
     assert value(really[Name.EVAL_GLOBAL_BATCH_SIZE]) == 16
 
 
+@pytest.mark.parametrize(
+    ("accumulation", "expected"), [("2", 32), ("2.0", 32), ("${A}", 32), ("0.5", "not-an-integer"), ("1.5", "not-an-integer")]
+)
+def test_a_fraction_of_an_accumulation_trains_another_batch(accumulation: str, expected: int | str) -> None:
+    found = sizes(flat(model={"gradient_accumulation_steps": accumulation}), world_size=4)
+    assert value({**found.stated, **found.realised}[Name.GLOBAL_BATCH_SIZE]) == expected
+
+
 @pytest.mark.parametrize(("interval", "steps"), [(1024, 32), (1000, 31), (16, 0)])
 def test_evaluations_come_every_whole_step(interval: int, steps: int) -> None:
     assert sizes(flat(more=f"eval_every: {interval}\n")).value(Name.EVAL_STEPS) == steps
@@ -218,7 +226,7 @@ def test_loaders_of_unpaired_data_need_two_samples(loss: str, model: dict[str, o
         pytest.param("batch_size", "1_024", "dpo", None, id="digits in groups"),
         pytest.param("batch_size", "${oc.decode:${oc.env:BATCH}}", "dpo", None, id="from the environment, decoded"),
         pytest.param("eval_batch_size", "-8", "dpo", None, id="an evaluation of single samples"),
-        pytest.param("gradient_accumulation_steps", "0.5", "dpo", None, id="half an accumulation is nobody's number"),
+        pytest.param("gradient_accumulation_steps", "2.0", "dpo", None, id="a whole accumulation"),
         pytest.param("batch_size", "'32'", "dpo", Treatment.STOPS, id="text"),
         pytest.param("batch_size", "${oc.env:BATCH}", "dpo", Treatment.STOPS, id="from the environment, which holds text"),
         pytest.param("batch_size", "auto", "dpo", Treatment.STOPS, id="auto"),
@@ -226,6 +234,7 @@ def test_loaders_of_unpaired_data_need_two_samples(loss: str, model: dict[str, o
         pytest.param("batch_size", "null", "dpo", Treatment.STOPS, id="null"),
         pytest.param("batch_size", "0", "dpo", Treatment.STOPS, id="zero"),
         pytest.param("gradient_accumulation_steps", "[1]", "dpo", Treatment.STOPS, id="a list"),
+        pytest.param("gradient_accumulation_steps", "0.5", "dpo", Treatment.GOES_ON, id="twice the stated batch, if it starts"),
         pytest.param("gradient_accumulation_steps", "-8", "dpo", Treatment.GOES_ON, id="a loss turned over"),
         pytest.param("gradient_accumulation_steps", "-8", "kto", Treatment.STOPS, id="refused by the loader"),
         pytest.param("eval_batch_size", "0", "kto", Treatment.STOPS, id="no evaluation, refused"),

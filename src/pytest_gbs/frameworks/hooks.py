@@ -82,8 +82,18 @@ def realise_running_batch(document: Document, sizes: dict[str, Size]) -> dict[st
     return {running.name: running, steps.name: steps}
 
 
-def realise_evaluation(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
-    """The evaluation batch that one forward pass really has: the accumulation divides it too, and evaluation never accumulates.
+def realise_divided_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
+    """The batches that HALOs really trains and evaluates, where they are not the stated ones.
+
+    With an accumulation of 0.5, a step takes one micro batch of 1 / 0.5 of the processes' shares (H launch.py:66, train/trainers.py:340-342).
+    """
+    accumulation, name = sizes.get(Name.GRADIENT_ACCUMULATION_STEPS), Name.GLOBAL_BATCH_SIZE
+    odd = isinstance(accumulation, Unknown) and accumulation.reason == Reason.NOT_AN_INTEGER
+    return {**_evaluated(sizes), **({name: accumulation._replace(name=name)} if odd else {})}
+
+
+def _evaluated(sizes: dict[str, Size]) -> dict[str, Size]:
+    """The evaluation batch of one forward pass: the accumulation divides it too, and evaluation never accumulates.
 
     H launch.py:71; train/trainers.py:283-286. Nothing where the processes are not known.
     """
@@ -366,7 +376,7 @@ HOOKS: Final = {
     for each in (
         realise_rank_batches,
         realise_running_batch,
-        realise_evaluation,
+        realise_divided_batches,
         realise_whole_micro_batches,
         accumulate_to_a_nominal_batch,
         accumulate_where_both_are_given,
