@@ -191,6 +191,18 @@ def test_the_engine_has_the_sequence_parallel_size() -> None:
     assert value(sizes(one, world_size=8).stated[Name.DATA_PARALLEL_SIZE]) == 2
 
 
+def test_other_engines_have_degrees_of_their_own() -> None:
+    assert value(sizes(rl(more=", veomni: {ulysses_parallel_size: 2}"), world_size=8).stated[Name.DATA_PARALLEL_SIZE]) == 4
+    degrees = "torchtitan: {data_parallel_shard_size: 2, data_parallel_replicate_size: 2, tensor_parallel_size: 2}"
+    assert value(sizes(rl(more=f", {degrees}"), world_size=8).stated[Name.DATA_PARALLEL_SIZE]) == 4
+    assert value(sizes(rl(more=", strategy: torchtitan"), world_size=8).stated[Name.DATA_PARALLEL_SIZE]) == 1
+
+
+def test_a_rollout_that_is_not_whole_has_one_step_more() -> None:
+    assert value(sizes(rl(train=1024, mini=256, n=1)).stated[Name.STEPS_PER_ROLLOUT]) == 4
+    assert value(sizes(rl(train=1024, mini=384, n=1)).stated[Name.STEPS_PER_ROLLOUT]) == 3
+
+
 def test_a_rollout_holds_a_mini_batch_and_each_rank_a_completion() -> None:
     assert findings(outcomes("GBS207", rl(), world_size=8)) == []
     assert findings(outcomes("GBS207", rl(train=128, more=", use_dynamic_bsz: true"), world_size=8)) == []

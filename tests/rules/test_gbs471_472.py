@@ -23,8 +23,8 @@ def verl(train: int, mini: int, n: int = 1, nodes: object = 1, more: str = "") -
     return VERL.format(train=train, mini=mini, n=n, nodes=nodes, more=more)
 
 
-def found(name: str, text: str, folder: Path, *codes: str) -> list[tuple[str, str, str]]:
-    report = check_example(Example(((name, text),)), folder)
+def found(name: str, text: str, folder: Path, *codes: str, pins: str = "") -> list[tuple[str, str, str]]:
+    report = check_example(Example(((name, text), ("requirements.txt", pins))), folder)
     return [(each.code, each.severity, each.message) for each in report.findings() if each.code in codes]
 
 
@@ -43,14 +43,37 @@ def test_a_batch_that_trains_as_stated_is_in_order(text: str, tmp_path: Path) ->
     assert found("ppo.yaml", text, tmp_path, "GBS471") == []
 
 
+# 1,024 completions = 2 x 384 + 256, which 64 ranks share: a smaller step, asserted against, then filled up to 1,152. 260 = 64 x 4 + 4.
+@pytest.mark.parametrize(
+    ("pins", "mini", "expected"),
+    [
+        pytest.param("verl==0.9.0", 384, [], id="filled up"),
+        pytest.param("", 384, [], id="filled up, or not"),
+        pytest.param("verl>=0.7", 384, [], id="a range with both"),
+        pytest.param("verl==0.8.0", 384, ["GBS202 error"], id="refused"),
+        pytest.param("verl==0.7.1", 384, ["GBS471 warning"], id="a smaller step"),
+        pytest.param("verl==0.9.0", 260, ["GBS471 error"], id="refused by the engine"),
+        pytest.param("verl==0.7.1", 260, ["GBS471 warning"], id="rounded down"),
+        pytest.param("verl>=0.7", 260, ["GBS471 warning"], id="one of the two"),
+    ],
+)
+def test_each_version_has_its_own_way_with_a_remainder(pins: str, mini: int, expected: list[str], tmp_path: Path) -> None:
+    findings = found("ppo.yaml", verl(1024, mini, nodes=8), tmp_path, "GBS202", "GBS471", pins=f"{pins}\n")
+    assert [f"{code} {severity}" for code, severity, _ in findings] == expected
+
+
 def test_what_each_rank_loses_is_told(tmp_path: Path) -> None:
     message = "each optimizer step trains on 256 completions, not 260: 4 on each of 64 ranks"
-    assert found("ppo.yaml", verl(1024, 260, nodes=8), tmp_path, "GBS471") == [("GBS471", "warning", message)]
+    late = [("GBS471", "error", "260 completions do not divide among 64 ranks; verl stops during training")]
+    open_ = [("GBS471", "warning", f"{message}; verl 0.8 and later stops instead")]
+    assert found("ppo.yaml", verl(1024, 260, nodes=8), tmp_path, "GBS471", pins="verl==0.7.0\n") == [("GBS471", "warning", message)]
+    assert found("ppo.yaml", verl(1024, 260, nodes=8), tmp_path, "GBS471", pins="verl==0.8.0\n") == late
+    assert found("ppo.yaml", verl(1024, 260, nodes=8), tmp_path, "GBS471") == open_
 
 
 def test_the_smaller_last_step_is_told(tmp_path: Path) -> None:
     message = "the last optimizer step of each rollout trains on 256 completions, not 384: 1,024 = 2 x 384 + 256"
-    assert found("ppo.yaml", verl(1024, 384), tmp_path, "GBS471") == [("GBS471", "warning", message)]
+    assert found("ppo.yaml", verl(1024, 384), tmp_path, "GBS471", pins="verl==0.7.0\n") == [("GBS471", "warning", message)]
 
 
 SFT = """\
@@ -95,6 +118,6 @@ def test_a_larger_micro_batch_stops(model: str, why: str, tmp_path: Path) -> Non
 
 def test_a_smaller_last_step_points_at_the_mini_batch_not_at_the_gpus(tmp_path: Path) -> None:
     text = VERL.format(train=1024, mini=384, n=1, nodes=8, more="")
-    report = check_example(Example((("ppo.yaml", text),)), tmp_path)
+    report = check_example(Example((("ppo.yaml", text), ("requirements.txt", "verl<0.8\n"))), tmp_path)
     (finding,) = (finding for finding in report.findings() if finding.code == "GBS471")
     assert text[finding.at.start : finding.at.stop] == "384"

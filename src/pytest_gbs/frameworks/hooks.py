@@ -85,7 +85,7 @@ def realise_running_batch(document: Document, sizes: dict[str, Size]) -> dict[st
 def realise_divided_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Size]:
     """The batches that HALOs really trains and evaluates, where they are not the stated ones.
 
-    With an accumulation of 0.5, a step takes one micro batch of 1 / 0.5 of the processes' shares (H launch.py:66, train/trainers.py:340-342).
+    With an accumulation of 0.5 a micro batch is twice the share of a process, and a step takes one (H launch.py:66, train/trainers.py:341).
     """
     accumulation, name = sizes.get(Name.GRADIENT_ACCUMULATION_STEPS), Name.GLOBAL_BATCH_SIZE
     odd = isinstance(accumulation, Unknown) and accumulation.reason == Reason.NOT_AN_INTEGER

@@ -209,8 +209,9 @@ def _older(framework: Framework, newest: Framework, low: Version, set_keys: froz
 
 
 def undated(framework: Framework) -> Framework:
-    """`framework`, whose version is known, without the words since when it checks what it does."""
+    """`framework`, whose version is known, without the words since when it does what it does."""
     return framework._replace(
+        equations=tuple(each if each.doubt else each._replace(since=None) for each in framework.equations),
         constraints=tuple(each._replace(since=None) for each in framework.constraints),
         exclusions=tuple(each._replace(since=None) for each in framework.exclusions),
         requirements=tuple(each._replace(since=None) for each in framework.requirements),
