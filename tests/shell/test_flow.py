@@ -147,6 +147,30 @@ def test_a_file_that_cannot_be_had_sets_something_unknown() -> None:
     assert argv(only("N=8\nsource ./env.sh\nfoo $N $M")) == ["foo", "8", None]
 
 
+# A file that the tree lacks may set anything, as the environment may: `${X:-8}` is what holds where neither does.
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("source .env\nfoo $M", None, id="nothing says what else"),
+        pytest.param('source "$1"\nfoo ${M:-8}', None, id="it may be any file of the tree"),
+        pytest.param("cd $X\nsource env.sh\nfoo ${M:-8}", None, id="from a folder that may be any"),
+        pytest.param("source $X/common.sh\nfoo ${M:-8}", None, id="a folder that may be any"),
+        pytest.param("source .env\nsource $X\nfoo ${M:-8}", None, id="and another that may be any"),
+        pytest.param("source there.sh\nfoo ${M:-8}", "4", id="one that is there"),
+        pytest.param("M=2\nsource .env\nfoo ${M:-8}", "2", id="set before"),
+        pytest.param("source .env\nfoo ${M:-8}", "8", id="not there"),
+        pytest.param("if [ -f .env ]; then source .env; fi\nfoo ${M:-8}", "8", id="if it is there"),
+        pytest.param("source ~/.bashrc\nfoo ${M-8}", "8", id="of the user"),
+        pytest.param("source $HOME/miniconda3/etc/profile.d/conda.sh\nfoo ${M:=8}", "8", id="sets up a shell"),
+        pytest.param('source "$(conda info --base)/etc/profile.d/conda.sh"\nfoo ${M:-8}', "8", id="wherever it is"),
+    ],
+)
+def test_a_file_that_is_not_there_leaves_what_the_script_says_otherwise(text: str, expected: str | None) -> None:
+    found = script(text, files={"there.sh": "M=4\n"}).commands[-1]
+    assert argv(found) == ["foo", expected]
+    assert found.words[1].default == (expected == "8")
+
+
 def test_a_number_is_grepped_from_a_recipe() -> None:
     text = lines("""
         CONFIG=recipes/a.yaml

@@ -61,7 +61,7 @@ class Assigning(Conditions):
     def items(self, name: str, old: Variable | None) -> Items | None:
         """The items that array `name` has; None if they are unknown."""
         if old is None:
-            return () if name in self.state.variables or not self.state.forgotten else None
+            return None if name not in self.state.variables and (self.state.forgotten or self.state.unseen) else ()
         if old.items is not None:
             return old.items
         return (("0", old.parts),) if old.parts else ()

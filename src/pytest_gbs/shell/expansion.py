@@ -212,8 +212,16 @@ class Expansion(WordReading):
             return (unknown(name, at)._replace(path=self.text_path),)
         if name == "PWD" and self.state.folder.rooted:
             return (unknown(name, at)._replace(path=self.state.folder.path),)
-        certain = name in _ALWAYS_SET or (name.startswith("SLURM_") and self.in_job)
-        return (unknown(name, at, default=not certain and not self.state.forgotten),)
+        return (unknown(name, at, default=not (self.is_always_set(name) or self.state.forgotten or self.state.unseen)),)
+
+    def is_always_set(self, name: str) -> bool:
+        """Whether the environment has variable `name` for certain."""
+        return name in _ALWAYS_SET or (name.startswith("SLURM_") and self.in_job)
+
+    def may_be_in_unseen_file(self, name: str) -> bool:
+        """Whether nothing sets variable `name`, unless the environment does or a file that is not in the tree."""
+        state = self.state
+        return state.unseen and not state.forgotten and name.isidentifier() and name not in state.variables and not self.is_always_set(name)
 
     def item(self, name: str, variable: Variable, subscript: str, at: Location) -> Parts:
         """One item of an array."""
@@ -260,6 +268,8 @@ class Expansion(WordReading):
         """The value, or what replaces an empty one: `:-`, `:=`, `:+`, `:?` and the same without colon."""
         variable, sign, at = self.state.variables.get(parameter.name), parameter.sign, parameter.at
         empty, default = emptiness(found.parts)
+        if sign[-1] in "-=" and self.may_be_in_unseen_file(parameter.name):
+            empty, default = True, True
         if sign[0] != ":" and empty and not default and variable is not None and not variable.unset:
             empty = False  # a variable that is set to nothing is set
         if sign[-1] == "?":

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from pytest_gbs.model.command import Folder
+from pytest_gbs.model.command import Folder, Word
 from pytest_gbs.model.location import Location
+from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.shell import values
 from pytest_gbs.shell.fields import BLANKS, Fields
 from pytest_gbs.shell.launching import Launching
@@ -93,14 +94,17 @@ class OwnCommands(Launching):
         return YES
 
     def do_source(self, words: Words, _before: Assignments, _feed: Parts | None) -> Truth:
-        """Read another file in this shell; what it sets is unknown if it cannot be read."""
+        """Read another file in this shell; what it sets is unknown if it can't be read, and what environments are if the tree lacks it."""
         source = self.file(words[1]) if len(words) > 1 else None
         if source is None and len(words) > 1 and self.others is not None:
             self.missing_sources += [(path, words[1].at) for path in self.candidates(words[1])]
         if source is None or self.shells >= DEEPEST_CALL:
             if source is not None and source.path not in self.sources:  # one that sources itself was read
                 self.stop(f"a shell within more than {DEEPEST_CALL} others", words[1].at)
-            self.state.forgotten = True
+            if source is None and self.others is not None and len(words) > 1 and self.is_elsewhere(words[1]):
+                self.state.unseen = True
+            else:
+                self.state.forgotten = True
             return EXPECTED
         self.sources[source.path] = source.text
         outer, arguments = self.text_path, self.state.arguments
@@ -112,6 +116,13 @@ class OwnCommands(Launching):
         finally:
             self.text_path, self.state.arguments = outer, arguments
         return EXPECTED
+
+    def is_elsewhere(self, word: Word) -> bool:
+        """Whether a file that is sourced, and not found, is none of the tree: its whole path is known, or it sets up a shell."""
+        path = word.text
+        if path is None:
+            return bool(word.parts) and bool(_sets_up_a_shell().search(word.parts[-1].text or ""))
+        return path.startswith(("/", "~")) or self.state.folder.path is not None
 
     def do_eval(self, words: Words, _before: Assignments, feed: Parts | None) -> Truth:
         """Read `eval`."""
@@ -174,6 +185,9 @@ class OwnCommands(Launching):
 def _takes_a_name(options: str) -> bool:
     """Whether the next word belongs to `options` of `set`: the name behind `-euo`, and behind `-euox` just as well."""
     return options[:1] in ("-", "+") and options[1:2] != "-" and "o" in options
+
+
+_sets_up_a_shell = lazy_pattern(r"/(?:(?:etc/)?profile|activate|(?:conda|mamba)\.sh|\.(?:bash_?)?(?:rc|profile))$")
 
 
 def _trimmed(parts: Parts) -> Parts:

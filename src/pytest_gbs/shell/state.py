@@ -108,7 +108,7 @@ class ShellState:
     What goes through all variables is paid for: a script may have thousands, and thousands of branches.
     """
 
-    __slots__ = ("arguments", "budget", "exporting", "folder", "forgotten", "over", "unlikely", "variables")
+    __slots__ = ("arguments", "budget", "exporting", "folder", "forgotten", "over", "unlikely", "unseen", "variables")
 
     def __init__(self, budget: ShellBudget) -> None:
         self.budget = budget
@@ -119,6 +119,7 @@ class ShellState:
         self.exporting = False
         self.unlikely = False  # a branch that did something ended the script, if it was taken
         self.forgotten = False  # something unknown may have set any variable
+        self.unseen = False  # so may a file that is not in the tree
 
     def copy(self) -> ShellState:
         """A state that goes its own way from here on."""
@@ -126,7 +127,7 @@ class ShellState:
         other = ShellState(self.budget)
         other.variables = dict(self.variables)
         other.arguments, other.folder, other.over = self.arguments, self.folder, self.over
-        other.exporting, other.forgotten, other.unlikely = self.exporting, self.forgotten, self.unlikely
+        other.exporting, other.forgotten, other.unlikely, other.unseen = self.exporting, self.forgotten, self.unlikely, self.unseen
         return other
 
     def ended(self) -> bool:
@@ -174,7 +175,7 @@ class ShellState:
             elif hidden := _hidden(name, variable):
                 other.variables[name] = Variable((hidden,))
         other.folder, other.forgotten, other.arguments = self.folder, self.forgotten, ()
-        other.unlikely = self.unlikely
+        other.unlikely, other.unseen = self.unlikely, self.unseen
         return other
 
 
@@ -238,4 +239,4 @@ def _join_rest(result: ShellState, branch: ShellState, chosen: bool) -> None:
         result.arguments = None
     if result.folder != branch.folder:
         result.folder = Folder(None)
-    result.forgotten = result.forgotten or branch.forgotten
+    result.forgotten, result.unseen = result.forgotten or branch.forgotten, result.unseen or branch.unseen
