@@ -88,8 +88,9 @@ def realise_divided_batches(_: Document, sizes: dict[str, Size]) -> dict[str, Si
     With an accumulation of 0.5 a micro batch is twice the share of a process, and a step takes one (H launch.py:66, train/trainers.py:341).
     """
     accumulation, name = sizes.get(Name.GRADIENT_ACCUMULATION_STEPS), Name.GLOBAL_BATCH_SIZE
-    odd = isinstance(accumulation, Unknown) and accumulation.reason == Reason.NOT_AN_INTEGER
-    return {**_evaluated(sizes), **({name: accumulation._replace(name=name)} if odd else {})}
+    if isinstance(accumulation, Unknown) and accumulation.reason == Reason.NOT_AN_INTEGER:
+        return {**_evaluated(sizes), name: accumulation._replace(name=name)}
+    return _evaluated(sizes)
 
 
 def _evaluated(sizes: dict[str, Size]) -> dict[str, Size]:

@@ -208,9 +208,28 @@ def _older(framework: Framework, newest: Framework, low: Version, set_keys: froz
             yield era
 
 
-def undated(framework: Framework) -> Framework:
-    """`framework`, whose version is known, without the words since when it does what it does."""
+def of_every_trainer(framework: Framework) -> Framework:
+    """`framework` without the checks that its trainers make, now or in some of the versions that may be meant."""
+    older = [era.table.constraints for era in _own_eras(framework)]
     return framework._replace(
+        constraints=tuple(
+            each
+            for each in framework.constraints
+            if not each.by_trainer and not each.doubt and not any(_by_trainers(checks, each.rule) for checks in older)
+        )
+    )
+
+
+def _by_trainers(checks: tuple[Constraint, ...], rule: str) -> bool:
+    """Whether trainers make those of the `checks` that `rule` reports."""
+    found = [each for each in checks if each.rule == rule]
+    return bool(found) and all(each.by_trainer for each in found)
+
+
+def undated(framework: Framework) -> Framework:
+    """`framework`, whose version is known, without the words since when it does what it does, and without what it was before."""
+    return framework._replace(
+        eras=tuple(era for era in framework.eras if era.package),
         equations=tuple(each if each.doubt else each._replace(since=None) for each in framework.equations),
         constraints=tuple(each._replace(since=None) for each in framework.constraints),
         exclusions=tuple(each._replace(since=None) for each in framework.exclusions),

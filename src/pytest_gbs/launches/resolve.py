@@ -17,6 +17,7 @@ from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProble
 from pytest_gbs.composition.whole import Whole, follow, has_interpolations, locate, really, resolvers_of, whole
 from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
+from pytest_gbs.frameworks.versions import of_every_trainer
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.own_trainers import has_own_trainer
 from pytest_gbs.launches.programs._words import opaque_word
@@ -144,8 +145,7 @@ class LaunchResolver:
         """What `found` trains; None if it trains nothing, or nothing that any table knows."""
         resolved = self._resolved(found)
         if resolved is not None and self._trains_itself(found, resolved.framework):
-            constraints = tuple(each for each in resolved.framework.constraints if not each.by_trainer)
-            resolved = resolved._replace(framework=resolved.framework._replace(constraints=constraints))
+            resolved = resolved._replace(framework=of_every_trainer(resolved.framework))
         if resolved is not None and opaque_word(found.start.program[1:]) is not None:
             resolved = resolved._replace(framework=of_a_part(resolved.framework))
         if resolved is None or found.start.visible is None or resolved.total is not None:
@@ -154,7 +154,8 @@ class LaunchResolver:
 
     def _trains_itself(self, found: FoundLaunch, framework: Framework) -> bool:
         """Whether the program of a launch has a trainer of its own in the place of one of the framework's that checks something."""
-        if not any(each.by_trainer for each in framework.constraints):
+        tables = (framework, *(era.table for era in framework.eras))
+        if not any(each.by_trainer or each.doubt for table in tables for each in table.constraints):
             return False
         source = self._tree.read(found.program) if found.program is not None and not found.missing else None
         return isinstance(source, Source) and has_own_trainer(source, framework, self._tree.read)
