@@ -57,7 +57,7 @@ def _rounded(run: Run, batch: int, ranks: int, rank: int) -> Finding:
     severity, label = Severity.WARNING, "rounded down"
     if does.mismatch == Enforcement.STOPS_LATE:
         if does.since:
-            message += f"; verl {does.since} and later stops instead"
+            message += f"; since {does.since} verl stops instead"
         else:
             message = f"{batch:,} {unit} do not divide among {ranks:,} ranks; verl stops during training"
             severity, label = Severity.ERROR, "not a multiple of the ranks"
