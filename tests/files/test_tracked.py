@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from pytest_gbs.files import tracked
 from pytest_gbs.files.tracked import TrackedFiles
 from pytest_gbs.files.worktree import WorkTree
+from pytest_gbs.model.limits import MOST_INDEX_BYTES
 from tests.git import Git
 
 FILES = {
@@ -108,6 +110,15 @@ def test_an_index_that_is_no_file_tracks_nothing(repository: Git) -> None:
 def test_an_index_above_the_limit_tracks_nothing(repository: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracked, "MOST_INDEX_BYTES", 50)
     assert not TrackedFiles(str(repository.root)).has("plain.yaml", folder=False)
+
+
+def test_names_that_grow_with_each_entry_take_no_memory(repository: Git) -> None:
+    entry = bytes(24) + b"\0\0\x81\xa4" + bytes(32) + b"\0\0" + b"\0a\0"  # version 4: the name before, and one letter
+    (repository.root / ".git/index").write_bytes(b"DIRC\0\0\0\4" + (40_000).to_bytes(4, "big") + entry * 40_000)
+    tracemalloc.start()
+    assert WorkTree(repository.root).paths() == ("plain.yaml",)
+    assert tracemalloc.get_traced_memory()[1] < 2 * MOST_INDEX_BYTES
+    tracemalloc.stop()
 
 
 def test_a_folder_is_tracked_where_a_file_in_it_is(repository: Git) -> None:

@@ -65,7 +65,7 @@ def _names(data: bytes, hash_size: int) -> Iterator[bytes]:
     version, number = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:_HEADER], "big")
     if not data.startswith(b"DIRC") or version not in (2, 3, 4):
         raise ValueError
-    place, name = _HEADER, b""
+    place, name, left = _HEADER, b"", MOST_INDEX_BYTES  # version 4 can name with a few bytes what takes thousands
     for _ in range(number):
         flags = place + _NAMELESS + hash_size
         if data[place + _MODE + 2] >> 4 not in _KINDS:
@@ -74,6 +74,9 @@ def _names(data: bytes, hash_size: int) -> Iterator[bytes]:
         kept, start = _kept(data, start, len(name)) if version == 4 else (0, start)
         stop = data.index(b"\0", start)
         name = name[:kept] + data[start:stop]
+        left -= len(name)
+        if left < 0:
+            raise ValueError
         # Up to version 3 an entry is filled up with 1 to 8 zeros to a multiple of 8 bytes.
         place = stop + 1 if version == 4 else place + (stop - place + 8) // 8 * 8
         yield name
