@@ -23,6 +23,13 @@ OPTIONS = (
 )
 
 
+def settings(given: str) -> str:
+    """The program with settings for all its loaders: 2 x 4 if each process has batches of its own."""
+    return "from accelerate.utils import DataLoaderConfiguration\n" + ACCELERATE.replace(
+        "(gradient", f"(dataloader_config=DataLoaderConfiguration({given}), gradient"
+    )
+
+
 @pytest.mark.parametrize(
     ("program", "command", "batch"),
     [
@@ -30,11 +37,23 @@ OPTIONS = (
         pytest.param(OPTIONS, "accelerate launch --num_processes 2 train.py", 16, id="defaults: 8 x 1 x 2"),
         pytest.param(OPTIONS, "accelerate launch --num_processes 2 train.py --train_batch_size=3 --steps 5", 30, id="flags: 3 x 5 x 2"),
         pytest.param(OPTIONS, "accelerate launch --num_processes 2 train.py --train_batch_size $N", None, id="a variable"),
+        pytest.param(settings("split_batches=flag"), "accelerate launch --num_processes 2 train.py", None, id="may be shared"),
+        pytest.param(settings("split_batches=False"), "accelerate launch --num_processes 2 train.py", 16, id="not shared"),
+        pytest.param(settings("dispatch_batches=True"), "accelerate launch --num_processes 2 train.py", 16, id="sent by one process"),
+        pytest.param(settings("split_batches=True"), "accelerate launch --num_processes 2 train.py", 8, id="shared: 2 x 4"),
         pytest.param(DISTRIBUTED, "torchrun --nnodes 2 --nproc_per_node 4 train.py", 512, id="16 x 4 x 8"),
     ],
 )
 def test_a_launch_of_the_program(program: str, command: str, batch: int | None, tmp_path: Path) -> None:
     assert batches(checked(tmp_path, {"train.py": program, "run.sh": f"{command}\n"})) == [batch]
+
+
+def test_a_batch_that_the_processes_cannot_share_stops(tmp_path: Path) -> None:
+    def found(processes: int) -> list[str]:
+        launch = f"accelerate launch --num_processes {processes} train.py\n"
+        return codes(checked(tmp_path, {"train.py": settings("split_batches=True"), "run.sh": launch}))
+
+    assert (found(2), found(3)) == ([], ["GBS202"])
 
 
 def test_a_launcher_file_of_deepspeed_wins(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ def main(batch_size=8):
 
 main(batch_size=2)
 """
+SETTINGS = "accelerate.utils.DataLoaderConfiguration"
 DISTRIBUTED = """\
 import torch
 from torch.nn.parallel import DistributedDataParallel as DDP
@@ -92,6 +93,11 @@ def test_a_loop_over_a_loader_that_is_not_plain_is_not_read(change: tuple[str, s
         pytest.param(("batch_size=batch_size", "**options"), id="options that are not known"),
         pytest.param(("batch_size=batch_size", "batch_size=None"), id="batches that the dataset makes"),
         pytest.param(("(gradient", "(split_batches=True, gradient"), id="batches that the processes share"),
+        pytest.param(("(gradient", "(dataloader_config=settings, gradient"), id="loaders with settings from elsewhere"),
+        pytest.param(("(gradient", "(dataloader_config=DataLoaderConfiguration(True), gradient"), id="settings of another class"),
+        pytest.param(("(gradient", f"(dataloader_config={SETTINGS}(True), gradient"), id="settings without names"),
+        pytest.param(("(gradient", f"(dataloader_config={SETTINGS}(split_batches=flag), gradient"), id="batches that may be shared"),
+        pytest.param(("(gradient", f"(dataloader_config={SETTINGS}(**options), gradient"), id="settings that are not known"),
         pytest.param(("(gradient", "(deepspeed_plugin=plugin, gradient"), id="DeepSpeed of its own"),
         pytest.param(("(gradient", "(**options, gradient"), id="an accelerator with options that are not known"),
         pytest.param(("main(batch_size=2)", "main(batch_size=2)\nmain(batch_size=4)"), id="two runs"),
@@ -99,7 +105,7 @@ def test_a_loop_over_a_loader_that_is_not_plain_is_not_read(change: tuple[str, s
 )  # fmt: skip
 def test_a_batch_that_is_not_plain_is_unknown(change: tuple[str, str]) -> None:
     assert change[0] in ACCELERATE
-    assert numbers(ACCELERATE.replace(*change), "DataLoader.batch_size") == [None]
+    assert numbers("import accelerate.utils\n" + ACCELERATE.replace(*change), "DataLoader.batch_size") == [None]
 
 
 @pytest.mark.parametrize(

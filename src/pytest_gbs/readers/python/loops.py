@@ -21,9 +21,8 @@ _TOGETHER: Final = {
     "torch.nn.parallel.distributed.DistributedDataParallel": "DistributedDataParallel",
 }
 # With one of these accelerate divides batches otherwise, or accumulates otherwise.
-_OTHERWISE: Final = frozenset(
-    ("split_batches", "dataloader_config", "deepspeed_plugin", "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config")
-)
+_OTHERWISE: Final = frozenset(("split_batches", "deepspeed_plugin", "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
+_LOADERS: Final = "dataloader_config"
 _PREPARES: Final = frozenset(("prepare", "prepare_data_loader"))
 _PASSES_ON: Final = frozenset(
     ("enumerate", "tqdm", "trange", "iter", "skip_first_batches", "cycle", "track", "synchronized_dataloader_step")
@@ -67,7 +66,7 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
     if loader is None or (kind == "Accelerator" and not loader.prepared):
         return
     own = evaluator.keywords(call, scope) if kind == "Accelerator" else Table({}, *evaluator.program.span(call))
-    unsure = own.rest is not None or not _OTHERWISE.isdisjoint(own.entries)
+    unsure = own.rest is not None or not _OTHERWISE.isdisjoint(own.entries) or not reading.settings_of_loaders(call, scope, own)
     batch = evaluator.lost(loader.call) if unsure else reading.batch(loader)
     place = evaluator.program.span(loader.call)
     entries: dict[str, Entry] = {
@@ -210,15 +209,36 @@ class Reading:
             return self._of_each_gpu(given, loader.scope) or found
         return lost if found.value is None else found  # then the dataset makes the batches
 
+    def settings_of_loaders(self, call: ast.Call, scope: Scope, own: Table) -> bool:
+        """Put what `dataloader_config` of an Accelerator is made with into its arguments, `own`; False if that is not plain."""
+        given = next((each.value for each in call.keywords if each.arg == _LOADERS), None)
+        if given is None:
+            return True
+        made = self._made(given, scope, "accelerate.", ".DataLoaderConfiguration")
+        if made is None or made[0].args:
+            return False
+        settings = self.evaluator.keywords(*made)
+        own.entries[_LOADERS] = own.entries[_LOADERS][0], settings
+        split = settings.entries.get("split_batches")
+        return settings.rest is None and (split is None or isinstance(split[1], Known))
+
     def _sampler(self, node: ast.expr, scope: Scope) -> tuple[ast.expr, Scope] | None:
         """The batch size of torch's own `BatchSampler(sampler, 8, drop_last=True)`, which `node` is or names; else None."""
+        made = self._made(node, scope, "torch.", ".BatchSampler")
+        if made is None:
+            return None
+        call, where = made
+        given = next((each.value for each in call.keywords if each.arg == "batch_size"), call.args[1] if len(call.args) > 1 else None)
+        return None if given is None else (given, where)
+
+    def _made(self, node: ast.expr, scope: Scope, package: str, name: str) -> tuple[ast.Call, Scope] | None:
+        """The call of class `name` of `package` that `node` is or names, with where it is; else None."""
         found = scope.find(node.id) if isinstance(node, ast.Name) else None
         value = node if found is None else found[1][0].value if len(found[1]) == 1 and found[1][0].item < 0 else None
-        name = self.scopes.qualified(value.func) if isinstance(value, ast.Call) else ""
-        if not isinstance(value, ast.Call) or not name.startswith("torch.") or not name.endswith(".BatchSampler"):
+        called = self.scopes.qualified(value.func) if isinstance(value, ast.Call) else ""
+        if not isinstance(value, ast.Call) or not called.startswith(package) or not called.endswith(name):
             return None
-        given = next((each.value for each in value.keywords if each.arg == "batch_size"), value.args[1] if len(value.args) > 1 else None)
-        return None if given is None else (given, scope if found is None else found[0])
+        return value, scope if found is None else found[0]
 
     def _of_each_gpu(self, given: ast.expr, scope: Scope) -> Value | None:
         """N in `N * max(1, args.n_gpu)`, the batch of a process for all GPUs that it splits it over, or None.
