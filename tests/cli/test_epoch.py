@@ -41,6 +41,7 @@ def test_what_is_never_reached(steps: int, unreached: int) -> None:
         pytest.param(("--world-size", "8"), f"{SFT}max_steps: 50\n", (78, 66, 2, 3_650), id="steps that end within the first"),
         pytest.param((), SFT, None, id="the hardware is not known"),
         pytest.param(("--world-size", "8"), f"{SFT}num_generations: 4\nmax_prompt_length: 8\n", None, id="batches of completions"),
+        pytest.param(("--world-size", "8"), f"{SFT}packing: true\n", None, id="several rows in one"),
     ],
 )
 def test_it_is_told_of_a_recipe(flags: tuple[str, ...], recipe: str, epoch: tuple[int | None, ...] | None, gbs: Gbs, repo: Path) -> None:

@@ -10,7 +10,7 @@ from pytest_gbs.arithmetic.admissible import reaching
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import amounts, called, count, leaves, listing, product, short, symbolic_text
 from pytest_gbs.claims.worlds import is_of_other_settings
-from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.conditions import packs
 from pytest_gbs.model.declaration import Declaration, Factor, StatedArithmetic, without_partners
 from pytest_gbs.model.equation import Enforcement, Rounding
 from pytest_gbs.model.framework import Framework
@@ -159,9 +159,7 @@ def _read_tokens(run: Run, declaration: Declaration, size: Quantity) -> Reading:
     """How a token total fares: people round it, and rows that are not packed only bound it from above."""
     if declaration.admits(size.value) or _apart(declaration, size) <= _LOOSE:
         return Reading(True, size)
-    packing = run.framework.packing
-    packed = packing is not None and holds(packing, run.document, run.framework.loader)
-    if not packed and declaration.value < size.value:
+    if not packs(run) and declaration.value < size.value:
         return Reading(None, None, (Name.SEQUENCE_LENGTH,))
     return Reading(False, size)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from pytest_gbs.arithmetic.epoch import Epoch, epoch_of
+from pytest_gbs.arithmetic.epoch import Epoch
 from pytest_gbs.arithmetic.schedules import stages_of
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import assumed
 from pytest_gbs.formats import _entries as entries
 from pytest_gbs.formats._arithmetic import arithmetic, division
 from pytest_gbs.formats._places import Places
+from pytest_gbs.frameworks.epochs import epoch_of
 from pytest_gbs.frameworks.feasible import feasible_world_sizes
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.equation import Equation

@@ -12,7 +12,7 @@ from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._origins import changes, origin, unknown
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._show_steps import ShownLine, batch_text, stages, steps
-from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.conditions import packs
 from pytest_gbs.frameworks.feasible import feasible_world_sizes
 from pytest_gbs.model.equation import Monomial
 from pytest_gbs.model.launch import LauncherFile
@@ -28,7 +28,7 @@ _ROLLOUTS: Final = (Name.PROMPTS_PER_ROLLOUT, Name.STEPS_PER_ROLLOUT)
 def title(run: Run) -> str:
     """The framework and what one sample is: `TRL (SFT), samples are packed rows`."""
     framework = run.framework
-    if framework.packing and holds(framework.packing, run.document, framework.loader):
+    if packs(run):
         return f"{framework.title}, {framework.unit} are packed rows"
     return framework.title if framework.unit == "samples" else f"{framework.title}, batches count {framework.unit}"
 

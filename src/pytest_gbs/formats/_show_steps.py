@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_gbs.arithmetic.epoch import Epoch, epoch_of
+from pytest_gbs.arithmetic.epoch import Epoch
 from pytest_gbs.arithmetic.schedules import stages_of
 from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import called, symbolic_text
 from pytest_gbs.formats._arithmetic import arithmetic, number
 from pytest_gbs.formats._escape import escape
 from pytest_gbs.formats._places import Places
+from pytest_gbs.frameworks.conditions import packs
+from pytest_gbs.frameworks.epochs import epoch_of
 from pytest_gbs.model.document import Scalar
 from pytest_gbs.model.location import dotted
 from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
@@ -105,7 +107,8 @@ def _epoch(run: Run, examples: int) -> Iterator[ShownLine]:
     """Yield what one epoch of so many examples comes to, and how far `max_steps` goes in it."""
     epoch, most = epoch_of(run, examples), run.geometry.value(Name.MAX_STEPS)
     if epoch is None:
-        yield ShownLine("one epoch", "", f"steps are not known: the batch is {batch_text(run)} {run.framework.unit}")
+        batch = f"the batch is {batch_text(run)} {'packed rows' if packs(run) else run.framework.unit}"
+        yield ShownLine("one epoch", "", f"steps are not known: {batch}")
         return
     yield ShownLine("one epoch", number(epoch.full_steps), epoch_text(epoch, run.framework.unit))
     if most and epoch.unreached(most):

@@ -9,6 +9,7 @@ from pytest_gbs.model.condition import Condition
 from pytest_gbs.model.document import Alias, Document, Node, Scalar
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.run import Run
 from pytest_gbs.readers.scalar import COMPUTED, loader_of, resolve
 from pytest_gbs.readers.value_node import value_node
 
@@ -27,6 +28,12 @@ def holds(condition: Condition, document: Document, loader: str) -> bool:
         found = node.target if isinstance(node, Alias) else node
         value = resolve(found, loader_of(document.syntax, loader)) if isinstance(found, Scalar) else found
     return any(value is wanted or (type(value) is type(wanted) and value == wanted) for wanted in condition.values) != condition.negated
+
+
+def packs(run: Run) -> bool:
+    """Whether the samples of a run are packed: several rows of its data set in one."""
+    packing = run.framework.packing
+    return packing is not None and holds(packing, run.document, run.framework.loader)
 
 
 def certain(condition: Condition, document: Document, loader: str) -> bool:
