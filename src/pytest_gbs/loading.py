@@ -13,6 +13,7 @@ from pytest_gbs.files.edited import EditedTree
 from pytest_gbs.files.root import StrPath, find_root
 from pytest_gbs.files.worktree import WorkTree
 from pytest_gbs.formats import Options
+from pytest_gbs.formats._escape import escape as written
 from pytest_gbs.formats._places import Places
 from pytest_gbs.formats._problems import by_severity
 from pytest_gbs.formats._show_table import HEAD, rows
@@ -89,7 +90,9 @@ class LoadedRepository(NamedTuple):
     def _repr_html_(self) -> str:
         """A table with a row for each recipe and launch, under the summary of `gbs check`."""
         head = "".join(f"<th>{escape(cell)}</th>" for cell in HEAD)
-        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows(self.report, Places(self.report, self.options)))
+        cells = (
+            "".join(f"<td>{escape(written(cell))}</td>" for cell in row) for row in rows(self.report, Places(self.report, self.options))
+        )
         body = "".join(f"<tr>{row}</tr>" for row in cells)
         return f"<table><caption>{escape(headline(self.report))}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

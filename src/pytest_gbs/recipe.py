@@ -141,7 +141,9 @@ class Recipe(NamedTuple):
 
     def __repr__(self) -> str:
         """What helps under a failed assertion: the path, and the batch as far as it is known."""
-        return f"<Recipe {self.path}: {self.problem or f'global batch size {self.law()}'}>"
+        from pytest_gbs.formats._escape import escape
+
+        return escape(f"<Recipe {self.path}: {self.problem or f'global batch size {self.law()}'}>")
 
     @property
     def variants(self) -> tuple[Recipe, ...]:

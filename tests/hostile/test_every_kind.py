@@ -40,6 +40,16 @@ def _cells(*sources: object) -> str:
     return json.dumps({"cells": [{"cell_type": "code", "source": source, "outputs": []} for source in sources], "nbformat": 4})
 
 
+def _job(command: str, more: str = "") -> str:
+    """A job of Kubernetes with one container."""
+    spec = f"      containers:\n      - name: c\n        image: x\n        command: {command}\n{more}"
+    return f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n{spec}"
+
+
+SHELL = json.dumps(["bash", "-c", RUN])
+DOUBLING = "        env:\n" + "".join(f"        - {{name: A{n}, value: $(A{n - 1})$(A{n - 1})}}\n" for n in range(3_000))
+
+
 # What `gbs check -v` says of the file, and its exit code: 1 where a file with batch keys could not be read.
 TEXTS: dict[str, tuple[dict[str, Content], str, int]] = {
     "alias bomb": ({"a.yaml": _bomb("[@, @]", 60)}, "a.yaml", 0),
@@ -79,6 +89,31 @@ TEXTS: dict[str, tuple[dict[str, Content], str, int]] = {
     "a template of jinja": ({"a.yaml": f"{{% for x in y %}}\n{SIZES}{{% endfor %}}\n"}, "", 0),
     "values of jinja": ({"a.yaml": SIZES.replace("size: 4", "size: {{ micro }}")}, "", 0),
     "marks of a conflict": ({"a.yaml": f"<<<<<<< HEAD\n{SIZES}=======\n{SIZES}>>>>>>> x\n"}, "merge conflict", 1),
+    "marks of a conflict in a script": ({"run.sh": f"<<<<<<< HEAD\n{RUN}=======\n{RUN}>>>>>>> x\n"}, "good.yaml", 0),
+    "a NUL in a Makefile": ({"Makefile": f"all:\n\t{RUN}\0"}, "GBS007", 0),
+    "a NUL in a document": ({"README.md": f"```bash\n{RUN}```\n\0"}, "good.yaml", 0),
+    "a NUL in a program": ({"train.py": f"{CALL}\0"}, "good.yaml", 0),
+    "Latin-1 in a program": ({"train.py": f"# coding: latin-1\n# gr\xf6\xdfe\n{CALL}".encode("latin-1")}, "good.yaml", 0),
+    "a notebook of 100,000 levels": ({"n.ipynb": _cells(CALL).replace("[]", "[" * 100_000, 1)}, "good.yaml", 0),
+    "cells that are no text": ({"n.ipynb": _cells(CALL, 7, None, [1, None], {"a": []})}, "good.yaml", 0),
+    "a variable of make in itself": ({"Makefile": f"A = $(B) $(B)\nB = $(A) $(A)\nall:\n\techo $(A)\n\t{RUN}"}, "good.yaml", 0),
+    "an open block of a document": ({"README.md": "```bash\n" * 2_000 + RUN}, "good.yaml", 0),
+    "submodules": ({".gitmodules": '[submodule "a"]\n\tpath = ../../etc\n\turl = ext::sh -c "touch ran"\n'}, "good.yaml", 0),
+    "a job of 100,000 levels": ({"job.yaml": _job("[" * 100_000)}, "good.yaml", 0),
+    "a job with commands in each other": ({"job.yaml": _job(json.dumps(["bash", "-c", "$(" * 50_000]))}, "good.yaml", 0),
+    "a job of 50,000 words": ({"job.yaml": _job(json.dumps(["accelerate", "launch", *["--x"] * 50_000]))}, "good.yaml", 0),
+    "a job of many containers": ({"job.yaml": _job(SHELL, f"      - {{name: d, image: x, command: {SHELL}}}\n" * 8_000)}, "GBS007", 0),
+    "many jobs": ({"job.yaml": "---\n".join([_job(SHELL)] * 400)}, "GBS007", 0),
+    "variables of a job that double": ({"job.yaml": _job(SHELL, DOUBLING)}, "GBS007", 0),
+    "a variable of a job in itself": (
+        {"job.yaml": _job('["accelerate", "launch", "--num_processes", "$(A)", "t.py"]', "        env: [{name: A, value: $(A)}]\n")},
+        "good.yaml",
+        0,
+    ),
+    "a job that is an object of Python": ({"job.yaml": _job("!!python/object/apply:os.system ['touch ran']")}, "good.yaml", 0),
+    "a chart": ({"templates/job.yaml": "{{- range .Values.jobs }}\n" + _job(SHELL) + "---\n{{- end }}\n"}, "good.yaml", 0),
+    "a chart of openings": ({"templates/job.yaml": "{{ if " * 150_000 + _job(SHELL)}, "good.yaml", 0),
+    "a chart of keys": ({"templates/job.yaml": _job(SHELL, "      {{ a }}: {{ b }}\n" * 40_000)}, "good.yaml", 0),
     "nothing": ({"a.yaml": "", "b.json": "", "c.toml": "", "d.py": "", "e.ipynb": "", "run.sh": "", "Makefile": "", "f.md": ""}, "", 0),
     "a scalar alone": ({"a.yaml": "per_device_train_batch_size", "b.json": "4", "c.yaml": "- 1\n- 2\n"}, "", 0),
     "an include outside": ({"conf/config.yaml": "defaults:\n  - ../../../../etc/passwd\n  - /etc: passwd\n" + SIZES}, "", 0),
@@ -173,6 +208,20 @@ NAMES = {
     "markup": "<img src=x onerror=alert(1)>|`x`.yaml",
     "a long name": "a" * 240 + ".yaml",
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES.values() if "<" not in name], ids=[name for name in NAMES if name != "markup"])
+def test_hostile_names_of_folders(name: str, tmp_path: Path) -> None:
+    write(
+        tmp_path, {"good.yaml": GOOD, f"{name[:200].removesuffix('.yaml').replace('/', '-')}/a.yaml": GOOD.replace("steps: 4", "steps: 8")}
+    )
+    for format_ in ("text", "github", "azure"):
+        found = run(tmp_path, "check", "--format", format_, ".")
+        assert found.is_calm(), found
+        assert found.code == 1
+        assert not any(line.lstrip().startswith(("::error file=x", "::warning::")) for line in found.out.replace("\r", "\n").split("\n"))
+        assert not any(line.lstrip().startswith("##vso[task.setvariable") for line in found.out.split("\n"))
+        assert not any(sign in found.out for sign in "\x1b\x07\u202e\u2066")
 
 
 @pytest.mark.parametrize("format_", ["text", "github", "azure", "csv", "markdown", "sarif"])
