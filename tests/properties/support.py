@@ -33,9 +33,9 @@ def reported(files: Mapping[str, str], world_size: int | None = None) -> Report:
     return check(OverlayTree(Empty(), files), (), Settings(), Given(world_size=world_size), keep_runs=True)
 
 
-def shown(files: Mapping[str, str], world_size: int | None = None) -> list[dict[str, Any]]:
-    """The entries of `gbs show --format json`."""
-    found: list[dict[str, Any]] = json.loads(json_format.show(reported(files, world_size), Options()))["recipes"]
+def shown(files: Mapping[str, str], world_size: int | None = None, examples: int = 0) -> list[dict[str, Any]]:
+    """The entries of `gbs show --format json`, for a data set of so many examples."""
+    found: list[dict[str, Any]] = json.loads(json_format.show(reported(files, world_size), Options(examples=examples)))["recipes"]
     return found
 
 

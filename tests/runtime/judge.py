@@ -182,6 +182,16 @@ def fit(job: Judged, folder: str) -> Counter:
     return counter
 
 
+def engine(job: Judged, folder: str) -> Counter:
+    import deepspeed
+
+    if not torch.distributed.is_initialized():
+        alone = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0"}
+        os.environ.update({} if "RANK" in os.environ else alone)
+        deepspeed.init_distributed("gloo", verbose=False)
+    return loop(job, folder)
+
+
 def main() -> None:
     from accelerate.state import AcceleratorState, GradientState
 
@@ -194,7 +204,7 @@ def main() -> None:
         AcceleratorState._reset_state()
         GradientState._reset_state()
         try:
-            found[job.name] = {"loop": loop, "lightning": fit}.get(job.kind, train)(job, folder).told()
+            found[job.name] = {"loop": loop, "lightning": fit, "deepspeed": engine}.get(job.kind, train)(job, folder).told()
         except Exception as error:
             found[job.name] = {"error": "".join(traceback.format_exception(error))[-1500:]}
         if int(os.environ.get("RANK", "0")) == 0:

@@ -67,6 +67,16 @@ trainer = lightning.Trainer(
 )
 trainer.fit(module, DataLoader(data, batch_size={micro}{more}))
 """
+_ENGINE: Final = """\
+import deepspeed
+
+config = {config}
+engine, _, loader, _ = deepspeed.initialize(model=model, optimizer=optimizer, training_data=list(data), config=config)
+for rows in loader:
+    engine.backward(engine(rows).mean())
+    stepped(engine.is_gradient_accumulation_boundary())
+    engine.step()
+"""
 
 
 def _loop(name: str, processes: int, micro: int, steps: int, rows: int = 48, options: str = "") -> Judged:
@@ -78,6 +88,11 @@ def _loop(name: str, processes: int, micro: int, steps: int, rows: int = 48, opt
 def _lightning(name: str, processes: int, micro: int, steps: int, rows: int = 48, more: str = "") -> Judged:
     text = _LIGHTNING.format(devices=processes, steps=steps, micro=micro, more=more)
     return Judged(f"lightning: {name}", "lightning", processes, {}, rows, text)
+
+
+def _deepspeed(name: str, processes: int, rows: int = 48, zero: int = 0, **sizes: int | bool) -> Judged:
+    config = {**sizes, "zero_optimization": {"stage": zero}, "zero_allow_untested_optimizer": True}
+    return Judged(f"deepspeed: {name}", "deepspeed", processes, config, rows, _ENGINE.format(config=config))
 
 
 def _trl(kind: str, name: str, processes: int, micro: int, steps: int, **more: Any) -> Judged:
@@ -138,14 +153,28 @@ JUDGED: Final = (
     _loop("dispatched on 2", 2, 2, 2, options="dispatch_batches=True"),
     Judged("loop: its own steps", "loop", 1, {}, 48, _OWN_LOOP.format(micro=3, steps=4)),
     Judged("loop: its own steps on 2", "loop", 2, {}, 48, _OWN_LOOP.format(micro=2, steps=3)),
+    _loop("2 x 2 on 2, a partial step", 2, 2, 2, 27),
     _loop("2 x 2 on 4", 4, 2, 2),
     _lightning("2 x 4", 1, 2, 4),
     _lightning("3 x 1, a partial batch", 1, 3, 1, 20),
     _lightning("4 x 3, the last batch dropped", 1, 4, 3, 50, ", drop_last=True"),
     _lightning("2 x 4 on 2", 2, 2, 4),
     _lightning("1 x 2 on 2", 2, 1, 2),
+    _lightning("2 x 2 on 2, a partial step", 2, 2, 2, 21),
     _lightning("2 x 2 on 4", 4, 2, 2),
+    _deepspeed("micro 2 x 4", 1, train_micro_batch_size_per_gpu=2, gradient_accumulation_steps=4),
+    _deepspeed("batch 6 of micro 2", 1, train_batch_size=6, train_micro_batch_size_per_gpu=2),
+    _deepspeed("batch 8 in 4 steps", 1, train_batch_size=8, gradient_accumulation_steps=4),
+    _deepspeed("batch 5 alone, a partial batch", 1, 23, train_batch_size=5),
+    _deepspeed("micro 3 alone, the last batch dropped", 1, 23, train_micro_batch_size_per_gpu=3, dataloader_drop_last=True),
+    _deepspeed("micro 2 x 3 on 2", 2, train_micro_batch_size_per_gpu=2, gradient_accumulation_steps=3),
+    _deepspeed("batch 16 of micro 2 on 2", 2, train_batch_size=16, train_micro_batch_size_per_gpu=2),
+    _deepspeed("batch 12 in 2 steps on 2", 2, train_batch_size=12, gradient_accumulation_steps=2),
+    _deepspeed("batch 10 alone on 2", 2, 40, train_batch_size=10),
+    _deepspeed("micro 1 x 4 on 2, ZeRO 1", 2, zero=1, train_micro_batch_size_per_gpu=1, gradient_accumulation_steps=4),
+    _deepspeed("micro 2 x 2 on 2, ZeRO 2", 2, zero=2, train_micro_batch_size_per_gpu=2, gradient_accumulation_steps=2),
+    _deepspeed("micro 2 x 2 on 2, a partial batch", 2, 21, train_micro_batch_size_per_gpu=2, gradient_accumulation_steps=2),
+    _deepspeed("all three on 4", 4, train_batch_size=16, train_micro_batch_size_per_gpu=2, gradient_accumulation_steps=2),
+    _deepspeed("batch 24 of micro 3 on 4, ZeRO 2", 4, zero=2, train_batch_size=24, train_micro_batch_size_per_gpu=3),
+    _deepspeed("batch 8 alone on 4", 4, train_batch_size=8),
 )
-
-# The loader is made with settings of a class that gbs does not read: their batch is left open.
-OPEN: Final = frozenset({"loop: split on one process", "loop: split on 2", "loop: dispatched on 2"})
