@@ -193,3 +193,27 @@ DEVICE = 'case "$(probe)" in gpu) ;; npu) ACTOR+=(actor_rollout_ref.actor.megatr
 def test_what_an_unknown_list_of_arguments_says_has_no_default(between: str, arguments: str, expected: list[str], tmp_path: Path) -> None:
     report = checked(tmp_path, {"run.sh": LISTED.format(between=between, arguments=arguments)})
     assert sorted(codes(report)) == expected
+
+
+OF_VERL = """\
+python3 -m verl.trainer.main_ppo {named} algorithm.adv_estimator=gae data.train_batch_size=128 \\
+  actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 \\
+  trainer.n_gpus_per_node=4 trainer.nnodes=1
+"""
+
+
+# 64 prompts of 1 completion each: verl's own configurations leave `rollout.n` at 1, and what others have can't be seen.
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ("--config-name=mine", []),
+        ("-cn mine", []),
+        ("--config-name=$NAME", []),
+        ("--config-path=/conf --config-name=ppo_trainer", []),
+        ("--config-dir=conf --config-name=ppo_trainer", []),
+        ("--config-name=ppo_trainer", [64]),
+        ("--config-path=./config --config-name='ppo_megatron_trainer'", [64]),
+    ],
+)
+def test_the_configuration_of_a_package_is_known_by_its_name(tmp_path: Path, named: str, expected: list[int]) -> None:
+    assert [batch for batch in batches(checked(tmp_path, {"run.sh": OF_VERL.format(named=named)})) if batch] == expected

@@ -48,6 +48,7 @@ def launch(name: str = "sft", acc: str = "zero3_bf16", more: str = "") -> str:
         pytest.param("# " + launch("gone"), id="a comment"),
         pytest.param('C=recipes/qwen/four.yaml\nsed s/8/4/ recipes/qwen/sft.yaml > "${C}"\n' + BY_VARIABLE, id="made by a variable's name"),
         pytest.param("python scripts/sample.py --config recipes/qwen/four.yaml\n", id="a program that does not train"),
+        pytest.param("${PYTHON} scripts/run.py --config recipes/qwen/sft.yaml\n", id="an unknown one that does not train"),
     ],
 )
 def test_nothing_is_missing(script: str, tmp_path: Path) -> None:

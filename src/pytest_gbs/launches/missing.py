@@ -136,9 +136,11 @@ def _named(command: Command) -> Iterator[tuple[str, Word]]:
 
 
 def _is_another_program(command: Command, named: list[tuple[str, Word]]) -> bool:
-    """Whether `command` runs a plain Python program whose name does not say that it trains."""
+    """Whether `command` runs a program with plain Python, or with what a variable names, whose name does not say that it trains."""
     program = next((text for text, _ in named if text.endswith(".py")), "")
-    return command.words[0].starts_with.rpartition("/")[2].startswith("python") and _TRAINS.search(program) is None
+    first = command.words[0]
+    plain = first.text is None or first.starts_with.rpartition("/")[2].startswith("python")
+    return plain and _TRAINS.search(program) is None
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -16,9 +16,11 @@ from pytest_gbs.composition import (
 from pytest_gbs.composition.composed import NOT_APPLIED, Composed, ComposeProblem, Override, ProblemKind
 from pytest_gbs.composition.whole import Whole, follow, has_interpolations, locate, really, resolvers_of, whole
 from pytest_gbs.frameworks import recognise
+from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.frameworks.versions import of_every_trainer
 from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.missing import HYDRA
 from pytest_gbs.launches.own_trainers import has_own_trainer
 from pytest_gbs.launches.programs._words import opaque_word
 from pytest_gbs.launches.python_file import PythonFile, always_assigned_keys, assigned_keys, imported_paths, read_arguments, read_imports
@@ -394,7 +396,7 @@ class LaunchResolver:
                 framework = _as_program_has_it(framework, file) if file is not None else framework
                 if framework is None or _splits_otherwise(framework, given):
                     return None
-                if next(_hydra_flags(found.start.program), None) is not None or self._is_packaged(found):
+                if _is_configured_elsewhere(found.start.program, framework, composed.document) or self._is_packaged(found):
                     framework = of_a_part(framework)  # the rest is in a configuration elsewhere
                 if framework.loader != Loader.PYYAML or given is not words:
                     composed = with_settings(None, path, given, style, framework.loader)
@@ -632,6 +634,12 @@ def _hydra_flags(words: tuple[Word, ...]) -> Iterator[tuple[str, str | None]]:
         if name in names:
             value = word.after(len(name) + 1) if equals else words[index + 1] if index + 1 < len(words) else None
             yield names[name], value.text if value is not None else None
+
+
+def _is_configured_elsewhere(words: tuple[Word, ...], framework: Framework, document: Document) -> bool:
+    """Whether a command line names a configuration that is not known, by the conditions of `framework`, to be its own."""
+    own = {f"--{each.key[0]}" for row in framework.rows for each in row.when if holds(each, document, framework.loader)}
+    return any(flag in HYDRA and flag not in own for flag in (word.starts_with.partition("=")[0] for word in words))
 
 
 def _named(arguments: str) -> Iterator[tuple[str, str]]:
