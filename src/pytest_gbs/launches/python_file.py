@@ -20,7 +20,14 @@ _PARSERS: Final = frozenset(
 # Packages whose classes of arguments are read by trainers of their own: a table says what a batch is to them.
 _WITH_TRAINERS: Final = ("trl",)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-_OF_FRAMEWORKS: Final = ("HfArgumentParser", "TrlParser", "H4ArgumentParser", "ArgumentParserPlus")
+_OF_FRAMEWORKS: Final = (
+    "HfArgumentParser",
+    "TrlParser",
+    "H4ArgumentParser",
+    "ArgumentParserPlus",
+    "sat.get_args",
+    "SwissArmyTransformer.get_args",
+)
 
 
 class PythonFile(NamedTuple):

@@ -380,7 +380,7 @@ class LaunchResolver:
             return None
         path, programs = found.launch.at.source, tuple(self._programs(found))
         for style in _STYLES:
-            words = list(settings(found.start.program[1:], style))
+            words = list(_with_paths(settings(found.start.program[1:], style), found))
             composed = with_settings(None, path, words, style, Loader.PYYAML) if words else None
             if composed is None:
                 continue
@@ -436,6 +436,12 @@ class LaunchResolver:
                 read = read_imports(inner) if isinstance(inner, Source) else None
                 file = file.together(read) if read is not None else file
             yield Program("", file.imports, alone=True, path=path), file
+
+
+def _with_paths(given: Iterable[CommandSetting], found: FoundLaunch) -> Iterator[CommandSetting]:
+    """Yield `given`, those that name a file of the tree beside the script (`$script_dir/zero2.json`) with its path from the root."""
+    paths = {word: path for path, word in found.recipes}
+    yield from (each._replace(text=paths[each.word]) if each.text is None and each.word in paths else each for each in given)
 
 
 def _as_parsed(
@@ -503,8 +509,9 @@ def _knows_more(alone: ResolvedLaunch) -> bool:
 
 
 def _gives_sizes(framework: Framework, given: list[CommandSetting]) -> bool:
-    """Whether a command line gives a factor of the batch; a program may set all of those that it is not given."""
-    return not {setting.path for setting in given}.isdisjoint(row.key for row in framework.rows if row.name in _FACTORS)
+    """Whether a command line gives a factor of the batch, or the file that has it; a program may set all of those that it is not given."""
+    paths = {setting.path for setting in given}
+    return any(row.name in _FACTORS and (row.key in paths or row.key[:1] in paths) for row in framework.rows)
 
 
 def _names_trainer(framework: Framework) -> bool:

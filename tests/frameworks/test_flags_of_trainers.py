@@ -1,0 +1,105 @@
+"""SwissArmyTransformer, oat and LMFlow: trainers that take flags, or the DeepSpeed file that these name; numbers worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import checked, codes, titled_batches
+
+SAT = "finetune.py --mode finetune --train-iters 1000"
+OAT = "python -m oat.experiment.main --pretrain my/model"
+STEP = "--gpus 8 --train_batch_size 48 --train_batch_size_per_device 4"
+RL = "--num_ppo_epochs 1 --critic_type drgrpo"
+LMFLOW = "examples/finetune.py --model_name_or_path my/model --dataset_path data/alpaca"
+MICRO = "--per_device_train_batch_size 2 --gradient_accumulation_steps 4"
+
+# Programs as the repositories have them, as far as their arguments go.
+OWN = {
+    "finetune.py": "import argparse\nfrom sat import get_args\nparser = argparse.ArgumentParser(add_help=False)\n"
+    "parser.add_argument('--max_length', type=int)\nknown, rest = parser.parse_known_args()\nargs = get_args(rest)\n",
+    "evaluate_model.py": "from sat import get_args\nargs = get_args()\n",
+    "other.py": "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--batch-size', type=int)\n",
+    "math_rl.py": "from oat.args import get_default_args\nfrom oat.algorithms.ppo import PPOLearner\n",
+    "examples/finetune.py": "from transformers import HfArgumentParser\nfrom lmflow.pipeline.auto_pipeline import AutoPipeline\n",
+    "examples/chatbot.py": "from transformers import HfArgumentParser\nfrom lmflow.models.auto_model import AutoModel\n",
+    "scripts/zero.json": '{"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2, "zero_optimization": {"stage": 2}}\n',
+    "scripts/no_steps.json": '{"train_micro_batch_size_per_gpu": 3, "zero_optimization": {"stage": 2}}\n',
+}
+
+
+def trained(folder: Path, script: str) -> list[tuple[str, int | None]]:
+    """The framework and the global batch of each launch of a script."""
+    return titled_batches(checked(folder, {"scripts/run.sh": f"{script}\n", **OWN}))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("deepspeed --num_gpus 8 other.py --train-iters 10 --batch-size 8", id="sat is not imported"),
+        pytest.param("deepspeed --num_gpus 8 evaluate_model.py --mode finetune --train-iters 0 --batch-size 8", id="sat evaluates"),
+        pytest.param("deepspeed --num_gpus 8 finetune.py --batch-size 8 --input-source text.txt", id="sat generates"),
+        pytest.param("python other.py --train_batch_size 8 --pretrain a", id="oat is not imported"),
+        pytest.param("python -m oat.oracles.remote.server --cuda-devices 0", id="an oracle of oat"),
+        pytest.param(f"accelerate launch --num_processes 8 examples/chatbot.py --model_name_or_path a {MICRO}", id="LMFlow talks"),
+    ],
+)
+def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
+    assert trained(tmp_path, command) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "title", "total"),
+    [
+        pytest.param(f"deepspeed --num_gpus 8 {SAT} --batch-size 8", "SwissArmyTransformer", 64, id="sat: 8 x 8"),
+        pytest.param(f"deepspeed --include localhost:0,1 {SAT} --batch-size 4", "SwissArmyTransformer", 8, id="sat: 4 x 2"),
+        pytest.param(
+            f"deepspeed --num_gpus 8 {SAT} --batch-size 4 --gradient-accumulation-steps 2 --model-parallel-size 2",
+            "SwissArmyTransformer",
+            32,
+            id="sat: 4 x 2 x 8 / 2",
+        ),
+        pytest.param(
+            f"deepspeed --num_gpus 8 {SAT} --batch-size 16 --deepspeed_config scripts/zero.json",
+            "SwissArmyTransformer",
+            64,
+            id="sat: the file has the last word, 4 x 2 x 8",
+        ),
+        pytest.param(
+            f"deepspeed --num_gpus 8 {SAT} --gradient-accumulation-steps 5 --deepspeed_config scripts/no_steps.json",
+            "SwissArmyTransformer",
+            24,
+            id="sat: a file without accumulation is 1, 3 x 8",
+        ),
+        pytest.param(
+            f"here=$(dirname $(realpath $0))\ndeepspeed --num_gpus 8 {SAT} --deepspeed_config $here/zero.json",
+            "SwissArmyTransformer",
+            64,
+            id="sat: a file beside the script",
+        ),
+        pytest.param(f"accelerate launch --num_processes 8 {LMFLOW} {MICRO}", "LMFlow", 64, id="LMFlow: 2 x 4 x 8"),
+        pytest.param(f"accelerate launch --num_processes 8 {LMFLOW} --per_device_train_batch_size 2", "LMFlow", 16, id="LMFlow: 2 x 8"),
+        pytest.param(f"{OAT} --gpus 8 --train-batch-size-per-device 8", "oat (preferences)", 128, id="oat: 128 by default"),
+        pytest.param(f"{OAT} --algo SFT --chat_data a --train_batch_size 64", "oat (SFT)", 64, id="oat: SFT"),
+        pytest.param(f"python math_rl.py --pretrain a {RL} --train_batch_size 256", "oat (RL)", 256, id="oat: a program of its own"),
+    ],
+)
+def test_batches(tmp_path: Path, script: str, title: str, total: int) -> None:
+    assert trained(tmp_path, script) == [(title, total)]
+
+
+@pytest.mark.parametrize(
+    ("flags", "refused"),
+    [
+        pytest.param("--gpus 8 --train_batch_size 128 --train_batch_size_per_device 8", False, id="4 learn: 128 = 8 x 4 x 4"),
+        pytest.param(STEP, False, id="4 learn: 48 = 4 x 3 x 4"),
+        pytest.param("--gpus 8 --train_batch_size 64 --train_batch_size_per_device 8 --collocate", False, id="8 learn: 64 = 8 x 8"),
+        pytest.param(f"{STEP} --preference_data a", False, id="any number may learn"),
+        pytest.param(f"{STEP} --collocate", True, id="8 learn: 48 / 32"),
+        pytest.param("--gpus 8 --train_batch_size 40 --train_batch_size_per_device 4", True, id="4 learn: 40 / 16"),
+    ],
+)
+def test_half_of_the_gpus_of_oat_learn(tmp_path: Path, flags: str, refused: bool) -> None:
+    found = codes(checked(tmp_path, {"run.sh": f"{OAT} {flags}\n"}))
+    assert found == (["GBS202"] if refused else [])
