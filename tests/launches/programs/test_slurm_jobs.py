@@ -126,6 +126,10 @@ def test_tasks_that_get_no_rank_may_train_alone(command: str) -> None:
     [
         pytest.param("", f"{TRAINER}os.environ['LOCAL_RANK'] = os.environ['SLURM_LOCALID']\n", id="variables of Slurm"),
         pytest.param("", f"{TRAINER}torch.distributed.init_process_group('nccl')\n", id="a group of its own"),
+        pytest.param(
+            "", f"{TRAINER}from utils.ranks import init_dist\ninit_dist('pytorch')\n", id="a group that a module of its own makes"
+        ),
+        pytest.param("", f"{TRAINER}join(os.environ.get('LAUNCHER', 'slurm'))\n", id="a launcher that it is told"),
         pytest.param("", "import torch\n", id="another library"),
         pytest.param("export LOCAL_RANK=$SLURM_LOCALID\n", TRAINER, id="the script gives them"),
     ],

@@ -27,5 +27,5 @@ _of_hugging_face = lazy_pattern(r"(?m)^[ \t]*(?:from|import)[ \t]+(?:transformer
 
 
 _finds_ranks = lazy_pattern(
-    r"SLURM_|OMPI_|PMI_|LOCAL_RANK|mpi4py|init_process_group|init_distributed|lightning|submitit|idr_torch|megatron|nemo\b"
+    r"SLURM_|['\"]slurm['\"]|OMPI_|PMI_|LOCAL_RANK|mpi4py|init_process_group|init_dist(?:ributed|\b)|lightning|submitit|idr_torch|megatron|nemo\b"
 )
