@@ -81,6 +81,24 @@ def test_what_can_change_by_itself_is_said(tmp_path: Path) -> None:
     assert tuple(map(assumed, finding.assumptions)) == ("GPUS is not set", "the script gets no extra arguments")
 
 
+@pytest.mark.parametrize(
+    ("lines", "gpus", "expected"),
+    [
+        pytest.param("GPUS=4", "$GPUS", (), id="the script sets it"),
+        pytest.param("GPUS=${N:-4}", "$GPUS", ("N is not set",), id="another variable's default"),
+        pytest.param("GPUS=$((${N:-2} * ${M:-2}))", "$GPUS", ("N is not set", "M is not set"), id="a product of two"),
+        pytest.param("N=${N:-8}\nGPUS=$((N / 2))", "${GPUS}", ("N is not set",), id="a variable in arithmetic"),
+        pytest.param("GPUS=${A:-${B:-4}}", "$GPUS", ("B is not set", "A is not set"), id="a default of a default"),
+        pytest.param("GPUS=$(echo ${N:-4})", "$GPUS", ("N is not set",), id="what a command prints of it"),
+        pytest.param("GPUS=${1:-4}", "$GPUS", ("argument 1 is not given",), id="an argument"),
+    ],
+)
+def test_what_is_not_set_is_the_variable_with_the_default(lines: str, gpus: str, expected: tuple[str, ...], tmp_path: Path) -> None:
+    command = f"{lines}\ntorchrun --nproc_per_node {gpus} t.py --config sft.yaml"
+    finding = only(checked(tmp_path, {"sft.yaml": recipe(), "run.sh": script(command)}))
+    assert tuple(map(assumed, finding.assumptions)) == expected
+
+
 def test_a_claim_in_the_script_is_held_against_its_launch(tmp_path: Path) -> None:
     command = "# effective batch size: 256\ntorchrun --nproc_per_node 8 t.py --config sft.yaml"
     finding = only(checked(tmp_path, {"sft.yaml": recipe(comment=""), "run.sh": script(command)}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
@@ -283,18 +282,15 @@ def _started(resolved: ResolvedLaunch, sizes: dict[str, Size]) -> dict[str, Size
 def _assumed(resolved: ResolvedLaunch, hardware: dict[str, Size], sizes: dict[str, Size]) -> Iterator[Assumption]:
     """Yield what a launch takes for granted: that variables with a default are not set, and that the script gets no extra arguments."""
     for size in (*hardware.values(), *sizes.values()):
-        # The environment has variables in capitals; others are the script's own.
-        if isinstance(size, Quantity) and size.note.kind == Noted.DEFAULT and size.note.variable.isupper():
-            yield Assumption(Assuming.NOT_SET, size.note.variable)
+        if isinstance(size, Quantity) and size.note.kind == Noted.DEFAULT:
+            yield from (Assumption(Assuming.NOT_SET, name) for name in size.note.variables.split())
     yield from (Assumption(Assuming.NOT_SET, name) for name in resolved.assumed)
     from pytest_gbs.readers.command_settings import settings
 
     places = {size.at for size in sizes.values() if isinstance(size, Quantity) and size.origin == Origin.LAUNCH}
     for setting in settings(resolved.found.start.program[1:], resolved.framework.arguments):
         if setting.word.default and setting.at in places:
-            variable = re.search(r"\$\{?(\w+)", setting.word.raw)
-            named = variable.group(1) if variable else ""
-            yield from (Assumption(Assuming.NOT_SET, part.name or named) for part in setting.word.parts if part.default)
+            yield from (Assumption(Assuming.NOT_SET, name) for name in setting.word.variables or ("",))
     for size in _numbers(hardware):
         if _is_left_open(size.at, resolved):
             yield Assumption(Assuming.LEFT_AS_IT_IS, size.name, size.value)

@@ -17,6 +17,7 @@ class Part(NamedTuple):
     `text` is None if it depends on the machine, the environment or the arguments; `name` says on what (`NNODES`, `1`, `@`,
     `$(nproc)`). `at` is where the characters were given, an assignment or a directive, say; `use` is where the word takes
     them (`$NNODES`). `default` is true if a user can set another value without editing the script (`${NNODES:-1}`).
+    `name` has then the variables and arguments that would do so, with a space between.
     An unknown that is a default is nothing when it is not set: an argument, a variable of the environment. `many` is true
     where an unknown may be any number of words (`"$@"`, an unquoted `$OPTIONS`). `path` is the path in the tree that an
     unknown names (`$(dirname "$0")`), and `pattern` a pattern of file names that stands here (`*.yaml`).
@@ -73,6 +74,11 @@ class Word(NamedTuple):
     def default(self) -> bool:
         """True if a user can set another value without editing the script."""
         return any(part.default for part in self.parts)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables and arguments that a user can set for another value; none if they have no names."""
+        return tuple(dict.fromkeys(name for part in self.parts if part.default for name in part.name.split()))
 
     @property
     def many(self) -> bool:

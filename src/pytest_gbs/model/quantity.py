@@ -131,12 +131,12 @@ class Noted:
 class Note(NamedTuple):
     """What the origin of a size does not say: in a few words for people, which are never compared, and what kind of thing it is.
 
-    `variable` is the variable whose default it is.
+    `variables` are those whose default it is, with a space between.
     """
 
     words: str = ""
     kind: str = Noted.WORDS
-    variable: str = ""
+    variables: str = ""
 
 
 NO_NOTE: Final = Note()

@@ -86,13 +86,13 @@ class Conditions(Expansion):
         """The answer of an operator between two operands."""
         if sign not in truth.COMPARISONS:
             return truth.same_text(left, sign, right, quoted=quoted)
-        (first, first_default, _), (second, second_default, _) = self.calculate(left), self.calculate(right)
+        (first, of_first, _), (second, of_second, _) = self.calculate(left), self.calculate(right)
         no_arguments = truth.counts_arguments(left)
         if no_arguments and second is not None:
             first = 0
         if first is None or second is None:
             return UNKNOWN
-        return Truth(truth.COMPARISONS[sign](first, second), first_default or second_default or no_arguments)
+        return Truth(truth.COMPARISONS[sign](first, second), bool(of_first or of_second) or no_arguments)
 
     def test_words(self, words: Words) -> Truth:
         """The answer of `test` with these words as arguments."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Part, hull
@@ -13,7 +14,7 @@ from pytest_gbs.shell import filters, patterns, values
 from pytest_gbs.shell.arithmetic import HOLE, InvalidExpression, evaluate
 from pytest_gbs.shell.limits import LONGEST_VALUE
 from pytest_gbs.shell.reading import Words
-from pytest_gbs.shell.state import Variable, emptiness, lowered, text_of, unknown
+from pytest_gbs.shell.state import Variable, emptiness, lowered, made_of, text_of, unknown
 from pytest_gbs.shell.text import Parts, ShellText, parse
 from pytest_gbs.shell.truth import UNKNOWN, YES, Truth
 from pytest_gbs.shell.values import Expanded, one
@@ -60,24 +61,22 @@ class Expansion(WordReading):
         """The value of an expression that is known."""
         return self.calculate((Part(text, self.at_start, self.at_start),))[0]
 
-    def calculate(self, parts: Parts) -> tuple[int | None, bool, str]:
-        """The value of an expression, whether a user can change it from outside, and the name of what keeps it from being known."""
+    def calculate(self, parts: Parts) -> tuple[int | None, Parts, str]:
+        """The value of an expression, the parts that a user can set from outside, and the name of what keeps it from being known."""
         self.budget.step()
-        variables = _Variables(
-            self, any(part.default for part in parts if part.text is not None), next((p.name for p in parts if p.text is None), "")
-        )
+        variables = _Variables(self, [part for part in parts if part.text is not None], next((p.name for p in parts if p.text is None), ""))
         string = "".join(HOLE if part.text is None else part.text for part in parts)
         at = parts[0].use if parts else self.at_start
 
         def assign(name: str, value: int | None) -> None:
-            part = unknown(name, at) if value is None else Part(str(value), at, at, default=variables.default)
+            part = unknown(name, at) if value is None else made_of(variables.defaults, str(value), at)
             self.state.assign(name, Variable((part,)))
 
         try:
             value = evaluate(string, variables.look_up, assign)
         except InvalidExpression:
-            return None, False, variables.unknown
-        return value, variables.default, variables.unknown
+            return None, (), variables.unknown
+        return value, tuple(variables.defaults), variables.unknown
 
     def arithmetic_expansion(self, node: Node) -> Parts:
         """The value of `$(( ... ))`; one that the grammar takes for a shell in a shell, and finds broken, is read by itself."""
@@ -86,10 +85,10 @@ class Expansion(WordReading):
             return self.arithmetic_alone(self.text.slice(start, stop), node)
         opening, closing = (2, 1) if self.text.string.startswith("$[", start) else (3, 2)
         at = self.text.location(start, stop)
-        value, default, name = self.calculate(self.region(node, start + opening, stop - closing, quoted=True))
+        value, defaults, name = self.calculate(self.region(node, start + opening, stop - closing, quoted=True))
         if value is None:
-            return (unknown(name or self.text.string[start:stop][:40], at, default=default),)
-        return (Part(str(value), at, at, default=default),)
+            return (unknown(name or self.text.string[start:stop][:40], at, default=bool(defaults)),)
+        return (made_of(defaults, str(value), at),)
 
     def arithmetic_alone(self, parts: Parts, node: Node) -> Parts:
         """The value of `$(( ... ))` in a text of its own; unknown if it is broken there too."""
@@ -118,11 +117,11 @@ class Expansion(WordReading):
         parts = self.region(node, start, stop, quoted=True)
         if not any(part.text is None or not part.text.isspace() for part in parts):
             return YES
-        value, default, _ = self.calculate(parts)
+        value, defaults, _ = self.calculate(parts)
         if value is None:
             self.forget_in(self.text.string[start:stop], self.text.location(start, stop), every=True)
             return UNKNOWN
-        return Truth(value != 0, default)
+        return Truth(value != 0, bool(defaults))
 
     # Parameters
 
@@ -283,7 +282,7 @@ class Expansion(WordReading):
         other = self.region(parameter.node, parameter.operand, parameter.stop)
         if empty is None:
             return found
-        other = lowered(other, at) if default else other
+        other = lowered(other, at, parameter.name) if default else other
         if sign[-1] == "=" and parameter.name.isidentifier() and not parameter.subscript:
             self.state.assign(parameter.name, Variable(other))
         return one(other)
@@ -329,7 +328,7 @@ class Expansion(WordReading):
         stripped = text.rstrip("\n")
         if len(parts) == 1:
             return (parts[0].cut(0, len(stripped)),) if stripped else ()
-        return (Part(stripped, at, at, default=any(part.default for part in parts)),) if stripped else ()
+        return (made_of(parts, stripped, at),) if stripped else ()
 
     def printed(self, nodes: list[Node], at: Location) -> Parts | None:
         """What statements print; None if that is unknown."""
@@ -390,7 +389,7 @@ class Expansion(WordReading):
         out = filters.output_of(texts)
         if out is None or single is not None:
             return None if out is None else single
-        return (Part(out, at, at, default=any(word.default for word in words)),)
+        return (made_of((part for word in words for part in word.parts), out, at),)
 
     def printed_by_pipeline(self, nodes: list[Node], at: Location) -> Parts | None:
         """What a pipeline of simple filters prints."""
@@ -403,7 +402,7 @@ class Expansion(WordReading):
         out: str | None = text if text.endswith("\n") else text + "\n"
         for node in nodes[1:]:
             out = filters.filtered(self.argument_words(node), out) if out is not None else None
-        return None if out is None else (Part(out, at, at, default=any(part.default for part in first)),)
+        return None if out is None else (made_of(first, out, at),)
 
     def lines_of_file(self, words: Words) -> str | None:
         """The lines of one file of the tree that `grep` or `cat` prints; None if the file or the pattern cannot be read."""
@@ -427,10 +426,10 @@ class Expansion(WordReading):
 class _Variables:
     """The variables that an arithmetic expression asks for."""
 
-    __slots__ = ("default", "depth", "reading", "unknown")
+    __slots__ = ("defaults", "depth", "reading", "unknown")
 
-    def __init__(self, reading: Expansion, default: bool, name: str) -> None:
-        self.reading, self.default, self.unknown, self.depth = reading, default, name, 0
+    def __init__(self, reading: Expansion, known: Iterable[Part], name: str) -> None:
+        self.reading, self.defaults, self.unknown, self.depth = reading, [part for part in known if part.default], name, 0
 
     def look_up(self, name: str) -> int | None:
         """The number that variable `name` holds, or the value of the expression that it holds."""
@@ -441,7 +440,7 @@ class _Variables:
                 return 0
             self.unknown = self.unknown or name
             return None
-        self.default = self.default or any(part.default for part in variable.scalar)
+        self.defaults += [part for part in variable.scalar if part.default]
         if self.depth >= _DEEPEST_NAME:
             raise InvalidExpression
         self.depth += 1

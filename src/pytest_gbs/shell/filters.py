@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from pytest_gbs.model.command import Folder, Part, Word
+from pytest_gbs.model.command import Folder, Word
 from pytest_gbs.model.digits import is_digits, whole_number
 from pytest_gbs.model.location import Location, below
 from pytest_gbs.shell.arithmetic import InvalidExpression, evaluate
 from pytest_gbs.shell.limits import MOST_TURNS
-from pytest_gbs.shell.state import unknown
+from pytest_gbs.shell.state import made_of, unknown
 from pytest_gbs.shell.text import Parts
 
 
@@ -115,7 +115,7 @@ def _basename(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts |
     if not last or suffix is None or (len(parts) > 1 and "/" not in last):
         return None
     name = last.rstrip("/").rsplit("/", 1)[-1]
-    return (Part(name.removesuffix(suffix) if name != suffix else name, at, at, default=words[1].default),)
+    return (made_of(parts, name.removesuffix(suffix) if name != suffix else name, at),)
 
 
 def _dirname(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None:
@@ -124,7 +124,7 @@ def _dirname(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | 
     text, named = words[1].text, words[1].path
     if text is not None:
         head = text.rstrip("/").rpartition("/")
-        return (Part(head[0] or ("/" if head[1] else "."), at, at, default=words[1].default),)
+        return (made_of(words[1].parts, head[0] or ("/" if head[1] else "."), at),)
     above = below(named.path, "..") if named.path and named.rooted else None
     return None if above is None else (unknown("dirname", at)._replace(path=above),)
 

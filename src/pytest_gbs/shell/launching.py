@@ -59,7 +59,7 @@ class Launching(ControlFlow):
         state.folder, state.unlikely, state.arguments = self.state.folder, self.state.unlikely, ()
         if any(map(is_open_list, words)):  # `docker exec ${VARIABLES[@]} NAME ./run.sh`: it may hand over any of them
             exported = {name: each for name, each in self.state.variables.items() if each.exported}
-            state.variables = {name: each.lowered(words[0].at) for name, each in exported.items()}
+            state.variables = {name: each.lowered(words[0].at, name) for name, each in exported.items()}
             self.budget.step(len(exported) // 10)
         for option in options(words, "--env-file"):
             if option.value is not None and (source := self.file(option.value)) is not None:

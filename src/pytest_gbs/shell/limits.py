@@ -28,6 +28,7 @@ MOST_JOB_ITEMS: Final = 1_000  # items of a list in such a file: containers, var
 MOST_TURNS: Final = 64  # turns of a loop; a longer one is read once for all turns
 LONGEST_VALUE: Final = 20_000  # characters of a variable or word; a longer one is unknown
 LONGEST_LIST: Final = 1_000  # characters without an option that are kept of a variable that is too long; a longer text is unknown
+MOST_NAMED: Final = 8  # variables with a default that are named beside a value; more are not named
 LONGEST_PATH: Final = 4_096  # characters of the folder that a script went to; a longer one is unknown
 TOO_LONG: Final = "too long"  # the name of what is unknown since it is longer
 MOST_TEXT: Final = 1_000_000  # characters of all expansions together; UNREAD stands where the rest begins

@@ -144,7 +144,7 @@ def _assign(makefile: _Makefile, match: re.Match[str], line: _LogicalLine) -> No
     if sign == "!=" or (makefile.conditions and sign != "?=" and known != parts):
         parts = (unknown(name, at),)
     elif sign == "?=":
-        parts = known if known is not None else lowered(parts, at)
+        parts = known if known is not None else lowered(parts, at, name)
     elif sign == "+=" and known:
         parts = (*known, Part(" ", at, at), *parts)
     elif sign in (":=", "::=", ":::="):

@@ -133,8 +133,8 @@ class OwnCommands(Launching):
         """Read `let`."""
         result = UNKNOWN
         for word in words[1:]:
-            value, default, _ = self.calculate(word.parts)
-            result = Truth(None if value is None else value != 0, default)
+            value, defaults, _ = self.calculate(word.parts)
+            result = Truth(None if value is None else value != 0, bool(defaults))
             if value is None:
                 self.state.forget(word.starts_with.split("=")[0].rstrip("+-*/%&|^<>"), word.at)
         return result

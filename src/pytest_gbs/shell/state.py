@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain, islice
 from typing import Final
 
 from pytest_gbs.model.command import Folder, Part
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
-from pytest_gbs.shell.limits import ShellBudget
+from pytest_gbs.shell.limits import MOST_NAMED, ShellBudget
 from pytest_gbs.shell.text import Parts
 
 # How a shell comes to its end, or a run of a loop to its own.
@@ -50,10 +51,10 @@ class Variable(NamedTuple):
             return False
         return _shape(self) == _shape(other)
 
-    def lowered(self, at: Location) -> Variable:
-        """The same value as one that a user can set otherwise."""
-        items = None if self.items is None else tuple((key, lowered(parts, at)) for key, parts in self.items)
-        return self._replace(parts=lowered(self.parts, at), items=items)
+    def lowered(self, at: Location, name: str) -> Variable:
+        """The same value as one that a user can set otherwise, since it is that of `name`."""
+        items = None if self.items is None else tuple((key, lowered(parts, at, name)) for key, parts in self.items)
+        return self._replace(parts=lowered(self.parts, at, name), items=items)
 
 
 def _shape(variable: Variable) -> object:
@@ -70,9 +71,23 @@ def shape(parts: Parts) -> tuple[object, ...]:
     return tuple(part.text if part.text is not None else (part.name, part.path, part.default) for part in parts if part.text != "")
 
 
-def lowered(parts: Parts, at: Location) -> Parts:
-    """`parts` as ones that a user can set otherwise; what is nothing becomes an empty part at `at`."""
-    return tuple(part._replace(default=True) for part in parts) or (Part("", at, at, default=True),)
+def lowered(parts: Parts, at: Location, name: str) -> Parts:
+    """`parts` as ones that a user can set otherwise, with `name`; what is nothing becomes an empty part at `at`."""
+    if not parts:
+        return (Part("", at, at, name, True),)
+    return tuple(part._replace(default=True, name=part.name if part.text is None else _names((part,), name)) for part in parts)
+
+
+def made_of(parts: Iterable[Part], text: str, at: Location) -> Part:
+    """A text that follows from `parts`: what a user can set for another one of them gives another text."""
+    defaults = [part for part in parts if part.default]
+    return Part(text, at, at, _names(part for part in defaults if part.text is not None), bool(defaults))
+
+
+def _names(parts: Iterable[Part], *more: str) -> str:
+    """The variables whose defaults `parts` are, and `more` of them, with a space between."""
+    names = dict.fromkeys(chain.from_iterable(part.name.split() for part in parts if part.default))
+    return " ".join(islice(dict.fromkeys((*names, *more)), MOST_NAMED))
 
 
 def text_of(parts: Iterable[Part]) -> str | None:
@@ -207,21 +222,21 @@ def join(state: ShellState, branches: list[tuple[ShellState, bool]], at: Locatio
             mine, other = result.variables.get(name), branch.variables.get(name)
             if chosen is not None:
                 if mine is not None:
-                    result.variables[name] = mine.lowered(at)
+                    result.variables[name] = mine.lowered(at, name)
             else:
-                kept = _kept(mine, other, at)
+                kept = _kept(name, mine, other, at)
                 result.variables[name] = kept or _maybe(name, at, exported=bool((mine and mine.exported) or (other and other.exported)))
         _join_rest(result, branch, chosen is not None)
     state.become(result)
 
 
-def _kept(mine: Variable | None, other: Variable | None, at: Location) -> Variable | None:
+def _kept(name: str, mine: Variable | None, other: Variable | None, at: Location) -> Variable | None:
     """The value that both have where they differ in nothing but being exported, or a default."""
     if mine is None or other is None:
         return None
     exported = mine.exported or other.exported
-    for one in (mine, mine.lowered(at)):
-        for two in (other, other.lowered(at)):
+    for one in (mine, mine.lowered(at, name)):
+        for two in (other, other.lowered(at, name)):
             if one._replace(exported=exported).same(two._replace(exported=exported)):
                 return one._replace(exported=exported)
     return None

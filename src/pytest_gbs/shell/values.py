@@ -8,7 +8,7 @@ from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import patterns
 from pytest_gbs.shell.limits import LONGEST_LIST, LONGEST_VALUE, TOO_LONG
-from pytest_gbs.shell.state import text_of, unknown
+from pytest_gbs.shell.state import made_of, text_of, unknown
 from pytest_gbs.shell.text import Parts
 
 
@@ -100,7 +100,7 @@ def stripped(parts: Parts, text: str, sign: str, pattern: str, at: Location) -> 
 
 def with_text(parts: Parts, text: str, at: Location) -> Parts:
     """`parts` if `text` is what they are, else `text` as something that was made of them at a place."""
-    return parts if text == text_of(parts) else (_made(parts, text, at),)
+    return parts if text == text_of(parts) else (made_of(parts, text, at),)
 
 
 def with_case(text: str, sign: str) -> str:
@@ -113,8 +113,4 @@ def _cut(parts: Parts, text: str, start: int, stop: int, at: Location) -> Parts:
     """The characters `start` to `stop` of a value, with their own places if they are from one part."""
     if len(parts) == 1:
         return (parts[0].cut(start, stop),) if stop > start else ()
-    return (_made(parts, text[start:stop], at),)
-
-
-def _made(parts: Parts, text: str, at: Location) -> Part:
-    return Part(text, at, at, default=any(part.default for part in parts))
+    return (made_of(parts, text[start:stop], at),)

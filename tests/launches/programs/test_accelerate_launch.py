@@ -178,7 +178,7 @@ def test_a_size_stands_where_it_was_given() -> None:
     assert (world(start), sizes(start)[Name.NUM_NODES]) == (16, 2)
     nodes = size_of(start, Name.NUM_NODES)
     assert isinstance(nodes, Quantity)
-    assert (nodes.origin, nodes.key, nodes.note.words) == (Origin.LAUNCH, "--num_machines", "default of NODES")
+    assert (nodes.origin, nodes.key, nodes.note.words) == (Origin.LAUNCH, "--num_machines", "default of NNODES")
     assert written(text, start, Name.NUM_NODES) == "2"
 
 

@@ -99,7 +99,7 @@ def test_a_default_is_named() -> None:
     assert size.note == Note("default of GPUS", Noted.DEFAULT, "GPUS")
     argument = size_of(start_of("torchrun --nproc_per_node ${1:-8} train.py"))
     assert isinstance(argument, Quantity)
-    assert argument.note == Note("default of argument 1", Noted.DEFAULT)
+    assert argument.note == Note("default of argument 1", Noted.DEFAULT, "1")
 
 
 def test_a_default_of_torchrun_has_no_place() -> None:

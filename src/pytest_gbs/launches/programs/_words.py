@@ -6,7 +6,6 @@ from typing import Final
 
 from pytest_gbs.model.command import Command, Word, options, positionals, spelled
 from pytest_gbs.model.digits import is_digits, whole_number
-from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.quantity import NO_NOTE, Name, Note, Noted, Origin, Quantity, Reason, Unknown, together
 from pytest_gbs.model.record import NamedTuple
 
@@ -120,15 +119,11 @@ def note(word: Word) -> Note:
         return Note(word.note)
     if not word.default:
         return NO_NOTE
-    variable = _variable().search(word.raw)
-    if variable is None:
+    names = word.variables
+    if not names:
         return Note("a default", Noted.DEFAULT)
-    name = variable.group(1)
-    said = f"default of argument {name}" if is_digits(name) else f"default of {name}"
-    return Note(said, Noted.DEFAULT, name if name.isidentifier() else "")
-
-
-_variable = lazy_pattern(r"\$\{?(\w+)")
+    said = ", ".join(f"argument {name}" if is_digits(name) else name for name in names)
+    return Note(f"default of {said}", Noted.DEFAULT, " ".join(names))
 
 
 def fallback(name: str, value: int, key: str, launcher: str, opaque: Word | None) -> Quantity | Unknown:
