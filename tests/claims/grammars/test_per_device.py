@@ -38,3 +38,15 @@ def test_states_what_all_devices_take(text: str, value: int) -> None:
     assert (found.value, found.grammar) == (value, "product")
     assert found.sum is not None
     assert found.sum.value == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "per_device_train_batch_size=128, 8 GPUs → global=1024",
+        "per device train batch size = 128, 8 GPUs → total 1024",
+        "per_device_train_batch_size=128 on 8 GPUs -> global 1024",
+    ],
+)
+def test_the_batch_of_a_device_is_not_the_global_one_too(text: str) -> None:
+    assert batches(text) == [("global_batch_size", 1024)]

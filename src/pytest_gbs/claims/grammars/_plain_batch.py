@@ -29,14 +29,18 @@ def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> 
 
     `beside_batch` tells that the statement belongs to a batch key.
     """
-    micro = any(setting.name == Name.MICRO_BATCH_SIZE for setting in settings(tokens))
+    micro = {setting.at for setting in settings(tokens) if setting.name == Name.MICRO_BATCH_SIZE}
     if beside_batch:
         yield from (Label(i, i + 1) for i, token in enumerate(tokens) if token.text == "ebs")
     for i in range(len(tokens) - 2):
         stop = i + 1 + (tokens[i + 1].text == "size")
         if tokens[i].text not in _PLAIN:
             continue
-        worked_out = _is_worked_out(tokens, stop, beside_batch) or _is_multiplied(tokens, stop) or (micro and _is_equated(tokens, i, stop))
+        worked_out = (
+            _is_worked_out(tokens, stop, beside_batch)
+            or _is_multiplied(tokens, stop)
+            or (micro and stop + 1 not in micro and _is_equated(tokens, i, stop))
+        )
         if (_is_free(tokens, i) and worked_out) or (beside_batch and _is_simulated(tokens, i, stop)):
             yield Label(i, stop)
             continue
