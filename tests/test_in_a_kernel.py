@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,19 +13,19 @@ dataset_name: my/dialogues
 per_device_train_batch_size: 4
 gradient_accumulation_steps: 2
 """
+LOAD = "repository = gbs.load('.')"
 
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """What the cells of a notebook show, each as the data of its kinds."""
     pytest.importorskip("ipykernel", reason='needs a kernel: pip install -e ".[kernel]"')
-    client = pytest.importorskip("nbclient")
-    from nbformat import v4  # noqa: PLC0415 - it comes with the kernel
+    client, cells = pytest.importorskip("nbclient"), pytest.importorskip("nbformat").v4
 
     folder = tmp_path_factory.mktemp("repository")
     (folder / "sft.yaml").write_text(RECIPE)
-    cells = ("import pytest_gbs as gbs\nrepository = gbs.load('.')", "repository", "repository.recipes['sft.yaml']", "repository.to_pandas()")
-    notebook = v4.new_notebook(cells=list(map(v4.new_code_cell, cells)))
+    texts = (f"import pytest_gbs as gbs\n{LOAD}", "repository", "repository.recipes['sft.yaml']", "repository.to_pandas()")
+    notebook = cells.new_notebook(cells=list(map(cells.new_code_cell, texts)))
     client.NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(folder)}}, timeout=120).execute()
     return [[output["data"] for output in cell.outputs if "data" in output] for cell in notebook.cells]
 
