@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_gbs.arithmetic.solver import symbolic
-from pytest_gbs.arithmetic.wording import beside, called, leaves, listing, product, short, symbolic_text
+from pytest_gbs.arithmetic.wording import amounts, beside, called, leaves, listing, product, short, symbolic_text
 from pytest_gbs.claims.judgement import number
 from pytest_gbs.model.declaration import Declaration
 from pytest_gbs.model.document import DOCUMENTS
@@ -32,7 +32,7 @@ from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
 from pytest_gbs.model.quantity import HARDWARE, Name, Quantity
 from pytest_gbs.model.rule import Example, Needs, Rule, Scope
-from pytest_gbs.model.run import Claim, Run
+from pytest_gbs.model.run import Claim, Reading, Run
 
 CODE = "GBS301"
 
@@ -60,6 +60,8 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         return Verified(CODE, at, run.assumptions, decides=True)
     if reading.holds is None:
         message = f"{_whose(run, declaration)} claims {number(declaration)}"
+        if launch.kind == Kind.SCRIPT and declaration.at.source == launch.at.source:  # no recipe's own check shows it
+            return Undetermined(CODE, declaration.at, message, reading.free, _implies(reading), values=reading.values)
         return Undetermined(CODE, at, message, reading.free, claim=False)
     weak = declaration.weak or declaration.at.source.lower().endswith(DOCUMENTS)
     severity = Severity.ERROR if launch.kind == Kind.SCRIPT and not weak else Severity.WARNING
@@ -71,6 +73,11 @@ def _judge(run: Run, launch: Launch, claim: Claim) -> Outcome:
         message = f"this launch gives {given}, but {_whose(run, declaration)} claims {number(declaration)}: no number of {free} gives that"
         return Finding(CODE, message, severity, at, "", (beside,), assumptions=run.assumptions)
     return _finding(run, declaration, reading.size, severity, at)
+
+
+def _implies(reading: Reading) -> str:
+    """With which values of the one missing size the claim would hold, "" if several are missing."""
+    return f"true with {amounts(reading.values, reading.free[0])}" if len(reading.free) == 1 and reading.values else ""
 
 
 def _finding(run: Run, declaration: Declaration, size: Quantity, severity: str, at: Location) -> Finding:
