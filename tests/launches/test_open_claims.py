@@ -25,6 +25,7 @@ def script(comment: str, gpus: str, accumulation: str = "8", total: str = "") ->
         pytest.param(script("", "$GPUS", total="TOTAL_BATCH_SIZE=100"), [], id="a variable says nothing of the batch"),
         pytest.param(script("# batch size of the paper: 100", "$GPUS"), [], id="of another run"),
         pytest.param(script("# global batch size 128", "4"), [], id="4 x 8 x 4 = 128"),
+        pytest.param(script("# batch size = per_device * accumulation * num_gpus = 128", "4"), [], id="what a product comes to"),
         pytest.param(
             script("# global batch size 128", "$GPUS"), ["its comment claims 128: true with 4 GPUs per node"], id="32 on each GPU"
         ),

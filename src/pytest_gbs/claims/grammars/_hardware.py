@@ -79,6 +79,8 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     while text_at(tokens, j) in _NUMBER_OF:
         j += 1
     word = text_at(tokens, j)
+    if _ends_a_product(tokens, i):
+        return []
     if word == "world":
         name, j = Name.WORLD_SIZE, j + (2 if text_at(tokens, j + 1) == "size" else 1)
     elif j == i and _ends_a_phrase(tokens, i):
@@ -101,6 +103,14 @@ def _labelled(tokens: Sequence[WordToken], i: int) -> list[StatedHardware]:
     if devices_at(tokens, j + 1) is None and (text_at(tokens, j + 1) in NODES or next_is_list(tokens, j + 1)):
         return []
     return [StatedHardware(name, value, j, i, j + 1, ambiguous=name == Name.WORLD_SIZE and word != "world" and value in GPUS_PER_NODE)]
+
+
+def _ends_a_product(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether a product ends with the label at `i`, so that all of it equals something: `micro * accumulation * num_gpus = 128`."""
+    before = i - 1
+    while text_at(tokens, before) in _NUMBER_OF:
+        before -= 1
+    return text_at(tokens, before) in OPERATORS
 
 
 def _ends_a_phrase(tokens: Sequence[WordToken], i: int) -> bool:
