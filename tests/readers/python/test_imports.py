@@ -196,7 +196,7 @@ def test_what_is_no_class_of_a_library_is_no_recipe(text: str) -> None:
     [
         ("from own.args import Mine\nMine('out')\n", ("6", "7")),
         ("from own import args\nargs.Mine('out', per_device_train_batch_size=2)\n", ("2", "7")),
-        ("from own.base import Base\nclass Here(Base):\n    per_device_train_batch_size: int = 1\nHere('out')\n", ("1", "7")),
+        ("from own.base import Base\nclass HereArgs(Base):\n    per_device_train_batch_size: int = 1\nHereArgs('out')\n", ("1", "7")),
         ("from own.base import Doubled\nDoubled('out', per_device_train_batch_size=2)\n", (None, None)),
         ("from functools import partial\nfrom own.args import Mine\npartial(Mine, gradient_accumulation_steps=2)('out')\n", ("6", "2")),
     ],

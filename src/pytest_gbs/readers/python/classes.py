@@ -18,30 +18,30 @@ class Classes(Objects):
     """The classes of one program."""
 
     def ancestor(self, func: ast.expr, scope: Scope, depth: int = 0, *, elsewhere: bool = True) -> Ancestor:
-        """What the class that `func` names is made from, other files are looked at only if it may be `elsewhere`."""
+        """What the class that `func` names is made from, other files are looked at if it may be `elsewhere`."""
         definition, name = self.definition(func, scope), self.scopes.qualified(func)
         if definition is not None:
-            return self._ancestor_of(definition, depth)
+            return self._ancestor_of(definition, depth, elsewhere)
         found = self._class_elsewhere(func) if elsewhere and depth < DEEPEST_PARENTS else None
-        above = found[0]._ancestor_of(found[1], depth + 1) if found is not None else None
+        above = found[0]._ancestor_of(found[1], depth + 1, elsewhere) if found is not None else None
         if above is None or not above.name:
             return Ancestor(name if "." in name and not name.startswith(".") else "", {})
         span = self.program.span(func)
         return above._replace(fields={key: (span, at_span(value, span)) for key, (_, value) in above.fields.items()})
 
-    def _ancestor_of(self, definition: ast.ClassDef, depth: int) -> Ancestor:
+    def _ancestor_of(self, definition: ast.ClassDef, depth: int, elsewhere: bool) -> Ancestor:
         if definition not in self.behind:
             self.behind[definition] = Ancestor("", {})  # while it is looked at
-            self.behind[definition] = self._together(definition, depth)
+            self.behind[definition] = self._together(definition, depth, elsewhere)
         return self.behind[definition]
 
-    def _together(self, definition: ast.ClassDef, depth: int) -> Ancestor:
+    def _together(self, definition: ast.ClassDef, depth: int, elsewhere: bool) -> Ancestor:
         """What `definition` and the classes that it is made from have together; the first library's class is the one that counts."""
-        name, fields, sets = "", self._fields(definition), self._set_sizes(definition)
+        name, fields, sets = "", self._fields(definition), self._set_sizes(definition) if elsewhere else frozenset()
         for each in self.ancestry(definition):
             for base in each.bases:
                 if self.definition(base, self.scopes.module) is None:
-                    above = self.ancestor(base, self.scopes.module, depth)
+                    above = self.ancestor(base, self.scopes.module, depth, elsewhere=elsewhere)
                     name, fields, sets = name or above.name, above.fields | fields, sets | above.sets
         return Ancestor(name, fields, sets)
 

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain, islice
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON, CommentBlock, Document, Mapping, Node, Scalar, Sequence
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, MOST_DOCUMENTS, MOST_EVALUATED
@@ -110,6 +110,7 @@ _SETTERS = ("set_training", "set_dataloader")  # of TrainingArguments (transform
 _OF_DEVICE = "per_device_train_batch_size"
 _DIVIDES = ("mpu", "mesh_param")  # arguments of deepspeed.initialize that say how the processes share the model
 
+_TRAINER_SIZES: Final = frozenset((_OF_DEVICE, "gradient_accumulation_steps"))
 _arguments = lazy_pattern(r"arg(?:ument)?s|config", re.IGNORECASE)
 _loader = lazy_pattern(r"batch|samples_per_gpu")
 
@@ -145,8 +146,8 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
         if not name.rpartition(".")[2][:1].isupper():
             continue
         table = evaluator.keywords(call, scope)
-        asks = call in trained or _sets_batch(table) or _arguments().search(name)
-        name, fields, sets = evaluator.ancestor(func, scope, elsewhere=bool(asks))
+        elsewhere = call in trained or not _TRAINER_SIZES.isdisjoint(table.entries) or _arguments().search(name) is not None
+        name, fields, sets = evaluator.ancestor(func, scope, elsewhere=elsewhere)
         evaluator.left -= len(fields)
         if fields and evaluator.left < 0:
             return

@@ -42,7 +42,7 @@ def _folders_near(path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((folder, folder.rpartition("/")[0])))
 
 
-@lru_cache(8)
+@lru_cache(12)
 def _loaded(source: Source) -> tuple[Program, Scopes] | None:
     """The program in `source`, which many programs may import, parsed once; None if Python's parser refuses it."""
     program = read_program(source)

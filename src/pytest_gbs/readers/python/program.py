@@ -100,6 +100,9 @@ def read_program(source: Source) -> Program | Unreadable:
         return document._replace(matters=False)
     text, places, cells = _cells(source, document)
     tree = parse(text)
+    if not isinstance(tree, ast.Module):  # the cells that are Python; to try each takes as long again, and most notebooks have no others
+        text, places, cells = _cells(source, document, alone=True)
+        tree = parse(text)
     if isinstance(tree, ast.Module):
         lines = Lines(text)
         return Program(source, text, tree, lines, places, _wide(lines), cells, _prose(source, document))
@@ -164,8 +167,10 @@ def _not_unicode() -> re.Pattern[str]:
     return re.compile("[\ud800-\udfff]")
 
 
-def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-    """The code of all cells that parse, where each part is in the file, and at which line each cell starts."""
+def _cells(
+    source: Source, notebook: Document, *, alone: bool = False
+) -> tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+    """The code of all cells, or those that parse `alone`; where each part is in the file, and at which line each cell starts."""
     parts: list[str] = []
     places: list[tuple[int, int]] = []
     cells: list[tuple[int, int]] = []
@@ -173,7 +178,7 @@ def _cells(source: Source, notebook: Document) -> tuple[str, tuple[tuple[int, in
     for number, cell in _code_cells(notebook.root):
         written = [each for each in cell if isinstance(each, Scalar)]
         text = _not_unicode().sub("?", _without_magic("".join(each.text for each in written)))
-        if not isinstance(parse(text), ast.Module):
+        if alone and not isinstance(parse(text), ast.Module):
             continue
         at = length
         for each in written:

@@ -12,10 +12,19 @@ from pytest_gbs.model.record import NamedTuple
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-_LEAVES: Final = (ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.alias)
+
+
+def _kinds(*bases: type[ast.AST]) -> frozenset[type[ast.AST]]:
+    """The kinds of nodes that are one of `bases`; a node's own type is looked up in them, which takes a third of `isinstance`."""
+    return frozenset(each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, bases))
+
+
+_LEAVES: Final = (ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.alias, ast.type_ignore)
+_INNER: Final = _kinds(ast.AST) - _kinds(*_LEAVES)
 # What may bind a name or leave a function; every other node is looked at for what is in it.
-_BINDS: Final = (ast.stmt, ast.NamedExpr, ast.comprehension, ast.withitem, ast.ExceptHandler)
-_BRANCHES: Final = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.ExceptHandler, ast.Match)
+_BINDS: Final = _kinds(ast.stmt, ast.NamedExpr, ast.comprehension, ast.withitem, ast.ExceptHandler)
+_SCOPES: Final = frozenset((*_FUNCTIONS, ast.ClassDef, ast.Lambda))
+_BRANCHES: Final = frozenset((ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.ExceptHandler, ast.Match))
 
 
 class Branch(NamedTuple):
@@ -138,9 +147,10 @@ def read_scopes(tree: ast.Module) -> Scopes:
     pending: list[tuple[ast.AST, Scope, Branch | None]] = [(each, module, None) for each in reversed(tree.body)]
     while pending:
         node, scope, branch = pending.pop()
-        if type(node) in told:
-            told[type(node)].append((node, scope))
-        if not isinstance(node, _BINDS):
+        kind = type(node)
+        if kind in told:
+            told[kind].append((node, scope))
+        if kind not in _BINDS:
             pass
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             stars.extend(_bind_import(node, scope, imported))
@@ -154,12 +164,13 @@ def read_scopes(tree: ast.Module) -> Scopes:
             for name, target in _changed(node):
                 changes.setdefault(name, []).append(Change(node, target, scope, branch))  # type: ignore[arg-type]
         inner = scope
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+        if kind in _SCOPES:
             inner, branch = Scope(node, scope), None
             inner_scopes[node] = inner
             for name, binding in _parameters(node):
                 inner.bind(name, binding)
-        pending.extend((child, inner, below) for child, below in reversed(_children(node, branch)))
+        sides = _sides if kind in _BRANCHES and not _is_main(node) else _together
+        pending += [(each, inner, below) for each, below in sides(node, branch)]
     called, attributes = _by_name(calls), _by_attribute(changes)
     return Scopes(module, imported, tuple(stars), tuple(calls), called, tuple(dictionaries), inner_scopes, changes, attributes)
 
@@ -182,24 +193,32 @@ def _by_attribute(changes: dict[str, list[Change]]) -> dict[str, dict[str, list[
     return found
 
 
-def _children(node: ast.AST, branch: Branch | None) -> list[tuple[ast.AST, Branch | None]]:
-    """What is right below `node`, and under which condition it runs."""
-    if isinstance(node, ast.If) and not _is_main(node):
-        found: list[tuple[ast.AST, Branch | None]] = [(node.test, branch)]
-        for statements, taken in ((node.body, True), (node.orelse, False)):
-            below = Branch(node.test, taken, branch, branch is not None and branch.open)
-            found.extend((each, below) for each in statements)
-        return found
-    if isinstance(node, _BRANCHES) and not isinstance(node, ast.If):
-        branch = Branch(None, True, branch, True)
-    found = []
-    for field in node._fields:  # as `ast.iter_child_nodes`, which takes three times as long
+def _inside(node: ast.AST) -> list[ast.AST]:
+    """What is right below a node and may hold more, the last first; as `ast.iter_child_nodes`, which takes three times as long."""
+    found: list[ast.AST] = []
+    for field in reversed(node._fields):
         value = getattr(node, field, None)
-        if isinstance(value, list):
-            found += [(each, branch) for each in value if isinstance(each, ast.AST) and not isinstance(each, _LEAVES)]
-        elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
-            found.append((value, branch))
+        if type(value) is list:
+            found += [each for each in reversed(value) if type(each) in _INNER]
+        elif type(value) in _INNER:
+            found.append(value)  # type: ignore[arg-type]
     return found
+
+
+def _together(node: ast.AST, branch: Branch | None) -> list[tuple[ast.AST, Branch | None]]:
+    """What is right below a node, all of which runs where this does; the last first."""
+    return [(each, branch) for each in _inside(node)]
+
+
+def _sides(node: ast.AST, branch: Branch | None) -> list[tuple[ast.AST, Branch | None]]:
+    """What is right below a statement that may not run all that is in it, and under which condition it runs; the last first."""
+    if not isinstance(node, ast.If):
+        return _together(node, Branch(None, True, branch, True))
+    found: list[tuple[ast.AST, Branch | None]] = []
+    for statements, taken in ((node.orelse, False), (node.body, True)):
+        below = Branch(node.test, taken, branch, branch is not None and branch.open)
+        found += [(each, below) for each in reversed(statements)]
+    return [*found, (node.test, branch)]
 
 
 def _is_main(node: ast.AST) -> bool:
