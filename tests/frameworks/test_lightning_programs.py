@@ -113,6 +113,18 @@ def test_the_batch_of_a_trainer(tmp_path: Path, program: str, batch: int) -> Non
     assert known(tmp_path, program) == [batch]
 
 
+def test_each_of_several_trainers_has_the_loader_that_it_is_handed(tmp_path: Path) -> None:
+    """As notebooks of courses have them: `trainer` again and again, or one in each function."""
+    first = LOADER + "more = DataLoader(rows, batch_size=4)\n"
+    second = "trainer = L.Trainer(devices=1)\ntrainer.fit(model, more)\ntrainer.fit(model, more)\n"
+    assert known(tmp_path, first + second) == [30, 4]
+    assert known(tmp_path, first + second.replace("trainer.fit(model, more)\n", "", 1)) == [30, 4]
+    assert known(tmp_path, first + second.replace("trainer.fit(model, more)", "trainer.fit(model, loader)", 1)) == [30]
+    assert known(tmp_path, first + second.replace("trainer.fit", "other.fit")) == [30]
+    inside = "def train(n):\n    trainer = L.Trainer(devices=1)\n    trainer.fit(model, DataLoader(rows, n))\ntrain(6)\n"
+    assert sorted(filter(None, known(tmp_path, first + inside))) == [6, 30]
+
+
 def test_a_launch_gives_the_options(tmp_path: Path) -> None:
     assert batches(checked(tmp_path, {"train.py": OPTIONS, "run.sh": "python train.py --batch 5 --gpus 4\n"})) == [20]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.model.condition import Condition
-from pytest_gbs.model.document import DICTIONARY, FUNCTION, LOOP, MODULE, PYTHON, Document
+from pytest_gbs.model.document import PYTHON, Document
 from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.limits import MOST_RECIPE_KEYS
 from pytest_gbs.model.location import KeyPath
@@ -18,7 +18,6 @@ _MOST_ALIKE: Final = 256
 # Only Weights & Biases writes this key: the file says what a run had, each value in a mapping, and nothing reads it back.
 _RECORD: Final = ("_wandb",)
 # What of a program belongs to a table only by its keys.
-_BY_KEYS: Final = (DICTIONARY, FUNCTION, LOOP, MODULE)
 
 
 class TableEntry(NamedTuple):
@@ -121,12 +120,16 @@ class Recogniser:
         return self._load(entries[0]) if entries else None
 
     def _of_program(self, document: Document) -> Framework | None:
-        """The table of what a Python program calls; a dictionary and a module must have the keys of the table too."""
-        root, _, last = document.called.partition(".")
+        """The table of what a Python program calls, or of what that class is made from."""
+        return next((found for called in document.called.split() if (found := self._of_call(called, document)) is not None), None)
+
+    def _of_call(self, called: str, document: Document) -> Framework | None:
+        """The table of a class; a dictionary, a module and a class of the program's own must have the keys of the table too."""
+        root, _, last = called.partition(".")
         name = f"{root}.{last.rpartition('.')[2]}" if last else root
         entries = [entry for entry in self._entries if name in entry.calls and (not entry.imports or entry.imports in document.imports)]
         seen = sum(self._bits[key] for key in document.keyed.keys() & self._bits.keys()) if entries else 0
-        if name in _BY_KEYS:
+        if _by_keys(name):
             entries = [entry for entry in entries if entry.doors & seen and entry.admits(seen) and entry.suits(document)]
         found = max(entries, key=lambda entry: (bool(entry.imports), (entry.marks & seen).bit_count(), entry.weight), default=None)
         return self._load(found) if found is not None else None
@@ -168,12 +171,17 @@ def build(named: Iterable[tuple[str, int, Framework]]) -> Index:
         doors = [str(how.all_of[0][-1])] if how.all_of else [str(key[-1]) for key in how.one_of[0]]
         hints.update(doors)
         for call in how.calls:
-            called.update(doors if call in _BY_KEYS else [call.rpartition(".")[2]])
+            called.update(doors if _by_keys(call) else [call.rpartition(".")[2]])
         masks = (all_of or one_of[0], all_of, one_of, mask(how.none_of), mask(how.marks))
         last = (how.header, how.syntax, how.calls, how.imports)
         of_programs = (how.programs, how.uses, how.common_name, how.yields)
         entries.append(TableEntry(name, number, table.title, table.loader, *masks, how.paths, how.weight, *last, *of_programs, how.when))
     return Index(tuple(bits), tuple(entries), tuple(sorted(hints)), tuple(sorted(called)))
+
+
+def _by_keys(called: str) -> bool:
+    """Whether what a program calls says too little by its name: a dictionary, a module, a class that a program defines itself."""
+    return "." not in called
 
 
 def _named_above(document: Document, entries: list[TableEntry]) -> list[str]:

@@ -120,9 +120,9 @@ class Document(NamedTuple):
     every entry reached through mappings alone to (key node, value node), after merge keys, the last of repeated keys winning,
     as the loaders have it.
 
-    In a Python program `called` is the class whose call this is, as imported (`trl.SFTConfig`), `imports` are the modules that the
-    program imports, and further keys come from `rest` if that is set: `**options`. `part` says for people where it is in its file:
-    "line 104", "cell 5".
+    In a Python program `called` is the class whose call this is, as imported (`trl.SFTConfig`), with those that it is made from behind
+    blanks. `imports` are the modules that the program imports, and further keys come from `rest` if that is set: `**options`. `part`
+    says for people where it is in its file: "line 104", "cell 5".
     """
 
     source: Source

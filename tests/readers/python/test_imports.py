@@ -166,7 +166,7 @@ def _made(text: str, files: dict[str, str]) -> list[tuple[str, str | None, str |
     """Each call of `text` that is a recipe: the library's class, the micro batch and the accumulation."""
     documents = (each for each in read(Source("a/train.py", text), _reads(files)) if isinstance(each, Document) and "." in each.called)
     micro, steps = "per_device_train_batch_size", "gradient_accumulation_steps"
-    return [(each.called, _text(each, micro), _text(each, steps)) for each in documents]
+    return [(each.called.split()[-1], _text(each, micro), _text(each, steps)) for each in documents]
 
 
 def _text(document: Document, key: str) -> str | None:
@@ -184,6 +184,10 @@ def _text(document: Document, key: str) -> str | None:
             "from functools import partial\nmake = partial(make, per_device_train_batch_size=4)\nmake()\n", id="a partial of itself"
         ),
         pytest.param("from functools import partial\npartial()(batch_size=4)\n", id="a partial of nothing"),
+        pytest.param(
+            "from own.args import Mine\nclass T:\n    def __init__(self, args=None):\n        self.args = args or Mine('out')\n",
+            id="what a trainer makes if it gets none",
+        ),
         pytest.param("def f(n):\n    pass\nfrom functools import partial\npartial(f, n=4)()\n", id="a function"),
     ],
 )
@@ -216,3 +220,14 @@ second()
 second(per_device_train_batch_size=1)
 """
     assert [each[1:] for each in _made(text, {})] == [("4", "2"), ("4", "8"), ("1", "8")]
+
+
+def test_a_class_has_the_names_of_what_it_is_made_from_nearest_first() -> None:
+    files = {
+        "trl/__init__.py": "from .sft import SFTConfig\n",
+        "trl/sft.py": "import transformers\nclass SFTConfig(transformers.TrainingArguments):\n    pass\n",
+    }
+    text = "from trl import SFTConfig\nSFTConfig('out', per_device_train_batch_size=2)\n"
+    (found,) = read(Source("train.py", text), _reads(files))
+    assert isinstance(found, Document)
+    assert found.called == "trl.SFTConfig transformers.TrainingArguments"

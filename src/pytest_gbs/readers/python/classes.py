@@ -24,26 +24,30 @@ class Classes(Objects):
             return self._ancestor_of(definition, depth, elsewhere)
         found = self._class_elsewhere(func) if elsewhere and depth < DEEPEST_PARENTS else None
         above = found[0]._ancestor_of(found[1], depth + 1, elsewhere) if found is not None else None
-        if above is None or not above.name:
-            return Ancestor(name if "." in name and not name.startswith(".") else "", {})
+        names = (name,) if "." in name and not name.startswith(".") else ()
+        if above is None or not above.names:
+            return Ancestor(names, {})
         span = self.program.span(func)
-        return above._replace(fields={key: (span, at_span(value, span)) for key, (_, value) in above.fields.items()})
+        return above._replace(
+            names=names + above.names, fields={key: (span, at_span(value, span)) for key, (_, value) in above.fields.items()}
+        )
 
     def _ancestor_of(self, definition: ast.ClassDef, depth: int, elsewhere: bool) -> Ancestor:
         if definition not in self.behind:
-            self.behind[definition] = Ancestor("", {})  # while it is looked at
+            self.behind[definition] = Ancestor((), {})  # while it is looked at
             self.behind[definition] = self._together(definition, depth, elsewhere)
         return self.behind[definition]
 
     def _together(self, definition: ast.ClassDef, depth: int, elsewhere: bool) -> Ancestor:
-        """What `definition` and the classes that it is made from have together; the first library's class is the one that counts."""
-        name, fields, sets = "", self._fields(definition), self._set_sizes(definition) if elsewhere else frozenset()
+        """What `definition` and the classes that it is made from have together."""
+        names: tuple[str, ...] = ()
+        fields, sets = self._fields(definition), self._set_sizes(definition) if elsewhere else frozenset[str]()
         for each in self.ancestry(definition):
             for base in each.bases:
                 if self.definition(base, self.scopes.module) is None:
                     above = self.ancestor(base, self.scopes.module, depth, elsewhere=elsewhere)
-                    name, fields, sets = name or above.name, above.fields | fields, sets | above.sets
-        return Ancestor(name, fields, sets)
+                    names, fields, sets = names + above.names, above.fields | fields, sets | above.sets
+        return Ancestor(names or ((definition.name,) if fields else ()), fields, sets)
 
     def _fields(self, definition: ast.ClassDef) -> dict[str, Entry]:
         """The defaults that a class of this file and its bases in this file give fields, of those among them that name a batch size."""

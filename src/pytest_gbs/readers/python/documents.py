@@ -147,12 +147,12 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
             continue
         table = evaluator.keywords(call, scope)
         elsewhere = call in trained or not _TRAINER_SIZES.isdisjoint(table.entries) or _arguments().search(name) is not None
-        name, fields, sets = evaluator.ancestor(func, scope, elsewhere=elsewhere)
+        names, fields, sets = evaluator.ancestor(func, scope, elsewhere=elsewhere)
         evaluator.left -= len(fields)
         if fields and evaluator.left < 0:
             return
-        if not name:
-            continue
+        if not names or ((fields or name not in names) and _is_in_method(scope) and not _sets_batch(table)):
+            continue  # such as the arguments that a trainer makes itself if it gets none
         place, lost = evaluator.program.span(func), evaluator.lost(func)
         table = table._replace(entries={**fields, **table.entries, **dict.fromkeys(sets, (place, lost))})
         table = _with_attributes(table, call, scope, scopes, evaluator)
@@ -160,7 +160,11 @@ def _calls(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
         if _sets_batch(table) or call in trained:
             if call in own:
                 table.entries[_OF_DEVICE] = own[call]
-            yield name, call, table
+            yield " ".join(names), call, table
+
+
+def _is_in_method(scope: Scope) -> bool:
+    return scope.parent is not None and isinstance(scope.parent.node, ast.ClassDef)
 
 
 def _with_attributes(table: Table, call: ast.Call, scope: Scope, scopes: Scopes, evaluator: Evaluator) -> Table:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
+from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.loops import Loader, Reading, one_of
 from pytest_gbs.readers.python.results import Entry, Items, Known, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
@@ -16,28 +18,40 @@ _TRAINERS: Final = frozenset(f"{package}{module}.Trainer" for package in _PACKAG
 _LOADERS: Final = frozenset(("train_dataloaders", "train_dataloader"))
 
 
-def trained_by_lightning(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
-    """Yield the one Trainer of a program, with its arguments and the batch of the loader that it trains on.
+_Calls: TypeAlias = list[tuple[ast.Call, Scope]]
 
-    Nothing if there are several of them, or if it is not plain which loader that is.
-    """
+
+def trained_by_lightning(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AST, Table]]:
+    """Yield each Trainer of a program, with its arguments and the batch of the loader that it trains on, if it is plain which that is."""
     trainers = [each for each in scopes.called.get("Trainer", ()) if scopes.qualified(each[0].func) in _TRAINERS]
-    if len(trainers) != 1:
-        return
-    call, scope = trainers[0]
     reading = Reading(scopes, evaluator)
-    loader = one_of(list(_loaders(scopes, reading)))
-    if loader is None:
-        return
-    start, stop = evaluator.program.span(call)
-    here = evaluator.program.span(call.func)
-    batch = Table({"batch_size": (reading.place(loader), reading.batch(loader))}, *evaluator.program.span(loader.call))
+    for call, scope in trainers[:MOST_BINDINGS]:
+        fits = scopes.called.get("fit", []) if len(trainers) == 1 else _fits(call, scope, trainers, scopes)
+        loader = one_of(list(_loaders(fits, reading, alone=len(trainers) == 1)))
+        if loader is not None:
+            yield call, _table(call, scope, loader, reading)
+
+
+def _table(call: ast.Call, scope: Scope, loader: Loader, reading: Reading) -> Table:
+    evaluator = reading.evaluator
+    here, there = evaluator.program.span(call.func), evaluator.program.span(loader.call)
+    batch = Table({"batch_size": (reading.place(loader), reading.batch(loader))}, *there)
     entries: dict[str, Entry] = {
         "lightning": (here, Table({}, *here)),
         "Trainer": (here, _with_devices(evaluator.keywords(call, scope))),
         "DataLoader": (evaluator.program.span(loader.call.func), batch),
     }
-    yield call, Table(entries, start, stop)
+    return Table(entries, *evaluator.program.span(call))
+
+
+def _fits(trainer: ast.Call, scope: Scope, trainers: _Calls, scopes: Scopes) -> _Calls:
+    """The calls of `fit` of what `trainer` makes, one of several: those behind it with its name, before that names another one."""
+    names = scope.named.get(trainer, [])
+    others = [each.lineno for each, where in trainers if where is scope and set(names) & set(scope.named.get(each, ()))]
+    until = min((line for line in others if line > trainer.lineno), default=sys.maxsize)
+    fits = [each for each in scopes.called.get("fit", ()) if each[1] is scope and trainer.lineno < each[0].lineno < until]
+    bases = ((each, each[0].func.value) for each in fits if isinstance(each[0].func, ast.Attribute))
+    return [each for each, base in bases if isinstance(base, ast.Name) and base.id in names]
 
 
 def _with_devices(arguments: Table) -> Table:
@@ -58,18 +72,21 @@ def _is_number_of_gpus(value: Value) -> bool:
     return isinstance(value, Known) and type(value.value) is int and value.value > 0
 
 
-def _loaders(scopes: Scopes, reading: Reading) -> Iterator[Loader | None]:
-    """Yield the loader of each call of `fit` that is given one; what a method of the file called `train_dataloader` returns if none is."""
-    plain = True
-    for call, scope in scopes.called.get("fit", ()):
+def _loaders(fits: _Calls, reading: Reading, *, alone: bool) -> Iterator[Loader | None]:
+    """Yield the loader of each of `fits` that is given one.
+
+    If none is, and the program has the trainer `alone`, what a method of the file called `train_dataloader` returns.
+    """
+    plain = alone
+    for call, scope in fits:
         named = next((each.value for each in call.keywords if each.arg in _LOADERS), None)
         given = named or (call.args[1] if len(call.args) > 1 else None)
         found = reading.loader(given, scope, frozenset(), 0) if given is not None else None
-        if found is not None or named is not None:  # what has no name may be a data module
+        if found is not None or named is not None or not alone:  # what has no name may be a data module
             plain = False
             yield found
-    methods = [each for each in scopes.inner.values() if isinstance(each.node, ast.FunctionDef) and each.node.name == "train_dataloader"]
-    for method in methods if plain else ():
+    inner = reading.scopes.inner.values() if plain else ()
+    for method in (each for each in inner if isinstance(each.node, ast.FunctionDef) and each.node.name == "train_dataloader"):
         yield from (reading.loader(each, method, frozenset(), 0) for each in _returned(method))
 
 

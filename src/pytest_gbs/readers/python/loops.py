@@ -153,7 +153,7 @@ class Reading:
 
     def _of_call(self, call: ast.Call, scope: Scope, item: int, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
         name = self.scopes.qualified(call.func)
-        if name.startswith("torch.") and name.endswith(".DataLoader"):
+        if name.startswith(("torch.", "torch_geometric.")) and name.endswith(".DataLoader"):
             return Loader(call, scope, False) if item < 0 else None
         passed = self._passed_on(call, item)
         if passed is not None:

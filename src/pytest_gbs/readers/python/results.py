@@ -70,13 +70,13 @@ Entry: TypeAlias = tuple[tuple[int, int], Value]  # the place of a key, and its 
 
 
 class Ancestor(NamedTuple):
-    """What a class is made from in the end: the name under which that is imported, "" if it is not.
+    """What a class is made from: the `names` under which it and its bases are imported, nearest first, or that of a class of the program.
 
     `fields` are the defaults that the classes on the way give, of those that name a batch size; `sets` are the sizes that they set
     themselves.
     """
 
-    name: str
+    names: tuple[str, ...]
     fields: dict[str, Entry]
     sets: frozenset[str] = frozenset()
 

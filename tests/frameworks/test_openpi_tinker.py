@@ -1,0 +1,74 @@
+"""openpi's configurations, calls of a class that their own file defines, and launches of tinker-cookbook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.launches.building import batches, checked, codes
+
+OPENPI = """\
+import dataclasses
+from openpi.models import pi0
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    name: str
+    batch_size: int = 32
+    num_train_steps: int = 30_000
+    fsdp_devices: int = 1
+
+_CONFIGS = [
+    TrainConfig(name="pi0"),
+    # for 8 GPUs
+    TrainConfig(name="large", batch_size=256, fsdp_devices=4),
+]
+"""
+
+
+def _known(folder: Path, program: str) -> list[int | None]:
+    report = checked(folder, {"src/config.py": program})
+    return [run.geometry.value("global_batch_size") for file in report.files for run in file.runs]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(("openpi.models", "my.models"), id="another project"),
+        pytest.param(("    fsdp_devices: int = 1\n", ""), id="another class of this name"),
+        pytest.param(("class TrainConfig", "class Settings"), id="another name"),
+    ],
+)
+def test_look_alikes_are_no_recipes(change: tuple[str, str], tmp_path: Path) -> None:
+    assert _known(tmp_path, OPENPI.replace(*change).replace(", fsdp_devices=4", "")) == []
+
+
+def test_each_configuration_has_the_batch_of_all_devices(tmp_path: Path) -> None:
+    assert _known(tmp_path, OPENPI) == [32, 256]
+
+
+def test_devices_take_equal_parts(tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"src/config.py": OPENPI})) == []
+    assert codes(checked(tmp_path, {"src/config.py": OPENPI.replace("256", "252")})) == ["GBS202"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "batch"),
+    [
+        pytest.param("chat_sl.train batch_size=64", 64, id="examples of a step"),
+        pytest.param("chat_sl.train batch_size=$N", None, id="a variable"),
+        pytest.param("math_rl.train group_size=4 groups_per_batch=100", 400, id="4 x 100 completions"),
+        pytest.param("math_rl.train groups_per_batch=100", None, id="a group of each program's own"),
+        pytest.param("math_rl.train group_size=4 groups_per_batch=100 num_substeps=2", None, id="two steps"),
+    ],
+)
+def test_launches_of_tinker(arguments: str, batch: int | None, tmp_path: Path) -> None:
+    assert batches(checked(tmp_path, {"run.sh": f"python -m tinker_cookbook.recipes.{arguments}\n"})) == [batch]
+
+
+@pytest.mark.parametrize(
+    "arguments", ["multiplayer_rl.guess_number.train batch_size=4", "preference.dpo.train batch_size=4", "chat_sl.train"]
+)
+def test_what_counts_something_else_has_no_label(arguments: str, tmp_path: Path) -> None:
+    assert batches(checked(tmp_path, {"run.sh": f"python -m tinker_cookbook.recipes.{arguments}\n"})) == []
