@@ -1,4 +1,4 @@
-"""SwissArmyTransformer, oat and LMFlow: trainers that take flags, or the DeepSpeed file that these name; numbers worked out by hand."""
+"""SwissArmyTransformer, oat, LMFlow, MLPerf's NeMo: flags, or the DeepSpeed file that these name; numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ SAT = "finetune.py --mode finetune --train-iters 1000"
 OAT = "python -m oat.experiment.main --pretrain my/model"
 STEP = "--gpus 8 --train_batch_size 48 --train_batch_size_per_device 4"
 RL = "--num_ppo_epochs 1 --critic_type drgrpo"
+MLPERF = "torchrun --nnodes=1 --nproc_per_node=8 src/train.py --nodes 1 --gpus_per_node 8"
 LMFLOW = "examples/finetune.py --model_name_or_path my/model --dataset_path data/alpaca"
 MICRO = "--per_device_train_batch_size 2 --gradient_accumulation_steps 4"
 
@@ -21,6 +22,11 @@ OWN = {
     "parser.add_argument('--max_length', type=int)\nknown, rest = parser.parse_known_args()\nargs = get_args(rest)\n",
     "evaluate_model.py": "from sat import get_args\nargs = get_args()\n",
     "other.py": "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--batch-size', type=int)\n",
+    "src/train.py": "import argparse\nfrom nemo import lightning\nparser = argparse.ArgumentParser()\n"
+    "parser.add_argument('--gbs', type=int, default=1152, help='global batch')\nparser.add_argument('--mbs', type=int, default=1)\n"
+    "parser.add_argument('--tensor_parallel_size', type=int, default=1)\n"
+    "parser.add_argument('--pipeline_parallel_size', type=int, default=1)\n"
+    "parser.add_argument('--context_parallel_size', type=int, default=1)\nargs = parser.parse_args()\n",
     "math_rl.py": "from oat.args import get_default_args\nfrom oat.algorithms.ppo import PPOLearner\n",
     "examples/finetune.py": "from transformers import HfArgumentParser\nfrom lmflow.pipeline.auto_pipeline import AutoPipeline\n",
     "examples/chatbot.py": "from transformers import HfArgumentParser\nfrom lmflow.models.auto_model import AutoModel\n",
@@ -41,6 +47,7 @@ def trained(folder: Path, script: str) -> list[tuple[str, int | None]]:
         pytest.param("deepspeed --num_gpus 8 evaluate_model.py --mode finetune --train-iters 0 --batch-size 8", id="sat evaluates"),
         pytest.param("deepspeed --num_gpus 8 finetune.py --batch-size 8 --input-source text.txt", id="sat generates"),
         pytest.param("python other.py --train_batch_size 8 --pretrain a", id="oat is not imported"),
+        pytest.param("torchrun --nproc_per_node=8 src/train.py --gbs 32", id="a global batch alone"),
         pytest.param("python -m oat.oracles.remote.server --cuda-devices 0", id="an oracle of oat"),
         pytest.param(f"accelerate launch --num_processes 8 examples/chatbot.py --model_name_or_path a {MICRO}", id="LMFlow talks"),
     ],
@@ -80,6 +87,8 @@ def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
         ),
         pytest.param(f"accelerate launch --num_processes 8 {LMFLOW} {MICRO}", "LMFlow", 64, id="LMFlow: 2 x 4 x 8"),
         pytest.param(f"accelerate launch --num_processes 8 {LMFLOW} --per_device_train_batch_size 2", "LMFlow", 16, id="LMFlow: 2 x 8"),
+        pytest.param(f"{MLPERF} --gbs 32 --mbs 2", "NeMo (MLPerf)", 32, id="MLPerf: as the log of the run says"),
+        pytest.param(f"export GBS=32 MBS=2\n{MLPERF} --gbs $GBS --mbs $MBS", "NeMo (MLPerf)", 32, id="MLPerf: from the environment"),
         pytest.param(f"{OAT} --gpus 8 --train-batch-size-per-device 8", "oat (preferences)", 128, id="oat: 128 by default"),
         pytest.param(f"{OAT} --algo SFT --chat_data a --train_batch_size 64", "oat (SFT)", 64, id="oat: SFT"),
         pytest.param(f"python math_rl.py --pretrain a {RL} --train_batch_size 256", "oat (RL)", 256, id="oat: a program of its own"),
@@ -102,4 +111,18 @@ def test_batches(tmp_path: Path, script: str, title: str, total: int) -> None:
 )
 def test_half_of_the_gpus_of_oat_learn(tmp_path: Path, flags: str, refused: bool) -> None:
     found = codes(checked(tmp_path, {"run.sh": f"{OAT} {flags}\n"}))
+    assert found == (["GBS202"] if refused else [])
+
+
+@pytest.mark.parametrize(
+    ("flags", "refused"),
+    [
+        pytest.param("--gbs 32 --mbs 2", False, id="32 = 2 x 2 x 8"),
+        pytest.param("--gbs 32 --mbs 8 --tensor_parallel_size 2", False, id="32 = 8 x 8 / 2"),
+        pytest.param("--gbs 32 --mbs $MBS", False, id="a micro batch of the environment"),
+        pytest.param("--gbs 32 --mbs 8", True, id="32 / 64"),
+    ],
+)
+def test_whole_micro_batches_of_all_ranks(tmp_path: Path, flags: str, refused: bool) -> None:
+    found = codes(checked(tmp_path, {"run.sh": f"{MLPERF} {flags}\n", **OWN}))
     assert found == (["GBS202"] if refused else [])
