@@ -30,6 +30,8 @@ ACCUMULATION = "gradient_accumulation_steps"
         "유효 배치 타일 5",
         "유효 배치 크기를 2배로",
         "总样本数 64",
+        "`per_device_train_batch_size=1`、累加 16 次, 等效为 16 的总批处理大小",  # 1 is a micro batch
+        "micro_train_batch_size = 4, 总批次大小",
     ],
 )
 def test_states_no_batch(text: str) -> None:

@@ -25,6 +25,7 @@ FORMULAS = {
     "consumed-samples": "consumed_samples = global_step * micro_batch_size * data_parallel_size * accumulate_grad_batches",
     "names-only": "Global Batch Size = per_device_batch_size * num_devices * gradient_accumulation_steps",
     "names-and-threshold": "global batch size = per_device_train_batch_size * devices_num * accumulation, 32 or more is acceptable",
+    "names-with-numbers": "with per_device_train_batch_size=1 and accumulation the effective batch grows",
     "simulated-by-names": "simulate a batch size of 8 * actual_batch_size",
     "half-names": "Total batch size will be 2 * BATCH_SIZE (anchors + positives)",
     "ratio": "Effective batch size = 16x real batch size",

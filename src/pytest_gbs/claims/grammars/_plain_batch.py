@@ -22,6 +22,8 @@ _SO: Final = words("so -> thus hence therefore gives giving")
 # Words in front that leave a batch size plain; others may make it the batch of something else.
 _SIMULATING: Final = words("simulate simulates simulated simulating emulate emulates emulating equivalent equals")
 _LEADING: Final = words("a the training train with uses and an of")
+_TRAINING: Final = ("train", "training")
+_OF_EACH: Final = words("device gpu rank replica card core worker micro mini")
 
 
 def plain_labels(tokens: Sequence[WordToken], *, beside_batch: bool = False) -> Iterator[Label]:
@@ -94,6 +96,9 @@ def _is_multiplied(tokens: Sequence[WordToken], i: int) -> bool:
 
 
 def _is_free(tokens: Sequence[WordToken], i: int) -> bool:
+    """Whether nothing in front makes the batch size at token `i` one of something else: `per_device_train_batch_size`."""
+    if text_at(tokens, i - 1) in _TRAINING and text_at(tokens, i - 2) in _OF_EACH:
+        return False
     return i == 0 or tokens[i - 1].kind == SIGN or tokens[i - 1].text in _LEADING
 
 
