@@ -131,3 +131,9 @@ def test_each_document_is_a_job_and_places_are_those_of_the_file(tmp_path: Path)
     (finding,) = (each for each in found.findings() if each.code == "GBS304")
     assert text[finding.at.start :].startswith("8, -m")
     assert text[finding.related[0].at.start :].startswith("4}")
+
+
+@pytest.mark.parametrize("end", ["", "\n", "  ", "  \n", "\n      ", "\n      \n"])
+def test_a_script_at_the_end_of_a_file(tmp_path: Path, end: str) -> None:
+    text = container("command: [bash, -xc]\n    args:\n    - |\n      torchrun --nproc_per_node=2 " + SFT).rstrip("\n") + end
+    assert batches(checked(tmp_path, {"job.yaml": text, "sft.yaml": RECIPE})) == [32]  # 4 x 4 x 2

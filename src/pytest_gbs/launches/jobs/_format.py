@@ -192,7 +192,7 @@ def _pieces(whole: str, node: Scalar) -> Iterator[tuple[int, int, str]]:
         line = whole[start:stop].rstrip("\r")
         if block and indent is None and line.strip():
             indent = (
-                len(line) - len(content[place:].lstrip("\n").partition("\n")[0])
+                len(line.rstrip()) - len(content[place:].lstrip("\n").partition("\n")[0].rstrip())
                 if whole[node.start] == "|"
                 else len(line) - len(line.lstrip())
             )
@@ -207,5 +207,5 @@ def _pieces(whole: str, node: Scalar) -> Iterator[tuple[int, int, str]]:
         exact = behind == "\n" and whole[begin + len(line) : begin + len(line) + 1] == "\n"
         yield begin, begin + len(line) + exact, "" if exact else behind
         start = stop + 1
-    if content[place:].strip("\n"):
+    if content[place:].strip():  # blanks at the end of the file are not in the span
         raise _NotFoundError
