@@ -131,3 +131,87 @@ COMPARES = {
 def test_a_program_that_starts_deepspeed_itself_compares_nothing(tmp_path: Path, program: str, beside: str, compares: bool) -> None:
     found = checked(tmp_path, {**COMPARED, "src/train.py": program, "src/own.py": beside})
     assert ("GBS305" in codes(found)) is compares
+
+
+# A loop over a loader that another file makes, of a program that another folder copies into its image.
+LOOP = """\
+import argparse
+from torch.distributed.fsdp import FullyShardedDataParallel
+from parts.data import make_loader
+
+def train(model, loader, optimizer):
+    model.train()
+    for batch in loader:
+        model(batch).backward()
+        optimizer.step()
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch_size", type=int, default=2)
+args = parser.parse_args()
+model = FullyShardedDataParallel(model)
+train(model, GIVEN, optimizer)
+"""
+MAKES = """\
+from torch.utils.data import DataLoader
+
+def make_loader(rows, batch_size=1, split=None):
+    return DataLoader(rows, batch_size=batch_size, num_workers=4)
+
+def both(args):
+    train = DataLoader(rows, args.batch_size)
+    return train, DataLoader(other, 100)
+
+def either(args):
+    if args.x:
+        return DataLoader(rows, 3)
+    return make_loader(rows, args.batch_size)
+
+def wrapped(args):
+    return Prefetch(DataLoader(rows, args.batch_size))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "flags", "expected"),
+    [
+        ("make_loader(rows, batch_size=args.batch_size)", "", [16]),  # 2 x 8
+        ("make_loader(rows, batch_size=args.batch_size)", "--batch_size=5", [40]),
+        ("make_loader(rows)", "--batch_size=5", [8]),  # 1 x 8, whatever the flag says
+        ("make_loader(rows, 2 * args.batch_size)", "--batch_size 5", [80]),
+        ("both(args)[0]", "--batch_size 5", []),
+        ("first", "--batch_size 5", [40]),
+        ("either(args)", "--batch_size 5", []),
+        ("wrapped(args)", "--batch_size 5", []),
+        ("make_loader(*rows)", "--batch_size 5", [None]),
+    ],
+)
+def test_a_loader_that_another_file_makes(tmp_path: Path, given: str, flags: str, expected: list[int | None]) -> None:
+    text = LOOP.replace("make_loader\n", "make_loader, both, either, wrapped\n")
+    text = text.replace("model = Fully", "first, second = both(args)\nmodel = Fully").replace("GIVEN", given)
+    files = {"src/train.py": text, "src/parts/data.py": MAKES, "run.sh": f"torchrun --nproc_per_node=8 src/train.py {flags}\n"}
+    report = checked(tmp_path, files)
+    assert batches(report) == expected
+    assert codes(report) == []
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected"),
+    [
+        ("COPY src/ /work/\n", [40]),
+        ("WORKDIR /work\nCOPY src .\n", [40]),
+        ("COPY src/train.py /work/train.py\nCOPY src/parts /work/parts\n", [40]),
+        ("COPY src/train.py /work\n", [40]),
+        ("COPY --from=base src/ /work/\n", []),
+        ("COPY src/*.py /work/\n", []),
+        ("COPY $SOURCE /work/\n", []),
+        ("COPY other/ /work/\n", []),
+    ],
+)
+def test_a_program_that_an_image_has_a_copy_of(tmp_path: Path, copies: str, expected: list[int]) -> None:
+    files = {
+        "fsdp/src/train.py": LOOP.replace("GIVEN", "make_loader(rows, batch_size=args.batch_size)"),
+        "fsdp/src/parts/data.py": MAKES,
+        "fsdp/Dockerfile": f"FROM base\n{copies}",
+        "fsdp/jobs/run.sh": "torchrun --nproc_per_node=8 /work/train.py --batch_size=5\n",
+    }
+    assert batches(checked(tmp_path, files)) == expected

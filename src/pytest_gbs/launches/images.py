@@ -63,16 +63,24 @@ def _bound(word: Word | None) -> Iterator[Mount]:
 
 
 def of_image(dockerfile: Source) -> Iterator[Mount]:
-    """Yield where a Dockerfile copies the folder that it is in, the build context, as a whole."""
-    folder, work = dockerfile.path.rpartition("/")[0], "/"
+    """Yield where a Dockerfile copies the folder that it is in, the build context, and then where folders and files of it."""
+    folder = dockerfile.path.rpartition("/")[0]
+    yield from sorted(_copied(dockerfile, folder), key=lambda mount: mount.source.path != folder)
+
+
+def _copied(dockerfile: Source, folder: str) -> Iterator[Mount]:
+    work = "/"
     for line in _instruction().finditer(dockerfile.text):
         words = line.group(2).split()
-        if line.group(1).upper() == "WORKDIR" and len(words) == 1 and "$" not in words[0]:
-            work = words[0] if words[0].startswith("/") else f"{work.rstrip('/')}/{words[0]}"
-        elif line.group(1).upper() != "WORKDIR" and len(words) == 2 and words[0] in (".", "./") and "$" not in words[1]:
+        if line.group(1).upper() == "WORKDIR":
+            if len(words) == 1 and "$" not in words[0]:
+                work = words[0] if words[0].startswith("/") else f"{work.rstrip('/')}/{words[0]}"
+        elif len(words) == 2 and not any(sign in word for word in words for sign in "$*?[:"):
+            source, name = below(folder, words[0]), words[0].rstrip("/").rpartition("/")[2]
+            is_file_in_folder = "." in name.strip(".") and "." not in words[1].strip("./").rpartition("/")[2]
             target = below("", words[1] if words[1].startswith("/") else f"{work}/{words[1]}")
-            if target:
-                yield Mount(f"/{target}", Folder(folder, rooted=True))
+            if target and source is not None:
+                yield Mount(f"/{target}/{name}" if is_file_in_folder else f"/{target}", Folder(source, rooted=True))
 
 
 _instruction = lazy_pattern(r"^[ \t]{0,9}(WORKDIR|COPY|ADD)[ \t]+([^\n\\]{1,400})$", re.MULTILINE | re.IGNORECASE)

@@ -218,3 +218,52 @@ OWN = "torch.utils.data.BatchSampler(order, {}, drop_last=True)"
 def test_the_batches_of_a_sampler(sampler: str, before: str, expected: str | None) -> None:
     text = "import torch\n" + SAMPLED.format(sampler).replace("    train_loader =", f"    {before or 'pass'}\n    train_loader =", 1)
     assert numbers(text, "DataLoader.batch_size") == [expected]
+
+
+SHARDED = DISTRIBUTED.replace(
+    "from torch.nn.parallel import DistributedDataParallel as DDP", "from torch.distributed.fsdp import fully_shard"
+)
+SHARDED = SHARDED.replace("model = DDP(model)", "for each in model.layers:\n    fully_shard(each)\nfully_shard(model)\nmodel.train()")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(("fully_shard(model)", "fully_shard(model, mesh=init_device_mesh('cuda', (2, 4)))"), id="a mesh"),
+        pytest.param(("fully_shard(model)", "parallelize_module(fully_shard(model), tp)"), id="tensor parallelism"),
+        pytest.param(("import torch\n", "import torch\nimport torch.distributed.tensor.parallel\n"), id="tensor parallelism is imported"),
+        pytest.param(("torch.distributed.fsdp", "mine.fsdp"), id="another function"),
+        pytest.param(("fully_shard(model)", "Accelerator()"), id="accelerate too, whose loader is not prepared"),
+    ],
+)  # fmt: skip
+def test_processes_that_may_share_a_batch_are_not_read(change: tuple[str, str]) -> None:
+    text = "from accelerate import Accelerator\n" + SHARDED
+    assert change[0] in text
+    assert loop(text.replace(*change)) is None
+
+
+def test_shards_take_batches_of_their_own() -> None:
+    assert numbers(SHARDED, "DataLoader.batch_size", "optimizer.step") == ["16", "4"]
+    wrapped = DISTRIBUTED.replace("torch.nn.parallel import Distributed", "torch.distributed.fsdp import FullySharded")
+    assert numbers(wrapped, "DataLoader.batch_size", "optimizer.step") == ["16", "4"]
+
+
+OPTIONS = DISTRIBUTED.replace("DataLoader(a, n, ", "DataLoader(a, **options, ").replace("    def collate", "    {}\n    def collate")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("options = {'batch_size': n}", "16"),
+        ("options = dict(batch_size=n)\n    if cuda:\n        more = {'num_workers': 1}\n        options.update(more)", "16"),
+        ("options = {'num_workers': 1}", "1"),
+        ("options = {'batch_size': n}\n    options.update(batch_size=4)", None),
+        ("options = {'batch_size': n}\n    options.update(more)", None),
+        ("options = {'batch_size': n}\n    options.pop('batch_size')", None),
+        ("options = {'batch_sampler': mine}", None),
+        ("options = {'batch_size': None}", None),
+        ("options = read()", None),
+    ],
+)
+def test_options_that_are_unpacked(options: str, expected: str | None) -> None:
+    assert numbers(OPTIONS.format(options), "DataLoader.batch_size") == [expected]

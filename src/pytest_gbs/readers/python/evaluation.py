@@ -39,7 +39,7 @@ class Evaluation:
         self.abbreviated: dict[tuple[str, ...], bool] = {}
         self.run: frozenset[str] | None = None
         self.mentioned: Counter[str] | None = None
-        self.changed: frozenset[str] | None = None
+        self.changed: dict[str, list[tuple[ast.Call, Scope]]] | None = None  # by methods of dictionaries
         self.decorators: dict[ast.AST, dict[str, ast.Call]] = {}
         self.ancestors: dict[ast.AST, list[ast.ClassDef]] = {}
         self.behind: dict[ast.ClassDef, Ancestor] = {}

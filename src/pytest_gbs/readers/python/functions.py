@@ -88,32 +88,12 @@ class _Functions:
         """What a function of another file returns for the arguments of `call`, all of it at the place of the call."""
         other = _Functions(defined.scopes, Evaluator(defined.program, defined.scopes), self.modules)
         other.depth, other.evaluator.left = self.depth + 1, self.evaluator.left
-        given = self._arguments(defined, call, scope)
-        other.evaluator.given = given | {node: value for node, value in other.defaults(defined.function).items() if node not in given}
+        given = self.evaluator.arguments(defined.function, call, scope)
+        other.evaluator.given = other.evaluator.defaults(defined.function) | given
         found = other.table(defined.function)
         self.evaluator.left = other.evaluator.left
         kept = {id(each) for each in given.values()}
         return _placed(found, self.evaluator.program.span(call), kept, 0) if found is not None else None
-
-    def _arguments(self, defined: Defined, call: ast.Call, scope: Scope) -> dict[ast.AST, Value]:
-        """What `call` gives for the parameters of a function, by parameter; all lost if it unpacks something."""
-        arguments = defined.function.args
-        plain = [*arguments.posonlyargs, *arguments.args]
-        by_name = {each.arg: each for each in (*plain, *arguments.kwonlyargs)}
-        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
-            return {each: self.evaluator.lost(call) for each in by_name.values()}
-        given: dict[ast.AST, Value] = {node: self.evaluator.value(each, scope) for node, each in zip(plain, call.args, strict=False)}
-        named = {by_name[each.arg]: each.value for each in call.keywords if each.arg in by_name}
-        return given | {node: self.evaluator.value(each, scope) for node, each in named.items()}
-
-    def defaults(self, function: ast.FunctionDef) -> dict[ast.AST, Value]:
-        """What the parameters of a function of the module are by default; lost if they have none."""
-        bindings = (each for several in self.scopes.inner[function].names.values() for each in several if each.parameter is function)
-        around = self.scopes.module
-        return {
-            each.node: self.evaluator.value(each.value, around) if each.value is not None else Lost(*self.evaluator.program.span(function))
-            for each in bindings
-        }
 
     def _given(self, node: ast.expr, scope: Scope, library: str = "") -> Table | None:
         """What an argument is if a call makes it, or if attributes of it are set; None if it is anything else."""

@@ -8,8 +8,9 @@ from typing import Final
 
 from pytest_gbs.model.limits import DEEPEST_EXPRESSION, MOST_BINDINGS
 from pytest_gbs.model.record import NamedTuple
+from pytest_gbs.readers.python.evaluation import at_span
 from pytest_gbs.readers.python.functions import dotted
-from pytest_gbs.readers.python.results import Entry, Known, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Entry, Known, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
@@ -19,7 +20,13 @@ _TOGETHER: Final = {
     "accelerate.accelerator.Accelerator": "Accelerator",
     "torch.nn.parallel.DistributedDataParallel": "DistributedDataParallel",
     "torch.nn.parallel.distributed.DistributedDataParallel": "DistributedDataParallel",
+    "torch.distributed.fsdp.FullyShardedDataParallel": "FullyShardedDataParallel",
+    "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel": "FullyShardedDataParallel",
+    "torch.distributed.fsdp.fully_shard": "FullyShardedDataParallel",
+    "torch.distributed._composable.fsdp.fully_shard": "FullyShardedDataParallel",
 }
+# With one of these the processes of FSDP may share a batch: tensor and context parallelism, meshes of several dimensions.
+_SHARES: Final = ("device_mesh", "DeviceMesh", "parallelize_module", "context_parallel", "tensor.parallel")
 # With one of these accelerate divides batches otherwise, or accumulates otherwise.
 _OTHERWISE: Final = frozenset(("split_batches", "deepspeed_plugin", "deepspeed_plugins", "megatron_lm_plugin", "parallelism_config"))
 _LOADERS: Final = "dataloader_config"
@@ -30,11 +37,15 @@ _PASSES_ON: Final = frozenset(
 
 
 class Loader(NamedTuple):
-    """The call that makes a data loader, where it is, and whether accelerate prepares what it makes."""
+    """The call that makes a data loader, where it is, and whether accelerate prepares what it makes.
+
+    `batch` are the samples of one batch if a function of another file makes it.
+    """
 
     call: ast.Call
     scope: Scope
     prepared: bool
+    batch: Value | None = None
 
 
 class _Loop(NamedTuple):
@@ -49,13 +60,15 @@ def training_loop(scopes: Scopes, evaluator: Evaluator) -> Iterator[tuple[ast.AS
 
     Nothing if the program has several loops over different loaders, or if it is not plain which loader its loop goes over.
     """
-    if "backward" not in scopes.called or not any(name in evaluator.program.text for name in _TOGETHER.values()):
+    if "backward" not in scopes.called or not any(name.rpartition(".")[2] in evaluator.program.text for name in _TOGETHER):
         return
     found = [(call, scope, _TOGETHER.get(scopes.qualified(call.func), "")) for call, scope in scopes.calls]
     together = [each for each in found if each[2]]
     kinds = {name for _, _, name in together}
     if len(kinds) != 1 or (len(together) > 1 and "Accelerator" in kinds) or "MEGATRON_LM" in evaluator.program.text:
         return  # Megatron-LM under accelerate has batches of its own
+    if "FullyShardedDataParallel" in kinds and any(word in evaluator.program.text for word in _SHARES):
+        return
     call, scope, kind = together[0]
     reading = Reading(scopes, evaluator)
     loops = list(reading.loops())
@@ -127,7 +140,7 @@ class Reading:
         loaders: list[Loader | None] = []
         for each in bindings:
             if each.parameter is not None and isinstance(each.node, ast.arg):
-                calls = self.scopes.called.get(each.parameter.name, [])
+                calls = [call for call in self.scopes.called.get(each.parameter.name, ()) if isinstance(call[0].func, ast.Name)]
                 given = [(self.argument(call, each.node.arg, each.parameter), at) for call, at in calls]
                 loaders += [self.loader(value, at, seen, depth + 1) if value is not None else None for value, at in given] or [None]
             elif isinstance(each.value, ast.Call):
@@ -161,11 +174,42 @@ class Reading:
             return found and found._replace(prepared=found.prepared or _is_prepare(call))
         function = scope.find(call.func.id) if isinstance(call.func, ast.Name) else None
         node = function[1][0].node if function is not None and len(function[1]) == 1 else None
-        if not isinstance(node, ast.FunctionDef) or node not in self.scopes.inner:
-            return None
+        if isinstance(node, ast.ImportFrom):
+            return self._made_elsewhere(call, scope, item, depth)
+        return self._of_function(node, item, seen, depth) if isinstance(node, ast.FunctionDef) and node in self.scopes.inner else None
+
+    def _of_function(self, node: ast.FunctionDef, item: int, seen: frozenset[tuple[Scope, str]], depth: int) -> Loader | None:
+        """The one loader that a function of the program returns."""
         inner = self.scopes.inner[node]
         given = [self._returned(each, item) for each in inner.returned]
         return one_of([self.loader(each, inner, seen, depth + 1) if each is not None else None for each in given])
+
+    def _made_elsewhere(self, call: ast.Call, scope: Scope, item: int, depth: int) -> Loader | None:
+        """The loader that a function of another file of the repository makes for `call`."""
+        evaluator, name = self.evaluator, call.func.id if isinstance(call.func, ast.Name) else ""
+        defined = evaluator.modules.function(name, evaluator.program, self.scopes) if evaluator.modules is not None else None
+        if defined is None:
+            return None
+        other = Evaluator(defined.program, defined.scopes, evaluator.line, evaluator.modules)
+        given = {node: self._with_options(value) for node, value in evaluator.arguments(defined.function, call, scope).items()}
+        other.given, other.left = other.defaults(defined.function) | given, evaluator.left
+        reading = Reading(defined.scopes, other)
+        found = reading._of_function(defined.function, item, frozenset(), depth + 1)
+        batch = reading.batch(found) if found is not None else None
+        evaluator.left = other.left
+        if found is None or batch is None:
+            return None
+        options = (each for value in given.values() if isinstance(value, Made) for _, each in value.arguments.entries.values())
+        is_own = any(batch is each for each in (*given.values(), *options))
+        return Loader(call, scope, found.prepared, batch if is_own else at_span(batch, evaluator.program.span(call)))
+
+    def _with_options(self, value: Value) -> Value:
+        """`value`, which a function of another file gets, with the options of argparse that the program defines, if it is those."""
+        if not isinstance(value, Made) or value.name != NAMESPACE or value.arguments.entries:
+            return value
+        place = value.start, value.stop
+        options = {name: (place, each) for name, each in self.evaluator.each_option()}
+        return value._replace(arguments=Table(options, *place))
 
     def _returned(self, returned: ast.AST | str, item: int) -> ast.expr | None:
         """What a function returns as number `item` of several results, or as its only one (-1); None if that is not plain."""
@@ -185,19 +229,24 @@ class Reading:
         return by_name if by_name is not None else call.args[number] if number < len(call.args) else None
 
     def place(self, loader: Loader) -> tuple[int, int]:
-        """Where the batch size of a loader is given, or the loader's name if it has none."""
+        """Where the batch size of a loader is given, or the name of what makes the loader."""
         given = next((each for each in loader.call.keywords if each.arg == "batch_size"), None)
         if given is not None:
             start, _ = self.evaluator.program.span(given)
             return start, start + len("batch_size")
-        return self.evaluator.program.span(loader.call.args[1] if len(loader.call.args) > 1 else loader.call.func)
+        given_second = loader.batch is None and len(loader.call.args) > 1
+        return self.evaluator.program.span(loader.call.args[1] if given_second else loader.call.func)
 
     def batch(self, loader: Loader) -> Value:
         """The samples of one batch of a loader."""
         call, names = loader.call, {each.arg for each in loader.call.keywords}
         lost = self.evaluator.lost(call)
-        if None in names or any(isinstance(each, ast.Starred) for each in call.args):
+        if loader.batch is not None:
+            return loader.batch
+        if any(isinstance(each, ast.Starred) for each in call.args):
             return lost
+        if None in names:
+            return self._unpacked(loader)
         if "batch_sampler" in names:
             sampler = self._sampler(next(each.value for each in call.keywords if each.arg == "batch_sampler"), loader.scope)
             return self.evaluator.value(*sampler) if sampler is not None else lost
@@ -221,6 +270,15 @@ class Reading:
         own.entries[_LOADERS] = own.entries[_LOADERS][0], settings
         split = settings.entries.get("split_batches")
         return settings.rest is None and (split is None or isinstance(split[1], Known))
+
+    def _unpacked(self, loader: Loader) -> Value:
+        """The batch of `DataLoader(data, **options)`, if the text says all of the options that matter."""
+        table, lost = self.evaluator.keywords(loader.call, loader.scope), self.evaluator.lost(loader.call)
+        if table.rest is not None or len(loader.call.args) > 1 or "batch_sampler" in table.entries:
+            return lost
+        place = self.evaluator.program.span(loader.call.func)
+        found = table.entries.get("batch_size", (place, Known(1, *place)))[1]
+        return lost if isinstance(found, Known) and found.value is None else found
 
     def _sampler(self, node: ast.expr, scope: Scope) -> tuple[ast.expr, Scope] | None:
         """The batch size of torch's own `BatchSampler(sampler, 8, drop_last=True)`, which `node` is or names; else None."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -85,9 +86,8 @@ class Names(Parameters):
 
     def with_items(self, table: Table, name: str, node: ast.expr, scope: Scope, line: int) -> Table:
         """`table`, called `name`, with the items that are set after it was made and before `line`; what may change is lost at `node`."""
-        if self._is_changed(name):
-            lost = self.lost(node)
-            return table._replace(entries={key: (place, lost) for key, (place, _) in table.entries.items()}, rest=table.rest or lost)
+        for call, where in self._changing(name):
+            table = self._after(table, call, where, node)
         changes = self.scopes.changes.get(name, ())
         self.left -= len(changes)
         entries = dict(table.entries) if changes else table.entries
@@ -103,13 +103,23 @@ class Names(Parameters):
                 rest = table.rest or self.lost(change.target)
         return table._replace(entries=entries, rest=rest)
 
-    def _is_changed(self, name: str) -> bool:
-        """Whether a method is called that changes the dictionary `name`."""
+    def _changing(self, name: str) -> list[tuple[ast.Call, Scope]]:
+        """The calls of methods that change the dictionary `name`."""
         if self.changed is None:
-            methods = (call.func for method in _CHANGING for call, _ in self.scopes.called.get(method, ()))
-            bases = (each.value for each in methods if isinstance(each, ast.Attribute))
-            self.changed = frozenset(each.id for each in bases if isinstance(each, ast.Name))
-        return name in self.changed
+            self.changed = defaultdict(list)
+            for call, scope in (each for method in _CHANGING for each in self.scopes.called.get(method, ())):
+                if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+                    self.changed[call.func.value.id].append((call, scope))
+        return self.changed.get(name, [])
+
+    def _after(self, table: Table, call: ast.Call, scope: Scope, node: ast.expr) -> Table:
+        """`table` where `call`, a method of it, may have been called: the keys of `update(more)` are lost at `node`, else all of them."""
+        more = self.value(call.args[0], scope) if len(call.args) == 1 and not call.keywords else self.keywords(call, scope)
+        plain = isinstance(call.func, ast.Attribute) and call.func.attr == "update" and isinstance(more, Table) and more.rest is None
+        lost = self.lost(node)
+        keys = more.entries if plain and isinstance(more, Table) else table.entries
+        entries = table.entries | {key: (place, lost) for key, (place, _) in keys.items()}
+        return table._replace(entries=entries, rest=table.rest if plain else table.rest or lost)
 
     def _bound(self, binding: Binding, scope: Scope, node: ast.expr) -> Value:
         """What a binding gives its name; lost if that takes the name itself as the same binding has it, as in a loop."""

@@ -10,7 +10,7 @@ from pytest_gbs.model.limits import MOST_BINDINGS
 from pytest_gbs.readers.python.data_files import CONFIGURATION
 from pytest_gbs.readers.python.expressions import Expressions
 from pytest_gbs.readers.python.options import destinations
-from pytest_gbs.readers.python.results import NAMESPACE, Made, Table, Value
+from pytest_gbs.readers.python.results import NAMESPACE, Lost, Made, Table, Value
 from pytest_gbs.readers.python.scopes import Binding, Function, Scope
 
 RUNS: Final = frozenset(("fire.Fire", "Fire", "typer.run", "tyro.cli", "defopt.run", "jsonargparse.CLI", "CLI"))
@@ -79,6 +79,24 @@ class Parameters(Expressions):
             if found is not None:
                 return found
         return self.value(binding.value, around) if binding.value is not None else self.lost(call)
+
+    def arguments(self, function: ast.FunctionDef, call: ast.Call, scope: Scope) -> dict[ast.AST, Value]:
+        """What `call` gives for the parameters of a function of another file, by parameter; all lost if it unpacks something."""
+        plain = [*function.args.posonlyargs, *function.args.args]
+        by_name = {each.arg: each for each in (*plain, *function.args.kwonlyargs)}
+        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+            return {each: self.lost(call) for each in by_name.values()}
+        given: dict[ast.AST, Value] = {node: self.value(each, scope) for node, each in zip(plain, call.args, strict=False)}
+        named = {by_name[each.arg]: each.value for each in call.keywords if each.arg in by_name}
+        return given | {node: self.value(each, scope) for node, each in named.items()}
+
+    def defaults(self, function: ast.FunctionDef) -> dict[ast.AST, Value]:
+        """What the parameters of a function of the module are by default; lost if they have none."""
+        bindings = (each for several in self.scopes.inner[function].names.values() for each in several if each.parameter is function)
+        around = self.scopes.module
+        return {
+            each.node: self.value(each.value, around) if each.value is not None else Lost(*self.program.span(function)) for each in bindings
+        }
 
     def _spread_to(self, name: str, spread: ast.expr, scope: Scope) -> Value | None:
         """What `**spread` gives the parameter `name`; None if it certainly gives nothing."""
