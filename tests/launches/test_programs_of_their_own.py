@@ -215,3 +215,24 @@ def test_a_program_that_an_image_has_a_copy_of(tmp_path: Path, copies: str, expe
         "fsdp/jobs/run.sh": "torchrun --nproc_per_node=8 /work/train.py --batch_size=5\n",
     }
     assert batches(checked(tmp_path, files)) == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("src/pack", [24]),  # 3 x 8: an installed package
+        ("examples/src/pack", [24]),
+        ("lib/pack", []),
+        ("src/other/pack", []),
+    ],
+)
+def test_arguments_of_an_installed_package(tmp_path: Path, place: str, expected: list[int]) -> None:
+    files = {
+        f"{place}/__init__.py": "",
+        f"{place}/arguments.py": PACKAGE["pack/arguments.py"],
+        "examples/sft/run.py": PACKAGE["pack/train.py"].replace(
+            "HfArgumentParser, Trainer\n", "HfArgumentParser\nfrom pack.own import Trainer\n"
+        ),
+        "examples/sft/run.sh": "torchrun --nproc_per_node=8 run.py --per_device_train_batch_size 3\n",
+    }
+    assert batches(checked(tmp_path, files)) == expected

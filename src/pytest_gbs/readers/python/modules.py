@@ -29,9 +29,11 @@ def import_folders(name: str, folder: str) -> list[str]:
 
 
 def module_paths(name: str, folder: str) -> Iterator[str]:
-    """Yield the paths at which the module that a file in `folder` imports as `name` may be in its tree."""
+    """Yield the paths at which the module that a file in `folder` imports as `name` may be in its tree, also below `src`, if installed."""
     inner = name.lstrip(".").replace(".", "/")
-    for base in import_folders(name, folder):
+    folders = import_folders(name, folder)
+    installed = [] if name.startswith(".") else [f"{each}/src".lstrip("/") for each in folders]
+    for base in (*folders, *installed):
         for each in (f"{inner}.py", f"{inner}/__init__.py") if inner else ("__init__.py",):
             yield f"{base}/{each}".lstrip("/")
 
