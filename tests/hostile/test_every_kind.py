@@ -290,7 +290,15 @@ def test_thousands_of_scripts_beside_one_recipe(tmp_path: Path) -> None:
     assert found.code == 0
 
 
-@pytest.mark.parametrize("notebook", [_cells("x" * MEGABYTE), _cells(*["batch_size = 8\n"] * 20_000), "[" * MEGABYTE, _cells(CALL)[:-9]])
+NOTEBOOKS = {
+    "a cell": _cells("x" * MEGABYTE),
+    "cells": _cells(*["batch_size = 8\n"] * 20_000),
+    "brackets": "[" * MEGABYTE,
+    "cut off": _cells(CALL)[:-9],
+}
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS.values(), ids=NOTEBOOKS)
 def test_a_notebook_of_a_megabyte(notebook: str, tmp_path: Path) -> None:
     write(tmp_path, {"good.yaml": GOOD, "n.ipynb": notebook})
     found = run(tmp_path, "check", "-v", ".")
