@@ -25,6 +25,8 @@ WORLD, NODES, PER_NODE = "world_size", "num_nodes", "gpus_per_node"
         ("micro * accumulation * world_size = 64", {}),
         ("4 * num_gpus = 64", {}),
         ("number of used GPUs, GPUs = 64", {WORLD: 64}),
+        ("num_gpus = 8, 16, 32", {}),
+        ("num_gpus = 8 nodes", {NODES: 8}),
         ("Setup for training with 8 A100-80GB GPUS.", {WORLD: 8}),
         ("designed for 32 GPUs", {WORLD: 32}),
         ("This config needs 8 GPUs to run", {WORLD: 8}),
