@@ -41,3 +41,21 @@ def test_a_claim_that_the_hardware_decides_is_open(text: str, expected: list[str
 def test_a_claim_that_no_hardware_gives_is_wrong(tmp_path: Path) -> None:
     report = checked(tmp_path, {"train.py": PROGRAM, "run.sh": script("# global batch size 100", "$GPUS")})
     assert codes(report) == ["GBS301"]
+
+
+# 4 x 8 x 4 = 128 on 4 GPUs; a loop may vary what a name counts.
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        pytest.param("out", False, id="no number"),
+        pytest.param("out/bs4", False, id="of one device"),
+        pytest.param("out/bs512", False, id="another number is not told"),
+        pytest.param("out/$BS", False, id="a variable"),
+        pytest.param("out/bs128", True, id="the batch"),
+    ],
+)
+def test_a_name_on_the_command_line_verifies_the_batch_and_refutes_nothing(name: str, held: bool, tmp_path: Path) -> None:
+    text = script("", "4").replace("--output_dir o", f"--output_dir {name}")
+    report = checked(tmp_path, {"train.py": PROGRAM, "run.sh": text})
+    assert codes(report) == []
+    assert any(file.verdict == "verified" for file in report.files if file.path == "run.sh") == held

@@ -156,13 +156,17 @@ def _stated(document: Document, framework: Framework) -> StatedByComments:
     found = read_stated(document.comments, path) if document.comments else StatedByComments()
     stem = path.rpartition("/")[2].rpartition(".")[0]
     named = [each._replace(at=Location(path, 0, 0)) for each in read_name(stem, path, 0, None)]
+    return found._replace(declarations=(*found.declarations, *named, *_named_in_settings(document, framework)))
+
+
+def _named_in_settings(document: Document, framework: Framework) -> Iterator[Declaration]:
+    """Yield what the names state that a run has in its settings."""
     for key in framework.names:
         node = document.get(*key)
         text = getattr(node, "text", "")
         if text and "/" not in text[-1:]:
             start = node.start + (0 if node.plain else 1)  # type: ignore[union-attr]
-            named.extend(read_name(text, path, start, key))
-    return found._replace(declarations=(*found.declarations, *named))
+            yield from read_name(text, document.source.path, start, key)
 
 
 def _with_parallel(hardware: HardwareWorld, context: Context) -> HardwareWorld:
@@ -226,7 +230,8 @@ def launch_run(resolved: ResolvedLaunch, sizes: dict[str, Size], own: Run | None
     assumptions = tuple(dict.fromkeys(_assumed(resolved, hardware, sizes)))
     places = resolved.places
     applied = applying(table, resolved.document)
-    run = Run(resolved.document, applied, launch, seen, (), declared, policies, assumptions=assumptions, places=places)
+    names = _named_in_settings(resolved.document, framework) if own is None and judges else ()
+    run = Run(resolved.document, applied, launch, seen, (), (*declared, *names), policies, assumptions=assumptions, places=places)
     own_worlds = ((d, _in_its_world(d, sizes, hardware, table, resolved.document) or (World(seen),)) for d in stated)
     run = _with_claims(run, (*((declaration, (World(seen),)) for declaration in claimed), *own_worlds))
     return run._replace(claims=tuple(claim for claim in run.claims if own is None or not _is_known(claim, own)))

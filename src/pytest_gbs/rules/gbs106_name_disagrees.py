@@ -7,7 +7,8 @@ in a name are compared with what a comment or the recipe's own keys state, or el
 
 `bs=128` alone behind a batch key, or with hardware (`bs=128 on 8 gpus`), is as weak, and judged like a name.
 
-A batch size in a name that the recipe or a launch gives verifies the recipe.
+A batch size in a name that the recipe or a launch gives verifies the recipe. The name that a command line without a recipe gives its run
+only verifies.
 
 How to fix it: rename the file or the run, or correct the recipe.
 
@@ -16,7 +17,7 @@ It stays silent on names that the command line of a launch replaces, and if a va
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pytest_gbs.arithmetic.wording import count, listing
 from pytest_gbs.claims.named import Named, named
@@ -32,18 +33,23 @@ CODE = "GBS106"
 def check(runs: tuple[Run, ...]) -> Iterator[Outcome]:
     """Yield one finding for what the names of a recipe state and its settings or launches contradict; else what became of each number."""
     recipe, *launched = runs
-    if recipe.launch is not None:
+    if recipe.launch is not None:  # flags alone: a name that they give the run may tell apart what a loop varies
+        yield from _held(each for run in runs for each in named(run, ()))
         return
     found = tuple(named(recipe, launched))
     wrong = [each for each in found if each.holds is False]
     if wrong:
         yield _finding(recipe, wrong)
+    yield from _held(found)
+    yield from (Undetermined(CODE, _place(recipe, each.places), _says(each), claim=False) for each in found if each.holds is None)
+
+
+def _held(found: Iterable[Named]) -> Iterator[Outcome]:
+    """Yield the outcome of each number in a name that the settings or a launch give."""
     for each in found:
-        at = _place(recipe, each.places)
         if each.holds and each.run is not None:
+            at = _place(each.run, each.places)
             yield Verified(CODE, at, each.run.assumptions, decides=each.declaration.name == Name.GLOBAL_BATCH_SIZE)
-        elif each.holds is None:
-            yield Undetermined(CODE, at, _says(each), claim=False)
 
 
 def _place(recipe: Run, places: tuple[Location, ...]) -> Location:
