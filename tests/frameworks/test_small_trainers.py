@@ -14,6 +14,7 @@ from .building import document, outcomes, sizes, title
 MISTRAL = "data: {instruct_data: a.jsonl}\nmodel_id_or_path: my/model\nrun_dir: out\nseq_len: 8192\n"
 EASY = "train_dataset: {type: %s, json_dataset: {batch_size: 2048, seq_length: 2048}}\n"
 SECTION = "%s: {per_device_train_batch_size: 4, gradient_accumulation_steps: 2, learning_rate: 1.0e-5}\n"
+ARCTIC = "type: sft\nmodel: {name_or_path: my/model}\ndata: {sources: [my/data]}\n"
 NANO = "depth: 24\ndevice_batch_size: %s\ntotal_batch_size: %s\n"
 
 
@@ -28,11 +29,13 @@ NANO = "depth: 24\ndevice_batch_size: %s\ntotal_batch_size: %s\n"
         pytest.param("training_args: {per_device_eval_batch_size: 4, output_dir: out}\n", id="a section that evaluates"),
         pytest.param("training_args: {per_device_train_batch_size: 4}\n", id="nothing else that trains"),
         pytest.param(NANO % (32, 524288), id="nanochat's flags without its program"),
+        pytest.param(ARCTIC + "micro_batch_size: 12\ngen_train: true\n", id="ArcticTraining on what a model generates"),
+        pytest.param(ARCTIC + "batch_size: 2\n", id="nothing of ArcticTraining's"),
     ],
 )
 def test_look_alikes_are_no_recipes(text: str) -> None:
     found = title(text) or ""
-    assert not any(name in found for name in ("mistral", "EasyLM", "nanochat", "("))
+    assert not any(name in found for name in ("mistral", "EasyLM", "nanochat", "Arctic", "("))
 
 
 @pytest.mark.parametrize(
@@ -40,6 +43,10 @@ def test_look_alikes_are_no_recipes(text: str) -> None:
     [
         pytest.param(MISTRAL, 8, 8, id="one row for each GPU"),
         pytest.param(MISTRAL + "batch_size: 2\nnum_microbatches: 4\n", 8, 64, id="2 x 4 x 8 rows"),
+        pytest.param(ARCTIC + "micro_batch_size: 2\n", 8, 16, id="2 x 8"),
+        pytest.param(
+            ARCTIC + "micro_batch_size: 2\ngradient_accumulation_steps: 4\nsequence_parallel_size: 2\n", 8, 32, id="2 x 4 x (8 / 2)"
+        ),
         pytest.param(EASY % "json", 512, 2048, id="the same batch on any mesh"),
         pytest.param(EASY % "json" + "optimizer: {accumulate_gradient_steps: 2}\n", 512, 4096, id="two batches for a step"),
         pytest.param(EASY % "huggingface", 512, 8, id="the default of the other dataset"),

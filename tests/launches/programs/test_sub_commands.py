@@ -29,6 +29,8 @@ NOTHING = {
     "litgpt-serve": "litgpt serve out/final",
     "litgpt-bare": "litgpt",
     "bare": "trl",
+    "arctic-data": "arctic_training process-data x.yml",
+    "arctic-bare": "arctic_training --num_gpus 8",
 }
 
 
@@ -218,4 +220,18 @@ XTUNER = {
 
 @pytest.mark.parametrize(("text", "expected"), XTUNER.values(), ids=XTUNER)
 def test_xtuner_starts_so_many(text: str, expected: int | str) -> None:
+    assert world(start_of(text)) == expected
+
+
+ARCTIC = {
+    "nothing-said": ("arctic_training x.yml", "missing"),
+    "ray": ("arctic_training x.yml --launcher ray", "missing"),
+    "of-the-environment": ("arctic_training x.yml --num_gpus $N", "interpolated"),
+    "processes": ("arctic_training x.yml --num_gpus 2", 2),
+    "mode": ("arctic_training train x.yml --num_nodes 2 --num_gpus 8", 16),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), ARCTIC.values(), ids=ARCTIC)
+def test_arctic_training_hands_its_options_to_deepspeed(text: str, expected: int | str) -> None:
     assert world(start_of(text)) == expected

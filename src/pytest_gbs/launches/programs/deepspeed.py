@@ -37,11 +37,13 @@ def start(command: Command, surroundings: Surroundings) -> Start | None:
     parts = split(command, index, _SWITCHES, ("--module",))
     if not parts.program:
         return None
-    found = tuple(_sizes(parts.own, command, parts.opaque, _hosts(parts.own, command, surroundings)))
+    found = tuple(sizes(parts.own, command, parts.opaque, surroundings))
     return within(Start("deepspeed", command.at, found, parts.program, problems=tuple(_problems(parts.own))), command, surroundings)
 
 
-def _sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, hosts: list[int]) -> Iterator[Quantity | Unknown]:
+def sizes(own: tuple[Word, ...], command: Command, opaque: Word | None, surroundings: Surroundings) -> Iterator[Quantity | Unknown]:
+    """Yield the sizes that the options `own` of deepspeed give; `opaque` is a word that may hold others."""
+    hosts = _hosts(own, command, surroundings)
     include = option(own, *_INCLUDE)
     if uses(own, "--elastic_training") or uses(own, "--autotuning"):
         yield Unknown(Name.WORLD_SIZE, Reason.ELASTIC)
