@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_gbs.model.quantity import Name
 from pytest_gbs.model.rule import Example
+from tests.launches.building import checked
 from tools.examples import check_example
 
 # One rank has 64 prompts x 1 completion, and micro batches of 24 do not fill it.
@@ -253,3 +255,29 @@ def test_rollouts_of_openrlhf_are_checked_since(files: list[tuple[str, str]], ex
     report = check_example(Example((("run.sh", SMALL_ROLLOUT), *files)), tmp_path)
     told = [each.message.rpartition("; ")[2] for file in report.files for each in file.findings if each.severity == "error"]
     assert told == expected
+
+
+OF_ALL_RANKS = """\
+data: {train_batch_size: 1024, max_prompt_length: 512}
+actor_rollout_ref:
+  actor: {ppo_mini_batch_size: 256, ppo_micro_batch_size: 128}
+  rollout: {n: 5}
+trainer: {n_gpus_per_node: 8, nnodes: 1}
+"""
+IN_PROMPTS = "            self.config.actor.ppo_micro_batch_size *= self.config.rollout.n\n"
+
+
+# 128 / 8 ranks = 16, which were prompts of 5 completions each before 0.2.
+@pytest.mark.parametrize(
+    ("copies", "expected"),
+    [
+        pytest.param([], 16, id="no copy"),
+        pytest.param([("verl/version/version", "0.4.0"), (WORKERS, CHECKS)], 16, id="a later copy"),
+        pytest.param([("verl/version/version", "0.1"), (WORKERS, IN_PROMPTS)], 80, id="a copy that counts prompts"),
+    ],
+)
+def test_the_micro_batch_is_what_the_copy_makes_of_it(copies: list[tuple[str, str]], expected: int, tmp_path: Path) -> None:
+    report = checked(tmp_path, {"run/grpo.yaml": OF_ALL_RANKS, **dict(copies)})
+    (run,) = (run for file in report.files for run in file.runs)
+    assert run.geometry.value(Name.MICRO_BATCH_SIZE) == expected
+    assert run.geometry.global_batch_size == 1280
