@@ -175,7 +175,8 @@ def verl(batch: int, mini: int, micro: int, n: int, world: int) -> Sizes | None:
     rank = mini * n // world
     if (batch * n) % world or mini > batch or rank < 1 or rank % micro:
         return None
-    return {GLOBAL: rank * world, MICRO: micro, ACCUMULATION: rank // micro, "prompts_per_step": mini, "steps_per_rollout": batch // mini}
+    steps = -(-batch // mini)  # verl 0.9 fills the last one up
+    return {GLOBAL: rank * world, MICRO: micro, ACCUMULATION: rank // micro, "prompts_per_step": mini, "steps_per_rollout": steps}
 
 
 @settings(max_examples=100)
