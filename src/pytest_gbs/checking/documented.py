@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_gbs.checking.repository import Repository
 from pytest_gbs.checking.runs import CLAIMED
@@ -33,11 +33,13 @@ class Subject(NamedTuple):
     launch: Location | None = None
 
 
-Statements = dict[Subject, tuple[Declaration, ...]]
+Statement: TypeAlias = tuple[Subject, Declaration]
 
 
-def read_documents(repository: Repository, paths: Iterable[str], launches: Iterable[ResolvedLaunch]) -> Statements:
-    """What the documents at `paths` state of each recipe and launch; statements that judge nothing have the force "other"."""
+def read_documents(
+    repository: Repository, paths: Iterable[str], launches: Iterable[ResolvedLaunch]
+) -> Iterator[tuple[Source, tuple[Statement, ...]]]:
+    """Yield each document of `paths` with what it states of recipes and launches; statements that judge nothing have the force "other"."""
     at_source: defaultdict[str, dict[Subject, None]] = defaultdict(dict)
     for resolved in launches:
         at = resolved.found.launch.at
@@ -45,17 +47,14 @@ def read_documents(repository: Repository, paths: Iterable[str], launches: Itera
     files: defaultdict[str, list[str]] = defaultdict(list)
     for path in repository.all_paths:
         files[path.rpartition("/")[2]].append(path)
-    found: defaultdict[Subject, dict[Declaration, None]] = defaultdict(dict)
     for path in paths:
         source = repository.tree.read(path)
         if isinstance(source, Source):
             document = _Document(repository, source, at_source, files)
-            for subject, declaration in repository.guard.attempt(path, partial(_all, document), ()):
-                found[subject][declaration] = None
-    return {subject: tuple(each) for subject, each in found.items()}
+            yield source, repository.guard.attempt(path, partial(_all, document), ())
 
 
-def _all(document: _Document) -> tuple[tuple[Subject, Declaration], ...]:
+def _all(document: _Document) -> tuple[Statement, ...]:
     return tuple(document.statements())
 
 
@@ -69,7 +68,7 @@ class _Document:
         self._sections = read_sections(source)
         self._known: dict[str, tuple[Subject, ...]] = {}
 
-    def statements(self) -> Iterator[tuple[Subject, Declaration]]:
+    def statements(self) -> Iterator[Statement]:
         """Yield each statement with each recipe or launch that it may be about."""
         for number, section in enumerate(self._sections):
             values = section.values()

@@ -9,7 +9,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from pytest_gbs.checking.documented import Statements, Subject, read_documents
+from pytest_gbs.checking.documented import Subject, read_documents
 from pytest_gbs.checking.repository import WORTH_SHARING, Repository
 from pytest_gbs.claims.documents import read_model_cards, read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
@@ -36,7 +36,7 @@ class LaunchIndex(NamedTuple):
     of_recipe: dict[str, tuple[ResolvedLaunch, ...]]
     alone: dict[str, tuple[ResolvedLaunch, ...]]
     recipes: dict[str, dict[str, None]]  # that each script launches, each once and in order
-    documents: Statements  # of recipes and launches
+    documents: dict[Subject, tuple[Declaration, ...]]  # what they state of recipes and launches
 
     def shown_by(self, document: Document, repository: Repository) -> tuple[ResolvedLaunch, ...]:
         """The launches of a recipe that its own comments show."""
@@ -140,12 +140,15 @@ def index_launches(
             recipes[start.found.launch.at.source][recipe] = None
     documents = tuple(path for path in scripts.paths if path.lower().endswith(DOCUMENTS))
     everything = (each for found in (of_recipe, alone) for launches in found.values() for each in launches)
-    stated = read_documents(repository, documents, everything) if documents else {}
-    for path in documents:
-        source = repository.tree.read(path)
-        if isinstance(source, Source):
-            scripts.mistakes[path] += repository.recall(("numbers", path), partial(_own_numbers, repository, path))
-    return LaunchIndex(scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), stated)
+    stated: defaultdict[Subject, dict[Declaration, None]] = defaultdict(dict)
+    for source, statements in read_documents(repository, documents, everything) if documents else ():
+        for subject, declaration in statements:
+            stated[subject][declaration] = None
+        scripts.mistakes[source.path] += repository.recall(("numbers", source.path), partial(_own_numbers, source), source)
+    documented = {subject: tuple(each) for subject, each in stated.items()}
+    return LaunchIndex(
+        scripts, {k: tuple(v) for k, v in of_recipe.items()}, {k: tuple(v) for k, v in alone.items()}, dict(recipes), documented
+    )
 
 
 def _resolved(path: str, scripts: Scripts, resolver: LaunchResolver, guard: Guard) -> list[ResolvedLaunch]:
@@ -157,9 +160,8 @@ def _resolved(path: str, scripts: Scripts, resolver: LaunchResolver, guard: Guar
     return [resolved for resolved in every if resolved is not None]
 
 
-def _own_numbers(repository: Repository, path: str) -> list[Mistake]:
-    source = repository.tree.read(path)
-    return [*read_model_cards(source), *read_own_numbers(source)] if isinstance(source, Source) else []
+def _own_numbers(source: Source) -> list[Mistake]:
+    return [*read_model_cards(source), *read_own_numbers(source)]
 
 
 def _is_about(path: str, files: frozenset[str] | None, memory: Memory) -> bool:

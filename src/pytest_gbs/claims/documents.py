@@ -238,7 +238,7 @@ def _paragraph(source: Source, lines: list[tuple[int, str]]) -> Iterator[Paragra
     yield from _stated(source, CommentBlock(text.rstrip("\n"), tuple(pieces), None, "header"))
 
 
-_file = lazy_pattern(r"[\w.+/-]{1,300}\.(?:ya?ml|toml|json|sh|slurm|sbatch)(?![\w/-])")
+_file = lazy_pattern(r"(?<![\w.+/-])[\w.+/-]{1,300}\.(?:ya?ml|toml|json|sh|slurm|sbatch)(?![\w/-])")
 
 
 def _stated(source: Source, block: CommentBlock, *, row: bool = False, only_confirms: bool = False) -> Iterator[Paragraph]:
