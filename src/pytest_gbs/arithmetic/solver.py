@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from math import prod
 
-from pytest_gbs.model.equation import Equation, Monomial, Rounding
+from pytest_gbs.model.equation import Equation, Monomial, Rounding, fixed, letter
 from pytest_gbs.model.quantity import Conflict, Origin, Quantity, Reason, Size, Unknown
 
 
@@ -93,21 +93,19 @@ def symbolic(name: str, sizes: Mapping[str, Size], equations: Iterable[Equation]
 
 def _expand(name: str, sizes: Mapping[str, Size], by_result: dict[str, Equation], keep: tuple[str, ...], depth: int) -> Monomial | None:
     """`name` as `symbolic` does."""
-    from fractions import Fraction  # it takes decimal along, which a recipe whose sizes are all known never needs
-
     size = sizes.get(name)
     if isinstance(size, Quantity):
-        return Monomial(Fraction(size.value))
-    own = Monomial(Fraction(1), (name,))
+        return fixed(size.value)
+    own = letter(name)
     equation = by_result.get(name)
     if equation is None or name in keep or depth > 8:
         return own if depth else None
-    found: Monomial | None = Monomial(Fraction(1))
+    found: Monomial | None = fixed(1)
     for factor in equation.product:
         part = _expand(factor, sizes, by_result, keep, depth + 1)
         found = found.times(part) if found and part else None
     for divisor in equation.divisors:
         known = sizes.get(divisor)
-        found = found.over(Monomial(Fraction(known.value))) if found and isinstance(known, Quantity) else None
+        found = found.over(fixed(known.value)) if found and isinstance(known, Quantity) else None
     # a product of two unknown sizes is best called by its own name
     return own if depth and found and len(found.free) > 1 else found

@@ -390,7 +390,7 @@ class _Check:
                 return
             else:
                 pending = self._document(document, named)
-                if pending.runs:
+                if pending.runs and len(documents) > 1:
                     statements -= len(pending.runs[0].declarations)
                     characters -= sum(map(readable, document.comments))
                 yield pending

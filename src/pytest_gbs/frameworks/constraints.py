@@ -12,7 +12,7 @@ from pytest_gbs.arithmetic.solver import symbolic
 from pytest_gbs.arithmetic.wording import beside, called, computed, count, leaves, listing, quotient, short
 from pytest_gbs.frameworks.conditions import certain
 from pytest_gbs.model.assumption import Assuming, Assumption
-from pytest_gbs.model.equation import Enforcement, Equation, Monomial
+from pytest_gbs.model.equation import Enforcement, Equation, Monomial, fixed, letter
 from pytest_gbs.model.framework import Constraint, Exclusion, Framework, Requirement, Switch
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.outcome import ITS_RULE, Finding, Fix, Outcome, Related, Severity, Undetermined, Verified
@@ -250,19 +250,17 @@ def _is_hardware(name: str, size: Size) -> bool:
 
 def _symbolic(names: tuple[str, ...], run: Run, sizes: dict[str, Size] | None = None) -> Monomial | None:
     """The product of sizes `names` as a symbolic value in what is not known."""
-    from fractions import Fraction
-
     stated = run.geometry.stated if sizes is None else sizes
     known = _known(names, stated)
     if known is not None:
-        return Monomial(Fraction(known))
-    found = Monomial(Fraction(1))
+        return fixed(known)
+    found = fixed(1)
     for name in names:
         part = symbolic(name, stated, run.framework.equations)
         if part is None:
             if name not in RANKS:
                 return None
-            part = Monomial(Fraction(1), (name,))
+            part = letter(name)
         found = found.times(part)
     return found
 

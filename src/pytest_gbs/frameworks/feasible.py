@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from functools import reduce
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from pytest_gbs.arithmetic.solver import walk
 from pytest_gbs.arithmetic.wording import leaves
 from pytest_gbs.frameworks.constraints import applies
 from pytest_gbs.model.declaration import Declaration, Force
-from pytest_gbs.model.equation import Enforcement, Equation, Monomial, Rounding
+from pytest_gbs.model.equation import Enforcement, Equation, Monomial, Rounding, fixed, letter
 from pytest_gbs.model.framework import Constraint
 from pytest_gbs.model.quantity import HARDWARE, Conflict, Name, Origin, Quantity, Size
 from pytest_gbs.model.run import Run
@@ -48,8 +47,8 @@ def runs_somewhere(run: Run) -> bool | None:
 def _bounds(run: Run) -> tuple[Bounds, list[str], Monomial | None]:
     """The numbers of GPUs that meet every relation, the names of sizes that would have to be known, and the batch."""
     sizes = {name: kept for name, size in run.geometry.stated.items() if (kept := on_any_hardware(name, size)) is not None}
-    forms = {name: Monomial(Fraction(size.value)) for name, size in sizes.items()}
-    forms[Name.WORLD_SIZE] = Monomial(Fraction(1), (Name.WORLD_SIZE,))
+    forms = {name: fixed(size.value) for name, size in sizes.items()}
+    forms[Name.WORLD_SIZE] = letter(Name.WORLD_SIZE)
     bounds, undecided = _equations(run.framework.equations, forms)
     for constraint in run.framework.constraints:
         if constraint.enforcement not in _STOPS or constraint.either or not applies(constraint, run):
@@ -92,7 +91,7 @@ def _product(names: Iterable[str], forms: dict[str, Monomial]) -> Monomial | Non
     """The product of the sizes `names`, or None if one of them is not known even with the GPUs."""
     parts = [forms.get(name) for name in names]
     known = [part for part in parts if part is not None]
-    return reduce(Monomial.times, known or [Monomial(Fraction(1))]) if len(known) == len(parts) else None
+    return reduce(Monomial.times, known or [fixed(1)]) if len(known) == len(parts) else None
 
 
 def _equations(equations: Iterable[Equation], forms: dict[str, Monomial]) -> tuple[Bounds, list[str]]:
@@ -121,7 +120,7 @@ def _solve(equation: Equation, forms: dict[str, Monomial], missing: str, bounds:
     found = top.over(bottom) if top and bottom else None
     # GPUs that do not divide by the parallel sizes can't form groups, even where a framework's count floors.
     ranks = name == equation.result == Name.DATA_PARALLEL_SIZE
-    undivided = name == equation.result and bottom == Monomial(Fraction(1))
+    undivided = name == equation.result and bottom == fixed(1)
     if found is None or not (ranks or undivided or equation.rounding == Rounding.EXACT):
         return bounds
     stops = equation.mismatch in _STOPS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.condition import Condition
@@ -84,6 +85,20 @@ class Monomial(NamedTuple):
         if not other.coefficient:
             return None
         return _cancelled(self.coefficient / other.coefficient, (*self.free, *other.under), (*self.under, *other.free))
+
+
+@lru_cache
+def fixed(value: int) -> Monomial:
+    """A size that is known."""
+    from fractions import Fraction  # it takes decimal along, which a recipe whose sizes are all known never needs
+
+    return Monomial(Fraction(value))
+
+
+@lru_cache
+def letter(name: str) -> Monomial:
+    """A size that is not known, by its name."""
+    return Monomial(fixed(1).coefficient, (name,))
 
 
 def _cancelled(coefficient: Fraction, free: tuple[str, ...], under: tuple[str, ...]) -> Monomial:

@@ -26,7 +26,7 @@ def read(
     a program, everything else YAML. `reads` gives other files of the repository, whose functions a program may import, and `lists` the
     paths of those in a folder.
     """
-    if _lines(source.text) > MOST_LINES:
+    if len(source.text) >= MOST_LINES and _lines(source.text) > MOST_LINES:
         return (unreadable(source, 0, f"more than {MOST_LINES:,} lines"),)
     path = source.path.lower()
     if path.endswith(PROGRAMS):

@@ -51,7 +51,7 @@ def read_stated(blocks: tuple[CommentBlock, ...], source: str) -> StatedByCommen
     for block in blocks:
         if not has_digit(block.text):
             continue
-        characters -= readable(block)
+        characters -= min(len(block.text), LONGEST_COMMENT)
         read = _read(block, source) if characters >= 0 else ()
         if len(read) > statements:
             read = tuple(sorted(read, key=lambda each: each.at.start))
