@@ -30,11 +30,16 @@ _whole = lazy_pattern(
     re.IGNORECASE | re.ASCII,
 )
 
+# What a comment of these shapes starts with, if not with a number: a word or a sign.
+_FIRST: Final = frozenset("begots=-")
 _if = lazy_pattern(rf"[\s#]*(?:[=-]>)?\s?({_NUMBER})\s(?:if|with|on|for)\s({_NUMBER})\sgpus?[\s.]*")
 
 
 def read(block: CommentBlock, source: str) -> tuple[Declaration, ...]:
     """The batch size that is all that a comment says, behind the batch of a device or the accumulation or with its hardware."""
+    first = next((sign for sign in block.text if sign != "#" and not sign.isspace()), "")
+    if not first.isdigit() and first.lower() not in _FIRST:
+        return ()
     match = _bare().fullmatch(block.text)
     if match is not None:
         return _stated(block, source, match, weak=True) if _may_be_global(block, match) else ()
