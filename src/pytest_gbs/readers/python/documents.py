@@ -111,7 +111,7 @@ _OF_DEVICE = "per_device_train_batch_size"
 _DIVIDES = ("mpu", "mesh_param")  # arguments of deepspeed.initialize that say how the processes share the model
 
 _TRAINER_SIZES: Final = frozenset((_OF_DEVICE, "gradient_accumulation_steps"))
-_arguments = lazy_pattern(r"arg(?:ument)?s|config", re.IGNORECASE)
+_arguments = lazy_pattern(r"arg(?:ument)?s|(?:train|sft|po|reward|rloo)\w*config", re.IGNORECASE)
 _loader = lazy_pattern(r"batch|samples_per_gpu")
 
 
