@@ -612,7 +612,13 @@ def _shows_command(document: Document) -> bool:
 
 
 def _as_started(recipe: _Recipe, launched: tuple[ResolvedLaunch, ...]) -> _Recipe:
-    """`recipe` without the files that its framework compares, if each program that it is launched with leaves them uncompared."""
+    """`recipe` as its launches start it.
+
+    That is as a recipe of its own, if one starts DeepSpeed's engine with it alone, and without the files that its framework compares,
+    if each program leaves them uncompared.
+    """
+    if recipe.framework.companion and launched:
+        return recipe._replace(framework=recipe.framework._replace(companion=False))
     if not recipe.framework.companions or not launched or any(each.framework.companions for each in launched):
         return recipe
     return recipe._replace(framework=recipe.framework._replace(companions=()))

@@ -9,6 +9,7 @@ from pytest_gbs.model.document import DOCUMENTS, MAKEFILES, SCRIPTS
 # Programs that launch training: one of these stands in each script that does. The words of all launchers are among them.
 LAUNCHING: Final = (
     "accelerate",
+    "arctic_training",
     "axolotl",
     "colossalai ",
     "composer ",

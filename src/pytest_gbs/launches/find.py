@@ -440,7 +440,7 @@ def _may_be_recipes(words: Sequence[Word]) -> Iterator[Word]:
     before = ""
     for word in words:
         name, equals, _ = word.starts_with.partition("=")
-        option = before or (name if equals and name.startswith("-") else "")
+        option = name if equals and name.startswith("-") else before
         if equals and not before and _is_setting(name):
             continue
         if not {name, before} & HYDRA and (not option or any(part in option for part in _NAMES_RECIPES)):

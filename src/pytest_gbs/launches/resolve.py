@@ -19,6 +19,7 @@ from pytest_gbs.frameworks import recognise
 from pytest_gbs.frameworks.conditions import holds
 from pytest_gbs.frameworks.reading import of_a_part, read_sizes
 from pytest_gbs.frameworks.versions import of_every_trainer
+from pytest_gbs.launches.engine_file import OPTION, runs_named_file
 from pytest_gbs.launches.find import FoundLaunch
 from pytest_gbs.launches.missing import HYDRA
 from pytest_gbs.launches.own_trainers import has_own_trainer
@@ -171,7 +172,21 @@ class LaunchResolver:
             resolved = self._file(found, path, word)
             if resolved is not None:
                 return resolved
-        return self._template(found) if found.template else self._hydra(found) or self._by_itself(found)
+        return self._template(found) if found.template else self._hydra(found) or self._by_itself(found) or self._engine(found)
+
+    def _engine(self, found: FoundLaunch) -> ResolvedLaunch | None:
+        """What a launch trains whose program starts DeepSpeed with the file that the command line names."""
+        named = {each.word.at.start for each in settings(found.start.program[1:], Arguments.FLAGS) if each.name == OPTION}
+        paths = [path for path, word in found.recipes if any(word.at.start <= start < word.at.stop for start in named)]
+        source = self._tree.read(found.program) if found.program is not None and len(paths) == 1 else None
+        if not isinstance(source, Source) or not runs_named_file(source):
+            return None
+        for document in self._documents(paths[0]):
+            framework = self._recognise(document, NO_PROGRAM)
+            if framework is not None and framework.companion:
+                framework = framework._replace(companion=False)
+                return ResolvedLaunch(found, paths[0], document, framework)
+        return None
 
     def _together(self, found: FoundLaunch) -> ResolvedLaunch | None:
         """What a program runs that reads its files as one configuration; None if it stops, or one of them is missing."""

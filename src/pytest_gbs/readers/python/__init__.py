@@ -103,6 +103,15 @@ def _looked_up(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else ""
 
 
+def read_engines(source: Source) -> tuple[frozenset[str], ...]:
+    """The names of the arguments of each `deepspeed.initialize(...)` of a Python file; "" stands for `**` of what is not seen."""
+    program = _program(source) if "deepspeed" in source.text and "initialize(" in source.text else None
+    scopes = read_scopes(program.tree) if program is not None else None
+    calls = scopes.called.get("initialize", ()) if scopes is not None else ()
+    made = [call for call, _ in calls if scopes is not None and scopes.qualified(call.func) == "deepspeed.initialize"]
+    return tuple(frozenset(each.arg or "" for each in call.keywords) for call in made)
+
+
 def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """What the class `name` of a Python file is made from, or imported as, and the fields to which it gives a value of its own."""
     program = _program(source)
