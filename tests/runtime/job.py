@@ -111,6 +111,25 @@ def of_accelerate() -> tuple[Any, Any]:
     return train, lambda: steps
 
 
+def of_deepspeed() -> tuple[Any, Any]:
+    """An engine of DeepSpeed, which makes its steps within backward."""
+    import deepspeed
+
+    deepspeed.init_distributed("gloo", verbose=False)
+    model = torch.nn.Linear(8, 1)
+    sizes = {"train_micro_batch_size_per_gpu": MICRO, "gradient_accumulation_steps": ACCUMULATION}
+    settings = {**sizes, "zero_optimization": {"stage": int(ASKED.get("stage", 0))}, "zero_allow_untested_optimizer": True}
+    optimizer = torch.optim.SGD(model.parameters(), 1e-3)
+    engine, _, loader, _ = deepspeed.initialize(model=model, optimizer=optimizer, training_data=list(DATA.float()), config=settings)
+
+    def train() -> None:
+        for batch in watch(EXPECTED, loader, engine):
+            engine.backward(engine(batch).mean())
+            engine.step()
+
+    return train, lambda: engine.global_steps
+
+
 def of_torch() -> tuple[Any, Any]:
     """A loop of one's own with nothing else."""
     model = torch.nn.Linear(8, 1)
@@ -130,7 +149,7 @@ def of_torch() -> tuple[Any, Any]:
 
 
 def main() -> None:
-    train, steps = {"transformers": of_transformers, "lightning": of_lightning, "accelerate": of_accelerate, "torch": of_torch}[LIBRARY]()
+    train, steps = globals()[f"of_{LIBRARY}"]()
     stopped = ""
     try:
         train()

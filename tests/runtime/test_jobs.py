@@ -18,6 +18,7 @@ JOB = Path(__file__).with_name("job.py")
 RIGHT = 2 * 4  # micro batch x accumulation of one rank
 missing = [name for name in ("torch", "transformers", "accelerate", "lightning") if find_spec(name) is None]
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+with_deepspeed = pytest.mark.skipif(find_spec("deepspeed") is None, reason="not installed: deepspeed")
 
 
 def run(processes: int, *words: str) -> list[tuple[int, str]]:
@@ -39,6 +40,9 @@ def run(processes: int, *words: str) -> list[tuple[int, str]]:
         pytest.param(1, "lightning", [], id="lightning"),
         pytest.param(2, "lightning", ["devices=2"], id="lightning on two ranks"),
         pytest.param(2, "accelerate", [], id="accelerate on two ranks"),
+        pytest.param(4, "accelerate", [], id="accelerate on four ranks"),
+        pytest.param(2, "deepspeed", [], id="deepspeed on two ranks", marks=with_deepspeed),
+        pytest.param(4, "deepspeed", ["stage=2"], id="deepspeed on four ranks that share the gradients", marks=with_deepspeed),
         pytest.param(1, "torch", [], id="torch"),
     ],
 )
@@ -55,6 +59,17 @@ def test_a_job_of_the_expected_batch_trains(tmp_path: Path, processes: int, libr
         pytest.param(2, "lightning", 8, ["devices=2"], "trains on 16 rows = 2 micro x 4 accumulation x 2", id="lightning"),
         pytest.param(2, "lightning", 16, ["devices=2", "same_rows=1"], "16 rows on 2 ranks, 8 of them different", id="the same rows twice"),
         pytest.param(2, "accelerate", 8, [], "trains on 16 rows = 2 micro x 4 accumulation x 2", id="accelerate"),
+        pytest.param(4, "accelerate", 16, [], "trains on 32 rows = 2 micro x 4 accumulation x 4", id="accelerate on four ranks"),
+        pytest.param(2, "deepspeed", 8, [], "trains on 16 rows = 2 micro x 4 accumulation x 2", id="deepspeed", marks=with_deepspeed),
+        pytest.param(
+            4,
+            "deepspeed",
+            16,
+            ["stage=2"],
+            "trains on 32 rows = 2 micro x 4 accumulation x 4",
+            id="deepspeed, shared",
+            marks=with_deepspeed,
+        ),
         pytest.param(1, "torch", 64, [], "trains on 8 rows", id="torch"),
     ],
 )
