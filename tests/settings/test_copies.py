@@ -88,22 +88,6 @@ def test_a_trainer_that_writes_the_batch_into_the_deepspeed_configuration(file: 
     assert [code for code, _, _ in found(tmp_path, TRAINER, (f"run/{NO_BATCH[0]}", NO_BATCH[1]), (file, text))] == wanted
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "wanted"),
-    [
-        pytest.param(OF_TRANSFORMERS, '__version__ = "4.4.2"\n', [], id="a copy that fills the batch in"),
-        pytest.param("requirements.txt", "transformers==4.5.1\n", [], id="a release that fills it in"),
-        pytest.param(OF_TRANSFORMERS, '__version__ = "4.6.0"\n', ["GBS209"], id="a copy that does not"),
-        pytest.param("requirements.txt", "transformers>=4.4\n", ["GBS209"], id="a range up to now"),
-        pytest.param("README.md", "transformers 4.4.2\n", ["GBS209"], id="no version"),
-    ],
-)
-def test_a_deepspeed_file_that_the_trainer_writes_the_batch_into(file: str, text: str, wanted: list[str], tmp_path: Path) -> None:
-    alone = '{"zero_optimization": {"stage": 2}, "zero_allow_untested_optimizer": true, "steps_per_print": 2000}'
-    report = check_example(Example((("run/ds_config.json", alone), (file, text))), tmp_path)
-    assert [each.code for each in report.findings()] == wanted
-
-
 def test_white_space_does_not_count(tmp_path: Path) -> None:
     spread = CHECKS.replace("is not None", "is\n not None")
     assert len(found(tmp_path, RECIPE, ("verl/version/version", "0.2.0.dev"), (WORKERS, spread))) == 1

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pytest_gbs.frameworks.versions import read_specifiers
+from pytest_gbs.model.framework import Framework
 from pytest_gbs.model.location import Source
 from pytest_gbs.model.pins import Evidence, Pin
 
@@ -25,13 +26,12 @@ class Copies:
         self._texts: dict[str, str | None] = {}
         self._said: dict[tuple[str, tuple[Evidence, ...]], bool | None] = {}
 
-    def home(self, files: tuple[str, ...], path: str) -> str | None:
-        """The folder of the copy nearest to the recipe at `path`, with a slash behind it; None if there is none, or several are.
+    def home(self, framework: Framework, path: str) -> str | None:
+        """The folder of the copy that is nearest to the recipe at `path`, with a slash behind it; None if there is none, or several are.
 
-        A copy has one of the `files`. Of several the nearest is the one with which the recipe shares the longest way down the tree, then
-        the one that lies highest.
+        Of several copies the nearest is the one with which the recipe shares the longest way down the tree, then the one that lies highest.
         """
-        homes = {home: (_shared(home, path), -home.count("/")) for home in self._all(files)}
+        homes = {home: (_shared(home, path), -home.count("/")) for home in self._all(framework.copies)}
         nearest = [home for home, nearness in homes.items() if nearness == max(homes.values())]
         return nearest[0] if len(nearest) == 1 else None
 
@@ -42,14 +42,14 @@ class Copies:
             self._homes[files] = tuple(dict.fromkeys(_without(path, files) for path in found))
         return self._homes[files]
 
-    def pin(self, package: str, files: tuple[str, ...], home: str) -> Pin | None:
-        """The version that the copy of `package` in `home` calls itself in one of the `files`, None if that is not a release."""
-        for file in files:
+    def pin(self, framework: Framework, home: str) -> Pin | None:
+        """The version that the copy in `home` calls itself, None if that is not a release."""
+        for file in framework.copies:
             text = self._read(home + file)
             match = _version().search(text) if text else None
             if match is not None:
                 numbers = match["version"] or ".".join(filter(None, (match["major"], match["minor"], match["patch"])))
-                pin = read_specifiers(package, f"=={numbers}")
+                pin = read_specifiers(framework.package, f"=={numbers}")
                 return pin._replace(text=numbers, origin=home + file) if pin else None
         return None
 

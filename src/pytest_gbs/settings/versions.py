@@ -49,11 +49,11 @@ class Versions:
         What lies near the `program` that runs it, a path, says so rather than what lies near the recipe.
         """
         path = document.source.path
-        if program and (not framework.package or self.pin(framework.package, program) or self._copies.home(framework.copies, program)):
+        if program and (not framework.package or self.pin(framework.package, program) or self._copies.home(framework, program)):
             path = program
         found = self._at_version(framework, document, path) if framework.package else framework
         for package in sorted({era.package for era in found.eras if era.package}):
-            found = at_version(found, self.pin(package, path) or self._of_copy(package, path), package)
+            found = at_version(found, self.pin(package, path), package)
         removals = []
         for removal in framework.removals:
             exact = self.pin(removal.package, path) if removal.key in document.keyed else None
@@ -62,15 +62,9 @@ class Versions:
         pins = tuple(pin for package in framework.beside if (pin := self.pin(package, path)) is not None)
         return found._replace(removals=tuple(removals), pins=pins) if removals or pins else found
 
-    def _of_copy(self, package: str, path: str) -> Pin | None:
-        """The version of another package's copy near `path`; None if there is none, or it says none."""
-        files = (f"{package}/__init__.py",)
-        home = self._copies.home(files, path)
-        return None if home is None else self._copies.pin(package, files, home)
-
     def _at_version(self, framework: Framework, document: Document, path: str) -> Framework:
         """`framework` as the settings say, else as its copy in the repository has it, else as the pinned versions do."""
-        home = None if normalised(framework.package) in self._stated else self._copies.home(framework.copies, path)
+        home = None if normalised(framework.package) in self._stated else self._copies.home(framework, path)
         tables = (framework, *(era.table for era in framework.eras))
         set_keys = frozenset(row.key for table in tables for row in table.rows if row.key in document.keyed)
         about = framework.title, home, self.pin(framework.package, path) if home is None else None, set_keys
@@ -80,9 +74,7 @@ class Versions:
 
     def _fit(self, framework: Framework, home: str | None, pin: Pin | None, set_keys: frozenset[KeyPath]) -> Framework:
         if home is not None:
-            return undated(
-                in_copy(framework, self._copies.pin(framework.package, framework.copies, home), set_keys, partial(self._copies.says, home))
-            )
+            return undated(in_copy(framework, self._copies.pin(framework, home), set_keys, partial(self._copies.says, home)))
         return in_unknown_version(framework, set_keys) if pin is None else undated(in_any_version(framework, pin, set_keys))
 
     def pin(self, package: str, path: str) -> Pin | None:

@@ -86,8 +86,6 @@ class Names(Parameters):
 
     def with_items(self, table: Table, name: str, node: ast.expr, scope: Scope, line: int) -> Table:
         """`table`, called `name`, with the items that are set after it was made and before `line`; what may change is lost at `node`."""
-        for call, where in self._changing(name):
-            table = self._after(table, call, where, node)
         changes = self.scopes.changes.get(name, ())
         self.left -= len(changes)
         entries = dict(table.entries) if changes else table.entries
@@ -101,7 +99,10 @@ class Names(Parameters):
                 entries[key.value] = self.program.span(change.target), value
             else:
                 rest = table.rest or self.lost(change.target)
-        return table._replace(entries=entries, rest=rest)
+        table = table._replace(entries=entries, rest=rest)
+        for call, where in self._changing(name):
+            table = self._after(table, call, where, node)
+        return table
 
     def _changing(self, name: str) -> list[tuple[ast.Call, Scope]]:
         """The calls of methods that change the dictionary `name`."""
