@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final
 
 from pytest_gbs.model.document import CommentBlock
@@ -48,6 +48,11 @@ class Part(NamedTuple):
         )
 
 
+def variables_of(parts: Iterable[Part]) -> tuple[str, ...]:
+    """The variables and arguments whose defaults `parts` are, each once."""
+    return tuple(dict.fromkeys(name for part in parts if part.default for name in part.name.split()))
+
+
 def _cut(at: Location, length: int, start: int, stop: int) -> Location:
     """The place of a run of characters, which is the whole place where it is not as long as they are."""
     return Location(at.source, at.start + start, at.start + stop) if at.stop - at.start == length else at
@@ -78,7 +83,7 @@ class Word(NamedTuple):
     @property
     def variables(self) -> tuple[str, ...]:
         """The variables and arguments that a user can set for another value; none if they have no names."""
-        return tuple(dict.fromkeys(name for part in self.parts if part.default for name in part.name.split()))
+        return variables_of(self.parts)
 
     @property
     def many(self) -> bool:

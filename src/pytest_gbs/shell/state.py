@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 
-from pytest_gbs.model.command import Folder, Part
+from pytest_gbs.model.command import Folder, Part, variables_of
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.limits import MOST_NAMED, ShellBudget
@@ -75,19 +75,19 @@ def lowered(parts: Parts, at: Location, name: str) -> Parts:
     """`parts` as ones that a user can set otherwise, with `name`; what is nothing becomes an empty part at `at`."""
     if not parts:
         return (Part("", at, at, name, True),)
-    return tuple(part._replace(default=True, name=part.name if part.text is None else _names((part,), name)) for part in parts)
+    named = (part if part.text is None else part._replace(name=_together((*variables_of((part,)), name))) for part in parts)
+    return tuple(part._replace(default=True) for part in named)
 
 
 def made_of(parts: Iterable[Part], text: str, at: Location) -> Part:
     """A text that follows from `parts`: what a user can set for another one of them gives another text."""
     defaults = [part for part in parts if part.default]
-    return Part(text, at, at, _names(part for part in defaults if part.text is not None), bool(defaults))
+    return Part(text, at, at, _together(variables_of(part for part in defaults if part.text is not None)), bool(defaults))
 
 
-def _names(parts: Iterable[Part], *more: str) -> str:
-    """The variables whose defaults `parts` are, and `more` of them, with a space between."""
-    names = dict.fromkeys(chain.from_iterable(part.name.split() for part in parts if part.default))
-    return " ".join(islice(dict.fromkeys((*names, *more)), MOST_NAMED))
+def _together(names: Iterable[str]) -> str:
+    """Names of variables as one text, each once."""
+    return " ".join(islice(dict.fromkeys(names), MOST_NAMED))
 
 
 def text_of(parts: Iterable[Part]) -> str | None:

@@ -11,7 +11,7 @@ from pytest_gbs.model.schedule import Schedule
 from pytest_gbs.readers.command_settings import CommandLine
 from pytest_gbs.readers.python.arguments import bases, parsed_classes
 from pytest_gbs.readers.python.defaults import own_defaults, spellings
-from pytest_gbs.readers.python.documents import as_text, document_of_comments, read_calls, read_documents, read_launched
+from pytest_gbs.readers.python.documents import as_text, document_of_comments, engines, read_calls, read_documents, read_launched
 from pytest_gbs.readers.python.modules import Lists, Modules, Reads
 from pytest_gbs.readers.python.program import Program, cell_at, read_program
 from pytest_gbs.readers.python.results import Known
@@ -106,10 +106,8 @@ def _looked_up(node: ast.AST) -> str:
 def read_engines(source: Source) -> tuple[frozenset[str], ...]:
     """The names of the arguments of each `deepspeed.initialize(...)` of a Python file; "" stands for `**` of what is not seen."""
     program = _program(source) if "deepspeed" in source.text and "initialize(" in source.text else None
-    scopes = read_scopes(program.tree) if program is not None else None
-    calls = scopes.called.get("initialize", ()) if scopes is not None else ()
-    made = [call for call, _ in calls if scopes is not None and scopes.qualified(call.func) == "deepspeed.initialize"]
-    return tuple(frozenset(each.arg or "" for each in call.keywords) for call in made)
+    made = engines(read_scopes(program.tree)) if program is not None else ()
+    return tuple(frozenset(each.arg or "" for each in call.keywords) for call, _ in made)
 
 
 def read_class(source: Source, name: str) -> tuple[tuple[str, ...], frozenset[str]]:

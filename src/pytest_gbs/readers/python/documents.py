@@ -255,6 +255,11 @@ def _loops(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     yield from islice(_initialized(scopes, evaluator), MOST_DOCUMENTS)
 
 
+def engines(scopes: Scopes) -> Iterator[tuple[ast.Call, Scope]]:
+    """Yield each call that starts an engine of DeepSpeed."""
+    yield from (each for each in scopes.called.get("initialize", ()) if scopes.qualified(each[0].func) == "deepspeed.initialize")
+
+
 def _initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     """Yield each configuration of an engine that the program trains, handed to `deepspeed.initialize` by name.
 
@@ -262,11 +267,9 @@ def _initialized(scopes: Scopes, evaluator: Evaluator) -> Iterator[_Found]:
     """
     methods = (call.func.value for call, _ in scopes.called.get("backward", ()) if isinstance(call.func, ast.Attribute))
     trained = {each.id for each in methods if isinstance(each, ast.Name)}
-    for call, scope in scopes.called.get("initialize", ()):
+    for call, scope in engines(scopes):
         given = next((each.value for each in call.keywords if each.arg in ("config", "config_params")), None)
-        if not isinstance(given, ast.Name) or scopes.qualified(call.func) != "deepspeed.initialize":
-            continue
-        if trained.isdisjoint(scope.named.get(call, ())):
+        if not isinstance(given, ast.Name) or trained.isdisjoint(scope.named.get(call, ())):
             continue
         table, found = evaluator.value(given, scope), scope.find(given.id)
         if isinstance(table, Lost) and found is not None and len(found[1]) == 1:
