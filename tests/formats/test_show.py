@@ -264,6 +264,22 @@ global batch  micro  accumulation  GPUs  tokens per step  verdict    framework  
     ]
 
 
+def batch_in_the_table(*left_out: str) -> str:
+    """What the table says of the batch of a recipe that lacks these sizes."""
+    lacking = run({name: size for name, size in sizes().items() if name not in left_out}, claimed=False)
+    two = Report(report(lacking).files * 2, report().sources, {})
+    return shown("text", two).splitlines()[1].strip().split("  ")[0]
+
+
+def test_a_batch_of_which_a_factor_is_stated_is_a_formula() -> None:
+    assert batch_in_the_table(Name.GRADIENT_ACCUMULATION_STEPS) == "accumulation x GPUs"
+    assert batch_in_the_table(Name.MICRO_BATCH_SIZE) == "2 x micro batch size x GPUs"
+
+
+def test_a_batch_of_which_nothing_is_stated_is_unknown() -> None:
+    assert batch_in_the_table(Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS) == "unknown"
+
+
 def test_json_has_the_published_shape() -> None:
     value = json.loads(shown("json", report(KNOWN)))
     jsonschema.Draft202012Validator(json.loads(read_schema("report"))).validate(value)

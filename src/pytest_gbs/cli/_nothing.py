@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from pytest_gbs.arithmetic.wording import listing
 from pytest_gbs.cli._input import Job
 from pytest_gbs.cli._output import complain
 from pytest_gbs.formats._summary import count, files, launches
 from pytest_gbs.model.document import CONFIGURATIONS
 from pytest_gbs.model.report import Report, Role
+
+_BESIDE: Final = ((Role.LAUNCHER, "launcher file"), (Role.COMPANION, "engine settings file"))
 
 
 def exit_code(report: Report, asked: Job) -> int:
@@ -25,7 +30,10 @@ def _nothing_found(report: Report, asked: Job) -> str:
         (target,) = asked.targets
         what = "is not a recipe or launcher file" if target.endswith(CONFIGURATIONS) else "holds no launch"
         return f"{target} {what} of a framework that gbs knows (gbs frameworks)"
-    known = len({title.split(" (")[0] for title in titles()})
     where = " and ".join(target or "." for target in asked.targets)
-    looked = count(files(report), "file")
-    return f"no recipe in {looked} below {where}: none belongs to the {known} frameworks that gbs knows (gbs frameworks)"
+    start = f"no recipe in {count(files(report), 'file')} below {where}"
+    beside = [count(number, noun) for role, noun in _BESIDE if (number := files(report, role))]
+    if beside:
+        return f"{start}: {listing(beside, last='and')}, but no recipe and no script that starts a training with them"
+    known = len({title.split(" (")[0] for title in titles()})
+    return f"{start}: none belongs to the {known} frameworks that gbs knows (gbs frameworks)"

@@ -20,6 +20,7 @@ from pytest_gbs.model.quantity import Name, Origin, Quantity, Reason, Unknown
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.model.run import Run
 
+_FACTORS: Final = 3  # of a batch: micro batch, ranks, accumulation
 _INTERVALS: Final = ((Name.SAVE_STEPS, "saves"), (Name.LOGGING_STEPS, "log lines"))
 
 
@@ -53,12 +54,13 @@ def span(run: Run, size: Quantity) -> str:
 
 
 def batch_text(run: Run) -> str:
-    """The global batch size: `128`, `32 to 128`, `16 x GPUs`, or `unknown`."""
+    """The global batch size: `128`, `32 to 128`, `16 x GPUs`; `unknown` too where the formula of every batch is all that is left."""
     size = run.geometry.get(Name.GLOBAL_BATCH_SIZE)
     if isinstance(size, Quantity):
         return span(run, size)
     found = symbolic(Name.GLOBAL_BATCH_SIZE, run.geometry.stated, run.framework.equations)
-    return symbolic_text(found) if found and found.free else "unknown"
+    says_something = found and found.free and (found.coefficient != 1 or len(found.free) < _FACTORS)
+    return symbolic_text(found) if found and says_something else "unknown"
 
 
 def _tokens(run: Run, places: Places) -> Iterator[ShownLine]:
