@@ -109,7 +109,8 @@ def test_nothing_found_says_how_much_was_looked_for(repo: Path, gbs: Gbs) -> Non
 
 def test_files_that_only_stand_beside_a_recipe_are_named(repo: Path, gbs: Gbs) -> None:
     engine = '{"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 2}}'
-    write(repo, {"zero2.json": engine, "ds.yaml": "compute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\nnum_machines: 1\nnum_processes: 2\n"})
+    launcher = "compute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\nnum_machines: 1\nnum_processes: 2\n"
+    write(repo, {"zero2.json": engine, "ds.yaml": launcher})
     said = gbs("check")
     beside = "1 launcher file and 1 engine settings file, but no recipe and no script that starts a training with them"
     assert (said.code, said.err) == (3, f"gbs: no recipe in 2 files below .: {beside}\n")
