@@ -23,7 +23,7 @@ from pytest_gbs.model.pattern import lazy_pattern
 from pytest_gbs.model.record import NamedTuple
 
 if TYPE_CHECKING:
-    from pytest_gbs.launches.resolve import ResolvedLaunch
+    from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 
 
 class Subject(NamedTuple):

@@ -14,7 +14,8 @@ from pytest_gbs.checking.repository import WORTH_SHARING, Repository
 from pytest_gbs.claims.documents import read_model_cards, read_own_numbers
 from pytest_gbs.claims.grammars import read_declarations
 from pytest_gbs.launches.find import ReadScript, Scripts
-from pytest_gbs.launches.resolve import LaunchResolver, ResolvedLaunch
+from pytest_gbs.launches.resolve import LaunchResolver
+from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 from pytest_gbs.model.declaration import Declaration, Force
 from pytest_gbs.model.document import DOCUMENTS, CommentBlock, Document
 from pytest_gbs.model.guard import Guard

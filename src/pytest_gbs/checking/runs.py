@@ -49,7 +49,7 @@ from pytest_gbs.model.run import Claim, Geometry, NodeClaim, Policy, Run, World
 from pytest_gbs.model.settings import Expectation, Settings
 
 if TYPE_CHECKING:
-    from pytest_gbs.launches.resolve import ResolvedLaunch
+    from pytest_gbs.launches.resolved_launch import ResolvedLaunch
 
 # What a claim may be about; a stated micro batch or accumulation is a factor, judged with the claim it stands beside.
 CLAIMED: Final = (Name.GLOBAL_BATCH_SIZE, Name.TOKENS_PER_STEP, Name.PROMPTS_PER_STEP)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pytest_gbs.checking.memory import Memory
     from pytest_gbs.composition.composed import ComposeProblem
     from pytest_gbs.history.lock import Base, Holdings
-    from pytest_gbs.launches.resolve import ResolvedLaunch
+    from pytest_gbs.launches.resolved_launch import ResolvedLaunch
     from pytest_gbs.model.tree import Tree
 
 _MANY: Final = 100_000  # objects made since the collector last ran; CPython has 700

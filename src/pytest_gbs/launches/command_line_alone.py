@@ -1,0 +1,238 @@
+"""A launch without a recipe: what its program makes of the command line, or what a framework's table says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pytest_gbs.composition import DocumentCache, with_settings
+from pytest_gbs.frameworks.conditions import holds
+from pytest_gbs.frameworks.reading import of_a_part, read_sizes
+from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.hydra_program import is_packaged, lacks_configuration
+from pytest_gbs.launches.missing import HYDRA
+from pytest_gbs.launches.program_files import names_trainer, program_source, programs_of
+from pytest_gbs.launches.python_file import PythonFile
+from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
+from pytest_gbs.model.command import Word
+from pytest_gbs.model.document import Document
+from pytest_gbs.model.framework import Arguments, Framework, Loader, Treatment
+from pytest_gbs.model.location import Source, dotted
+from pytest_gbs.model.program import NO_PROGRAM, Program
+from pytest_gbs.model.quantity import Name, Quantity
+from pytest_gbs.readers.command_settings import CommandSetting, command_line, settings
+from pytest_gbs.readers.python import read_own_defaults, read_spellings, read_started
+
+_COMMON_UNITS: Final = ("samples", "pairs")
+_STYLES: Final = (Arguments.FLAGS, Arguments.HYDRA)
+_FACTORS: Final = (Name.GLOBAL_BATCH_SIZE, Name.MICRO_BATCH_SIZE, Name.GRADIENT_ACCUMULATION_STEPS, Name.PROMPTS_PER_STEP)
+# Worlds that divide each batch that people write, which a program is asked about if its own is unknown.
+_WORLDS: Final = (1, 2, 4)
+# Parts of keys by which programs split a model among processes.
+_SPLITS: Final = ("tensor", "pipeline", "context_parallel", "sequence_parallel", "tp_size", "pp_size", "cp_size", "sp_size", "ulysses")
+
+
+class CommandLineAlone:
+    """Finds what launches without a recipe train; `recognise` gives the table of a document."""
+
+    def __init__(self, tree: DocumentCache, recognise: Recognises) -> None:
+        self._tree = tree
+        self._recognise = recognise
+
+    def resolve(self, found: FoundLaunch) -> ResolvedLaunch | None:
+        """What a launch without a file runs: what its program makes of the command line, or what a table says of it if that is more."""
+        opened = self._opened(found)
+        if opened is not None and (opened.total is not None or _per_process(opened) is not None):
+            return opened
+        alone = self._alone(found)
+        return alone if opened is None or (alone is not None and _knows_more(alone)) else opened
+
+    def _opened(self, found: FoundLaunch) -> ResolvedLaunch | None:
+        """What the program's own file makes of the command line, if it sets up a single trainer by itself."""
+        source = program_source(found, self._tree.read) if not found.missing else None
+        if source is None or "batch" not in source.text:
+            return None
+        world = next((size.value for size in found.start.sizes if isinstance(size, Quantity) and size.name == Name.WORLD_SIZE), None)
+        opened = self._started(found, source, world)
+        if opened is None or world is not None or _per_process(opened) is not None or "world_size" not in source.text.lower():
+            return opened
+        # The world is unknown, and the program asks for it: what is the same in each of them is known all the same.
+        if found.start.name == "python" and "is_parallelizable" not in source.text:
+            return self._started(found, source, 1)
+        others = ((number, self._started(found, source, number)) for number in _WORLDS)
+        totals = {number * ((each and _per_process(each)) or 0) for number, each in others}
+        return opened._replace(total=totals.pop() or None) if len(totals) == 1 else opened
+
+    def _started(self, found: FoundLaunch, source: Source, world: int | None) -> ResolvedLaunch | None:
+        """The one trainer that a program sets up when `world` processes of it run."""
+        line = command_line(found.start.program[1:], world)
+        recipes = (
+            (document, given, self._recognise(document, NO_PROGRAM)) for document, given in read_started(source, line, self._tree.read)
+        )
+        known = [(document, given, table) for document, given, table in recipes if table is not None]
+        if len(known) != 1:
+            return None
+        document, given, table = known[0]
+        path = found.launch.at.source
+        return ResolvedLaunch(found, path, document, table, alone=True, places=given, sources=(source.path,))
+
+    def _alone(self, found: FoundLaunch) -> ResolvedLaunch | None:
+        """What a launch runs whose command line is all there is, if its program is known to be a framework's."""
+        if found.missing or lacks_configuration(found, self._tree):
+            return None
+        path, programs = found.launch.at.source, tuple(programs_of(found, self._tree.read))
+        for style in _STYLES:
+            words = list(_with_paths(settings(found.start.program[1:], style), found))
+            composed = with_settings(None, path, words, style, Loader.PYYAML) if words else None
+            if composed is None:
+                continue
+            for program, file in programs:
+                framework, given = self._recognise(composed.document, program), words
+                if file is None and style == Arguments.FLAGS:
+                    framework, given = self._with_own_defaults(found, words, program, framework)
+                if framework is None or not _takes(framework, style) or (file is None and _is_another(framework, programs)):
+                    continue
+                by_keys, sized = _is_told_by_keys(framework, composed.document), _gives_sizes(framework, given)
+                if not (sized and (by_keys or names_trainer(framework)) if file is not None else sized or by_keys):
+                    return None
+                framework = _as_program_has_it(framework, file) if file is not None else framework
+                if framework is None or _splits_otherwise(framework, given):
+                    return None
+                if _is_configured_elsewhere(found.start.program, framework, composed.document) or is_packaged(found, self._tree):
+                    framework = of_a_part(framework)  # the rest is in a configuration elsewhere
+                if framework.loader != Loader.PYYAML or given is not words:
+                    composed = with_settings(None, path, given, style, framework.loader)
+                return ResolvedLaunch(found, path, composed.document, framework, alone=True, places=composed.places) if composed else None
+        return None
+
+    def _with_own_defaults(
+        self, found: FoundLaunch, words: list[CommandSetting], program: Program, framework: Framework | None
+    ) -> tuple[Framework | None, list[CommandSetting]]:
+        """The table of a program that is called like a framework's, with what its own parser says of keys that `words` do not give."""
+        source = program_source(found, self._tree.read)
+        if source is None or "batch" not in source.text:
+            return framework, words
+        given, own = _as_parsed(words, source, framework)
+        if framework is not None:
+            return framework, [*own, *given]
+        whole = with_settings(None, found.launch.at.source, [*own, *given], Arguments.FLAGS, Loader.PYYAML) if _is_any_known(own) else None
+        framework = self._recognise(whole.document, program) if whole is not None else None
+        given, own = _as_parsed(words, source, framework) if framework is not None else (given, [])
+        return (framework, [*own, *given]) if _is_any_known(own) else (None, words)
+
+
+def _with_paths(given: Iterable[CommandSetting], found: FoundLaunch) -> Iterator[CommandSetting]:
+    """Yield `given`, those that name a file of the tree beside the script (`$script_dir/zero2.json`) with its path from the root."""
+    paths = {word: path for path, word in found.recipes}
+    yield from (each._replace(text=paths[each.word]) if each.text is None and each.word in paths else each for each in given)
+
+
+def _as_parsed(
+    words: list[CommandSetting], source: Source, framework: Framework | None
+) -> tuple[list[CommandSetting], list[CommandSetting]]:
+    """`words` under the names that the parser of a program has for them, and its defaults for other options, those of `framework` alone."""
+    options = _as_known(read_spellings(source), framework)
+    given = _spelled_out(words, options)
+    names = {setting.name for setting in given}
+    defaults = ((options.get(name, name), default) for name, default in read_own_defaults(source).items())
+    rows = {row.key: row.reading.null == Treatment.UNSET for row in framework.rows} if framework is not None else None
+    # An option without a value is one that is not given.
+    own = [
+        CommandSetting((name,), text, at, Word(text, text or "", at, ()))
+        for name, (text, at, empty) in defaults
+        if name not in names and (rows is None or ((name,) in rows and not (empty and rows[name,])))
+    ]
+    return given, own
+
+
+def _is_any_known(settings: list[CommandSetting]) -> bool:
+    return any(setting.text is not None for setting in settings)
+
+
+def _as_known(options: dict[str, str], framework: Framework | None) -> dict[str, str]:
+    """`options`, each flag with the one of its names that `framework` has, rather than that under which the program keeps it."""
+    rows = {row.key[0] for row in framework.rows if len(row.key) == 1} if framework is not None else set()
+    known = {name: flag for flag, name in options.items() if flag in rows and name not in rows}
+    return {flag: known.get(name, name) for flag, name in options.items()} | known
+
+
+def _spelled_out(words: list[CommandSetting], options: dict[str, str]) -> list[CommandSetting]:
+    """`words` with the names under which a program keeps them: `-b` and `--batch` are `batch_size` if its parser says so."""
+    names = {each.name: _meant(each.name, options) for each in words}
+    return [each._replace(path=(name,)) if (name := names[each.name]) != each.name else each for each in words]
+
+
+def _meant(flag: str, options: dict[str, str]) -> str:
+    """The option that a flag is, or which it alone begins, as argparse has it."""
+    meant = {name for each, name in options.items() if each.startswith(flag)} if flag not in options else {options[flag]}
+    return meant.pop() if len(meant) == 1 else flag
+
+
+def _is_another(framework: Framework, programs: tuple[tuple[Program, PythonFile | None], ...]) -> bool:
+    """Whether a program that is called like one of `framework` is another: its file is in the tree, and uses nothing of the trainer."""
+    uses = framework.recognition.uses if names_trainer(framework) else ()
+    return bool(uses) and len(programs) > 1 and not any(program.is_of((), uses) for program, file in programs if file is not None)
+
+
+def _per_process(opened: ResolvedLaunch) -> int | None:
+    """The samples of one process in one optimizer step, None if they are not known."""
+    sizes = read_sizes(opened.document, opened.framework)
+    micro, steps = sizes.get(Name.MICRO_BATCH_SIZE), sizes.get(Name.GRADIENT_ACCUMULATION_STEPS)
+    return micro.value * steps.value if isinstance(micro, Quantity) and isinstance(steps, Quantity) else None
+
+
+def _knows_more(alone: ResolvedLaunch) -> bool:
+    """Whether the samples of one process in one step are known, or those of all of them."""
+    total = read_sizes(alone.document, alone.framework).get(Name.GLOBAL_BATCH_SIZE)
+    return isinstance(total, Quantity) or _per_process(alone) is not None
+
+
+def _gives_sizes(framework: Framework, given: list[CommandSetting]) -> bool:
+    """Whether a command line gives a factor of the batch, or the file that has it; a program may set all of those that it is not given."""
+    paths = {setting.path for setting in given}
+    return any(row.name in _FACTORS and (row.key in paths or row.key[:1] in paths) for row in framework.rows)
+
+
+def _is_told_by_keys(framework: Framework, document: Document) -> bool:
+    return all(any(key in document.keyed for key in group) for group in framework.recognition.one_of)
+
+
+def _as_program_has_it(framework: Framework, file: PythonFile) -> Framework | None:
+    """`framework` for a program that imports it: its own defaults are not the framework's, nor are checks of its own parser."""
+    found = _bare(framework) if file.parses_itself else framework
+    if found is None or found.arguments == Arguments.HYDRA:
+        return found
+    lost = [row for row in found.rows if file.parses_itself or row.key[-1] in file.fields]
+    return found._replace(rows=tuple(row._replace(default=None) if row in lost else row for row in found.rows))
+
+
+def _splits_otherwise(framework: Framework, given: list[CommandSetting]) -> bool:
+    """Whether a command line splits the model by a key that the table does not know: the program has its own arithmetic.
+
+    Programs on the Trainer of transformers, which takes a DeepSpeed configuration, do so with flags that are no arguments of it.
+    """
+    if not framework.companions:
+        return False
+    known = {row.key for row in framework.rows}
+    keys = (dotted(setting.path) for setting in given if setting.path not in known and setting.text not in ("1", "false", None))
+    return any("parallel" in key or key.endswith(_SPLITS) for key in keys if any(part in key for part in _SPLITS))
+
+
+def _bare(framework: Framework) -> Framework | None:
+    """The batch equation of a table alone, for programs that take its flags and may check nothing of what it does."""
+    if framework.unit not in _COMMON_UNITS:
+        return None
+    bare = framework._replace(constraints=(), exclusions=(), requirements=(), switches=(), texts=())
+    return bare._replace(reserves=None, shares=None, derive=None, settle=None, feeds_gpus=None)
+
+
+def _takes(framework: Framework, style: str) -> bool:
+    """Whether the programs of a framework take a command line without a file in this style."""
+    arguments = Arguments.FLAGS if framework.flags else framework.arguments
+    return arguments == style or (style == Arguments.HYDRA and arguments == Arguments.PAIRS)
+
+
+def _is_configured_elsewhere(words: tuple[Word, ...], framework: Framework, document: Document) -> bool:
+    """Whether a command line names a configuration that is not known, by the conditions of `framework`, to be its own."""
+    own = {f"--{each.key[0]}" for row in framework.rows for each in row.when if holds(each, document, framework.loader)}
+    return any(flag in HYDRA and flag not in own for flag in (word.starts_with.partition("=")[0] for word in words))

@@ -1,0 +1,172 @@
+"""What a Hydra program composes: its folder and file as `@hydra.main` or the command line names them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pytest_gbs.composition import DocumentCache, Resolvers, compose
+from pytest_gbs.composition.composed import Composed, ComposeProblem, Override, ProblemKind
+from pytest_gbs.frameworks.reading import of_a_part
+from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.program_files import has_another_trainer, program_source
+from pytest_gbs.launches.python_file import always_assigned_keys, assigned_keys
+from pytest_gbs.launches.resolved_launch import Recognises, ResolvedLaunch
+from pytest_gbs.model.command import Word
+from pytest_gbs.model.digits import whole_number
+from pytest_gbs.model.document import Scalar
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.location import Source, Unreadable, below
+from pytest_gbs.model.pattern import lazy_pattern
+from pytest_gbs.model.program import NO_PROGRAM
+from pytest_gbs.readers.scalar import COMPUTED, is_set
+
+_OPERATORS: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv}
+# nemo/core/classes/modelPT.py:46, nemo/core/config/hydra_runner.py:48-51 (NeMo 2.0).
+_OF_NEMO: Final[Resolvers] = {"multiply": operator.mul, "sum": operator.add}
+# The start of a Hydra path that names a package.
+_PACKAGED: Final = "pkg://"
+_FLAGS: Final = {"--config-path": "config_path", "-cp": "config_path", "--config-name": "config_name", "-cn": "config_name"}
+_hydra_main = lazy_pattern(r"@(?:hydra\.main|hydra_runner|main)\(([^)]{0,400})\)")
+_keyword = lazy_pattern(r"(config_path|config_name)\s*=\s*f?[\"']([^\"'{}]{1,200})[\"']")
+_environment = lazy_pattern(r"\$\{oc\.env:\s*([A-Za-z_]\w{0,80})\s*(?:,\s*([0-9]{1,12})\s*)?[,}]")
+_of_processes = lazy_pattern(r"WORLD_SIZE$|LOCAL_|RANK$|NODE_RANK$|CUDA_|SLURM_|OMPI_|PMI_|PET_")
+_lambda = lazy_pattern(
+    r"register_(?:new_)?resolver\(\s*[\"'](?P<name>\w{1,40})[\"']\s*,\s*lambda (?P<a>\w+)\s*,\s*(?P<b>\w+)\s*:"
+    r"\s*(?P=a)\s*(?P<sign>//|[-+*/])\s*(?P=b)\s*[,)]"
+)
+
+
+def resolve_hydra(found: FoundLaunch, tree: DocumentCache, recognise: Recognises) -> ResolvedLaunch | None:
+    """What the Hydra program of a launch trains; None if it is not one, or nothing that any table knows."""
+    program, where = program_source(found, tree.read), primary(found, tree)
+    if program is None or where is None:
+        return None
+    variables = _Variables(found)
+    composed = _composed(found, tree, where, variables.known)
+    texts = [source.text for path in composed.sources if isinstance(source := tree.read(path), Source)]
+    if variables.add_defaults(texts):
+        composed = _composed(found, tree, where, variables.known)
+    framework = recognise(composed.document, NO_PROGRAM) if composed.sources else None
+    if framework is None or has_another_trainer(program.path, framework, tree.read):
+        return None
+    if any(problem.kind == ProblemKind.NOT_FOUND or _leaves_out_a_file(problem) for problem in composed.problems):
+        framework = of_a_part(framework)
+    _, document, places, _, sources = _filled_in(composed, framework, program)
+    return ResolvedLaunch(found, sources[0], document, framework, places=places, sources=sources, assumed=tuple(variables.assumed))
+
+
+def primary(found: FoundLaunch, tree: DocumentCache) -> tuple[str, str] | None:
+    """Folder and name of the primary configuration of a Hydra program; None if it is not one, or they are not known."""
+    source = program_source(found, tree.read)
+    match = _hydra_main().search(source.text) if source is not None and "hydra" in source.text else None
+    if source is None or match is None or _PACKAGED in match.group(1):
+        return None
+    given = dict(_named(match.group(1)))
+    for name, value in _hydra_flags(found.start.program):
+        if value is None:
+            return None
+        given[name] = value
+    folder = below(source.path.rpartition("/")[0], given.get("config_path", "."))
+    return (folder, given["config_name"].removesuffix(".yaml")) if folder is not None and "config_name" in given else None
+
+
+def lacks_configuration(found: FoundLaunch, tree: DocumentCache) -> bool:
+    """Whether the program of a launch composes a configuration that is not in the tree."""
+    where = primary(found, tree)
+    return where is not None and isinstance(tree.read("/".join(filter(None, where)) + ".yaml"), Unreadable)
+
+
+def is_packaged(found: FoundLaunch, tree: DocumentCache) -> bool:
+    """Whether the program of a launch composes a configuration of a package, which is not in the tree."""
+    source = program_source(found, tree.read)
+    match = _hydra_main().search(source.text) if source is not None and _PACKAGED in source.text else None
+    return match is not None and _PACKAGED in match.group(1)
+
+
+def _composed(found: FoundLaunch, tree: DocumentCache, where: tuple[str, str], variables: dict[str, str]) -> Composed:
+    overrides = [_override(word) for word in _hydra_words(found)]
+    return compose(tree, *where, overrides, resolvers=_registered(program_source(found, tree.read)), variables=variables)
+
+
+def _filled_in(composed: Composed, framework: Framework, program: Source) -> Composed:
+    """`composed` with what the program itself assigns as values that it computes: always, or where a null stands."""
+    document = composed.document
+    stated = {row.key for row in framework.rows if document.get(*row.key) is not None}
+    nulls = {key for key in stated if not is_set(document, key, framework.loader)}
+    filled = (nulls & assigned_keys(program)) | (stated & always_assigned_keys(program)) if stated else set()
+    if not filled:
+        return composed
+    computed = {key: (document.keyed[key][0], Scalar(0, 0, "", False, COMPUTED)) for key in filled}
+    places = {key: at for key, at in composed.places.items() if key not in filled}
+    return composed._replace(document=document._replace(keyed={**document.keyed, **computed}), places=places)
+
+
+def _registered(program: Source | None) -> Resolvers:
+    """What a program registers with OmegaConf as functions of two numbers, and what NeMo does for all of its programs."""
+    text = program.text if program is not None else ""
+    found = dict(_OF_NEMO) if "nemo." in text else {}
+    return found | {match["name"]: _OPERATORS[match["sign"]] for match in _lambda().finditer(text)}
+
+
+def _leaves_out_a_file(problem: ComposeProblem) -> bool:
+    """Whether it is unknown which file goes into a package, so that what it sets there is."""
+    return problem.kind == ProblemKind.DEFAULTS and bool(problem.key)
+
+
+class _Variables:
+    """The variables of a launch that interpolations of its recipe may ask for, and which of them a user can set otherwise."""
+
+    def __init__(self, found: FoundLaunch) -> None:
+        self.known: dict[str, str] = {}
+        self.assumed: list[str] = []
+        self._set = {name for name, _, _ in found.environment}
+        self._default = {name for name, _, default in found.environment if default}
+        for name, text, default in found.environment:
+            if text is not None and (not default or whole_number(text) is not None):
+                self.known[name] = text
+
+    def add_defaults(self, texts: Iterable[str]) -> bool:
+        """Whether recipes have numbers for variables that are not set (`${oc.env:GPUS,8}`), which are known from now on."""
+        more: dict[str, str] = {}
+        for text in texts:
+            for match in _environment().finditer(text):
+                name, default = match.groups()
+                if name in self._default and name in self.known and name not in self.assumed:
+                    self.assumed.append(name)
+                elif default is not None and name not in self._set and not _of_processes().match(name):
+                    more.setdefault(name, default)
+        self.known.update(more)
+        self.assumed += more
+        return bool(more)
+
+
+def _override(word: Word) -> Override:
+    """A word as an override at the place of its value, which is a text that is not a number if the value is unknown."""
+    name, _, _ = word.starts_with.partition("=")
+    value = word.after(len(name) + 1) if len(name) < len(word.starts_with) else word
+    if word.text is not None:
+        return Override(word.text, value.value_at)
+    return Override(f"{name}='{value.placeholder}'", value.at)
+
+
+def _hydra_words(found: FoundLaunch) -> Iterator[Word]:
+    for word in found.start.program[1:]:
+        known = word.starts_with
+        if known and known[0] not in "-'\"" and ("=" in known or known[0] == "~"):
+            yield word
+
+
+def _hydra_flags(words: tuple[Word, ...]) -> Iterator[tuple[str, str | None]]:
+    """Yield what a command line says of the primary configuration; None for an unknown value."""
+    for index, word in enumerate(words):
+        name, equals, _ = word.starts_with.partition("=")
+        if name in _FLAGS:
+            value = word.after(len(name) + 1) if equals else words[index + 1] if index + 1 < len(words) else None
+            yield _FLAGS[name], value.text if value is not None else None
+
+
+def _named(arguments: str) -> Iterator[tuple[str, str]]:
+    for match in _keyword().finditer(arguments):
+        yield match.group(1), match.group(2)

@@ -1,0 +1,113 @@
+"""The program that a launch starts: its name, its own file, and what that file imports.
+
+`read` gives a file of the tree by its path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_gbs.launches.find import FoundLaunch
+from pytest_gbs.launches.own_trainers import Reads, has_own_trainer
+from pytest_gbs.launches.python_file import PythonFile, imported_paths, read_arguments, read_imports
+from pytest_gbs.model.framework import Framework
+from pytest_gbs.model.limits import MOST_CANDIDATES
+from pytest_gbs.model.location import Source
+from pytest_gbs.model.program import Program, only_scores
+
+
+def program_name(found: FoundLaunch) -> str:
+    """The name of the program that runs: `trl/scripts/dpo` for that file and `trl.scripts.dpo`, `trl/dpo` for `trl dpo`."""
+    words = found.start.program[:2]
+    if words and words[0].text == "-m":
+        return (words[1].text or "").replace(".", "/") if len(words) > 1 else ""
+    called = found.start.name.split()
+    if words and len(called) > 1 and words[0].text == called[-1]:
+        return "/".join(called)
+    if not words or words[0].text is not None:
+        return (words[0].text or "").removesuffix(".py") if words else ""
+    behind = words[0].parts[-1].text or ""  # what an unknown folder holds: `$HOME/pretrain_gpt.py`
+    return behind.partition("/")[2].removesuffix(".py")
+
+
+def scores_only(found: FoundLaunch) -> bool:
+    """Whether the program of a launch, by its name, evaluates or generates (`run_eval.py`, `tune run generate`)."""
+    return only_scores(program_name(found).rpartition("/")[2])
+
+
+def program_source(found: FoundLaunch, read: Reads) -> Source | None:
+    """The program's own file; None if it is not in the tree, or can't be read."""
+    return _source(found.program, read) if found.program is not None else None
+
+
+def programs_of(found: FoundLaunch, read: Reads) -> Iterator[tuple[Program, PythonFile | None]]:
+    """Yield the program of a launch by name, then with what its file imports, and with what a file imports that only starts others."""
+    path = found.program or ""
+    yield Program(program_name(found), alone=True, path=path), None
+    source = program_source(found, read)
+    file = read_imports(source) if source is not None else None
+    if source is None or file is None:
+        return
+    parsed = read_arguments(source, read)
+    if parsed is not None:
+        yield Program("", parsed.imports, alone=True, path=path), parsed
+    yield Program("", file.imports, alone=True, path=path), file
+    if file.thin:
+        for path in imported_paths(file, source.path):
+            inner = _source(path, read)
+            imported = read_imports(inner) if inner is not None else None
+            file = file.together(imported) if imported is not None else file
+        yield Program("", file.imports, alone=True, path=path), file
+
+
+def starts_engine(found: FoundLaunch, read: Reads) -> bool:
+    """Whether the program starts DeepSpeed itself, in its file or one that it imports, and none of these takes a library's trainer."""
+    waiting, seen, starts = [found.program] if found.program is not None else [], set[str](), False
+    while waiting and len(seen) < MOST_CANDIDATES:
+        path = waiting.pop(0)
+        source = _source(path, read) if path not in seen else None
+        file = read_imports(source) if source is not None else None
+        if source is None or file is None:
+            continue
+        seen.add(path)
+        starts = starts or "deepspeed.initialize(" in source.text
+        for name in file.imports:
+            own = _own_files(file, path, name, read)
+            if not own and "Trainer" in name.rpartition(".")[2]:
+                return False
+            waiting += own
+    return starts and not waiting
+
+
+def has_another_trainer(path: str, framework: Framework, read: Reads) -> bool:
+    """Whether a program takes a library's trainer, and nothing of `framework`, whose keys it may compose to evaluate the model with."""
+    source, how = _source(path, read), framework.recognition
+    file = read_imports(source) if source is not None else None
+    if file is None or not how.uses or names_trainer(framework) or Program("", file.imports).is_of(how.programs, how.uses):
+        return False
+    trainers = (name for name in file.imports if name.rpartition(".")[2].endswith("Trainer"))
+    return any(not _own_files(file, path, name, read) for name in trainers)
+
+
+def trains_itself(found: FoundLaunch, framework: Framework, read: Reads) -> bool:
+    """Whether the program of a launch has a trainer of its own in the place of one of the framework's that checks something."""
+    tables = (framework, *(era.table for era in framework.eras))
+    if found.missing or not any(each.by_trainer or each.doubt for table in tables for each in table.constraints):
+        return False
+    source = program_source(found, read)
+    return source is not None and has_own_trainer(source, framework, read)
+
+
+def names_trainer(framework: Framework) -> bool:
+    """Whether programs of a framework import a trainer, which says what they do; what imports a package may as well evaluate."""
+    return any("." in each for each in framework.recognition.uses)
+
+
+def _own_files(file: PythonFile, path: str, name: str, read: Reads) -> list[str]:
+    """The files of the tree that `name`, which the file at `path` imports, may be in."""
+    return [each for each in imported_paths(file._replace(imports=frozenset((name,))), path) if _source(each, read) is not None]
+
+
+def _source(path: str, read: Reads) -> Source | None:
+    source = read(path)
+    return source if isinstance(source, Source) else None
