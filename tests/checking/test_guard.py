@@ -80,7 +80,7 @@ def test_a_bug_in_judging_a_recipe_is_its_finding(tmp_path: Path, monkeypatch: p
     def judged(document: Any, framework: Any) -> Any:
         return fail() if document.source.path == "a.yaml" else read_sizes(document, framework)
 
-    monkeypatch.setattr("pytest_gbs.checking.session.read_sizes", judged)
+    monkeypatch.setattr("pytest_gbs.checking.file_judge.read_sizes", judged)
     report = checked(tmp_path, {"a.yaml": recipe(), "b.yaml": recipe()})
     assert verdicts(report) == {"a.yaml": None, "b.yaml": "verified"}
     assert [bug.path for bug in report.internal] == ["a.yaml"]

@@ -12,8 +12,7 @@ from pytest_gbs.model.document import CommentBlock
 from pytest_gbs.model.launch import ModelCard, ShortFormula
 from pytest_gbs.model.limits import LONGEST_PROSE, MOST_SECTIONS
 from pytest_gbs.model.location import Location, Source
-from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Name, Origin, Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.blocks import directed, is_underline

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_gbs.files.globs import path_regex, segments, tokens
 from pytest_gbs.model.limits import MOST_WILD_CHARACTERS, MOST_WILD_PATTERNS
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import re
 from pytest_gbs.model.record import NamedTuple
 
 _WILD: Final = frozenset("*?[\\")

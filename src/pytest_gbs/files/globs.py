@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from pytest_gbs.model.limits import MOST_SPELLINGS
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import re
 
 _SLASH, _STAR = "/", "*"
 _POSIX: Final = {

@@ -22,8 +22,7 @@ from pytest_gbs.model.document import DOCUMENTS, SCRIPTS, Document
 from pytest_gbs.model.launch import Grep, Kind, Launch, LauncherFile, Mistake, Start, Surroundings, Unread
 from pytest_gbs.model.limits import DEEPEST_STARTED, MOST_GREPPED, MOST_LAUNCHES, MOST_STARTED
 from pytest_gbs.model.location import Location, Source, Unreadable
-from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.quantity import Quantity
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers import read

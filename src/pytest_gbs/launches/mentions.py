@@ -8,8 +8,7 @@ from typing import Final
 
 from pytest_gbs.files.words import LAUNCHING, MATTERING
 from pytest_gbs.model.limits import LONGEST_NAME_PATTERN, MOST_NAME_PATTERNS
-from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern, re
 
 # Of the programs that launch training, those that run anything else as well.
 _ANY: Final = frozenset(("python", "srun", "mpirun", "mpiexec", "uv run", "ray job", "composer ", "swift "))

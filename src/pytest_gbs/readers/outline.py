@@ -8,7 +8,7 @@ from itertools import islice
 from pytest_gbs.model.document import Document, Node, Scalar
 from pytest_gbs.model.limits import MOST_OUTLINED
 from pytest_gbs.model.location import KeyPath, Source
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import re
 
 
 def outline(source: Source) -> Document:

@@ -8,8 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.shell import patterns
 from pytest_gbs.shell.assignments import Assigning
 from pytest_gbs.shell.limits import MOST_TURNS

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_gbs.model.command import Directive, Part, Stop, Word, Wrapper, Written, hull, name_of, written_at
 from pytest_gbs.model.document import SCRIPTS
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell import slurm, truth
 from pytest_gbs.shell.launching import is_spread, set_words

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern, re
 
 LONGEST: Final = 256  # characters of a text in which a pattern is sought
 _LONGEST_PATTERN: Final = 40

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_gbs.model.command import Command, Directive, Folder, OtherFiles, Script, Stop, Word, Wrapper, Written, hull
 from pytest_gbs.model.location import Location, Source, below
-from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.fields import make_word
 from pytest_gbs.shell.limits import LONGEST_PATH, TOO_LONG, ShellBudget

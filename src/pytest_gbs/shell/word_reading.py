@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_gbs.model.command import Word
 from pytest_gbs.model.location import Location
-from pytest_gbs.model.pattern import lazy_pattern
-from pytest_gbs.model.possessive import re
+from pytest_gbs.model.pattern import lazy_pattern, re
 from pytest_gbs.shell import values
 from pytest_gbs.shell.fields import BLANKS, Fields, as_pattern, braces
 from pytest_gbs.shell.limits import DEEPEST
