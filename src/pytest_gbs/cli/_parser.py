@@ -25,6 +25,12 @@ class Formatter(argparse.HelpFormatter):
         if action.help != argparse.SUPPRESS:
             super().add_argument(action)
 
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """`-o, --output-file FILE` in every version of Python, as since 3.13; before, each flag had the value behind it."""
+        if len(action.option_strings) < 2 or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        return f"{', '.join(action.option_strings)} {self._format_args(action, self._get_default_metavar_for_optional(action))}"
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are one line, and exit with 2."""
