@@ -206,6 +206,8 @@ def test_a_rollout_that_is_not_whole_has_one_step_more() -> None:
 def test_a_rollout_holds_a_mini_batch_and_each_rank_a_completion() -> None:
     assert findings(outcomes("GBS207", rl(), world_size=8)) == []
     assert findings(outcomes("GBS207", rl(train=128, more=", use_dynamic_bsz: true"), world_size=8)) == []
+    server = rl(mini=4, n=1, micro=1, more=", use_dynamic_bsz: true").partition("data:")
+    assert findings(outcomes("GBS207", server[0] + server[2].partition("\n")[2], world_size=8)) == []
     assert len(findings(outcomes("GBS207", rl(train=128), world_size=8))) == 1
     assert len(findings(outcomes("GBS207", rl(train=8, mini=4, n=1, micro=1), world_size=8))) == 1
 

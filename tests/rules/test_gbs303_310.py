@@ -128,6 +128,31 @@ def test_the_head_of_a_recipe_is_compared_with_its_jobs(head: str, expected: lis
     assert [finding.message for finding in report.findings() if finding.code == "GBS303"] == expected
 
 
+_VERL = """\
+# Runs on 8 GPUs
+data: {{train_batch_size: 64}}
+actor_rollout_ref: {{actor: {{ppo_mini_batch_size: 64, ppo_micro_batch_size_per_gpu: 1}}, rollout: {{n: 1}}}}
+trainer: {{nnodes: 1, n_gpus_per_node: {gpus}}}
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("gpus", "more", "expected"),
+    [
+        pytest.param(4, "distillation: {enabled: true, nnodes: 1, n_gpus_per_node: 4}", [], id="a teacher has the others"),
+        pytest.param(4, "reward_model: {enable_resource_pool: true}", [], id="a reward model has the others"),
+        pytest.param(4, "rollout: {nnodes: 1, n_gpus_per_node: 4}", [], id="rollouts have the others"),
+        pytest.param(8, "", [], id="the same"),
+        pytest.param(4, "", ["GBS303"], id="no others"),
+        pytest.param(4, "distillation: {enabled: false, nnodes: 1, n_gpus_per_node: 4}", ["GBS303"], id="no teacher"),
+        pytest.param(16, "distillation: {enabled: true, nnodes: 1, n_gpus_per_node: 4}", ["GBS303"], id="fewer than train"),
+    ],
+)
+def test_the_head_of_a_recipe_may_count_gpus_that_serve(gpus: int, more: str, expected: list[str], tmp_path: Path) -> None:
+    assert codes(checked(tmp_path, {"grpo.yaml": _VERL.format(gpus=gpus, more=more)})) == expected
+
+
 def test_hardware_that_a_recipe_states_in_two_ways_is_found_once(tmp_path: Path) -> None:
     assert _in_recipe(tmp_path, head="# Trains on 4 nodes of 8 GPUs.") == ["comment says 4 nodes, but the settings have 2 nodes"]
     assert _in_recipe(tmp_path, key="# 4 nodes") == ["comment says 4 nodes, but the settings have 2 nodes"]

@@ -126,7 +126,8 @@ def _looked_at(framework: Framework) -> frozenset[KeyPath]:
         *(condition for requirement in framework.requirements for condition in requirement.when),
         *(condition for exclusion in framework.exclusions for condition in exclusion.when),
         *(condition for switch in framework.switches for condition in (switch.condition, *switch.when)),
-        *(each for each in (framework.packing, framework.reserves, framework.shares) if each is not None),
+        *framework.reserves,
+        *(each for each in (framework.packing, framework.shares) if each is not None),
     ]
     rows = (row.key for row in framework.rows)
     return frozenset((*rows, *(condition.key for condition in conditions), *(text.key for text in framework.texts)))

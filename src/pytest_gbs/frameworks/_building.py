@@ -131,7 +131,7 @@ def build_framework(raw: Raw, name: str, home: str) -> Framework:
         version=raw.get("version", home),
         source=raw.get("source", home),
         derive=_hook(raw.get("derive")),
-        reserves=named.optional(raw, "reserves"),
+        reserves=named.when(raw, "reserves"),
         shares=named.optional(raw, "shares"),
         arguments=raw.get("arguments", Arguments.FLAGS),
         companions=_keys(raw.get("companions", ())),

@@ -51,8 +51,8 @@ def _is_filled_in(node: Node | None) -> bool:
 
 def serves_too(framework: Framework, document: Document) -> bool:
     """Whether some of the GPUs may serve rather than train, and it is not stated how many."""
-    reserves, shares = framework.reserves, framework.shares
-    if reserves is None or not holds(reserves, document, framework.loader):
+    shares = framework.shares
+    if not any(holds(each, document, framework.loader) for each in framework.reserves):
         return False
     return shares is None or not holds(shares, document, framework.loader)
 

@@ -223,7 +223,7 @@ def _bare(framework: Framework) -> Framework | None:
     if framework.unit not in _COMMON_UNITS:
         return None
     bare = framework._replace(constraints=(), exclusions=(), requirements=(), switches=(), texts=())
-    return bare._replace(reserves=None, shares=None, derive=None, settle=None, feeds_gpus=None)
+    return bare._replace(reserves=(), shares=None, derive=None, settle=None, feeds_gpus=None)
 
 
 def _takes(framework: Framework, style: str) -> bool:

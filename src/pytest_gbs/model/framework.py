@@ -275,7 +275,7 @@ class Framework(NamedTuple):
     keys that count in optimizer steps. `names` are keys whose text may name a size (a run's name). `derive` gets
     the document and the sizes solved so far and returns those that really hold where the framework rounds or corrects.
 
-    GPUs may be taken by something else than training, and it is not stated how many, where `reserves` holds and `shares` (the
+    GPUs may be taken by something else than training, and it is not stated how many, where one of `reserves` holds and `shares` (the
     same GPUs do both) does not.
 
     `settle` gets the document and the sizes solved so far, and returns sizes that the framework puts in their place or fills in by
@@ -315,7 +315,7 @@ class Framework(NamedTuple):
     version: str = ""
     source: str = ""
     derive: Callable[[Document, dict[str, Size]], dict[str, Size]] | None = None
-    reserves: Condition | None = None
+    reserves: tuple[Condition, ...] = ()
     shares: Condition | None = None
     arguments: str = Arguments.FLAGS
     companions: tuple[KeyPath, ...] = ()

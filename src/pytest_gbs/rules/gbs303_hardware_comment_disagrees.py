@@ -60,6 +60,8 @@ def _in_recipe(run: Run, stated: list[Declaration]) -> Iterator[Outcome]:
             continue
         if any(leaf.origin != Origin.FILE for leaf in leaves(size)) or not _is_about(declaration, size):
             continue
+        if _may_serve(run, declaration, size):
+            continue
         also = (Name.WORLD_SIZE, Name.GPUS_PER_NODE) if declaration.ambiguous else ()
         values = [size.value, *(run.geometry.value(name) for name in also)]
         if declaration.value in values or _with_environment(run, declaration):
@@ -111,6 +113,11 @@ def _is_about_more(run: Run, start: Start, declaration: Declaration, size: Quant
     """Whether a comment may count GPUs that do not train, or beside keys that say one GPU, as templates do."""
     if all(isinstance(each, Unknown) for each in start.sizes) and run.geometry.value(Name.WORLD_SIZE) == 1:
         return True
+    return _may_serve(run, declaration, size)
+
+
+def _may_serve(run: Run, declaration: Declaration, size: Quantity) -> bool:
+    """Whether the GPUs that a comment names beyond those that train may serve."""
     return declaration.value > size.value and serves_too(run.framework, run.document)
 
 
