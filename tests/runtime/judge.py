@@ -16,45 +16,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, LlamaForSequenceClassification, PreTrainedTokenizerFast, TrainerCallback
+from transformers import TrainerCallback
 
+from tests.runtime.commands import STARTS, command
+from tests.runtime.counter import Counter
 from tests.runtime.judged import JUDGED, Judged
+from tests.runtime.tiny import model_of, text, tokenizer
 
-WORDS = [f"w{number}" for number in range(60)]
 QUIET = {"report_to": [], "use_cpu": True, "save_strategy": "no", "disable_tqdm": True, "logging_strategy": "no", "bf16": False}
-TINY = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "max_position_embeddings": 64}
-
-
-class Counter:
-    """Samples by epoch and optimizer step, over all processes."""
-
-    def __init__(self, each: int = 1) -> None:
-        self.each, self.now = each, 0
-        self.epochs: list[list[int]] = [[]]
-        self.seen: list[int] = []
-
-    def watch(self, model: torch.nn.Module) -> None:
-        model.register_forward_pre_hook(self.forward, with_kwargs=True)
-
-    def forward(self, model: torch.nn.Module, words: Any, named: Any) -> None:
-        rows = named.get("input_ids", words[0] if words else None)
-        if torch.is_grad_enabled() and model.training and rows is not None:
-            self.now += len(rows)
-
-    def stepped(self, done: bool = True) -> None:
-        if done:
-            self.epochs[-1].append(self.now)
-            self.now = 0
-
-    def told(self) -> dict[str, Any]:
-        epochs = [epoch for epoch in self.epochs if epoch]
-        if torch.distributed.is_initialized():
-            whole = torch.tensor([count for epoch in epochs for count in epoch])
-            torch.distributed.all_reduce(whole)
-            counts = iter(whole.tolist())
-            epochs = [[next(counts) for _ in epoch] for epoch in epochs]
-        assert all(count % self.each == 0 for epoch in epochs for count in epoch)
-        return {"epochs": [[count // self.each for count in epoch] for epoch in epochs], "seen": self.seen}
 
 
 class Steps(TrainerCallback):
@@ -66,19 +35,6 @@ class Steps(TrainerCallback):
 
     def on_epoch_begin(self, *_: Any, **__: Any) -> None:
         self.counter.epochs.append([])
-
-
-def tokenizer() -> Any:
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    vocabulary = {word: number for number, word in enumerate(["<pad>", "<eos>", "<unk>", *WORDS])}
-    made = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
-    return PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>", padding_side="left")
-
-
-def text(number: int, length: int) -> str:
-    return " ".join(WORDS[(number * 7 + place) % len(WORDS)] for place in range(length + number % 5))
 
 
 def rows_of(kind: str, many: int) -> Any:
@@ -104,11 +60,6 @@ class Tokens(torch.utils.data.Dataset):
             raise IndexError(index)
         row = [(index * 7 + place) % 60 + 3 for place in range(8)]
         return {"input_ids": row, "labels": row, "attention_mask": [1] * len(row)}
-
-
-def model_of(kind: str) -> Any:
-    config = LlamaConfig(vocab_size=63, pad_token_id=0, eos_token_id=1, bos_token_id=1, num_labels=1, **TINY)
-    return (LlamaForSequenceClassification if kind == "reward" else LlamaForCausalLM)(config)
 
 
 def train(job: Judged, folder: str) -> Counter:
@@ -192,6 +143,9 @@ def engine(job: Judged, folder: str) -> Counter:
     return loop(job, folder)
 
 
+KINDS = {"loop": loop, "lightning": fit, "deepspeed": engine, **dict.fromkeys(STARTS, command)}
+
+
 def main() -> None:
     from accelerate.state import AcceleratorState, GradientState
 
@@ -204,7 +158,7 @@ def main() -> None:
         AcceleratorState._reset_state()
         GradientState._reset_state()
         try:
-            found[job.name] = {"loop": loop, "lightning": fit, "deepspeed": engine}.get(job.kind, train)(job, folder).told()
+            found[job.name] = KINDS.get(job.kind, train)(job, folder).told()
         except Exception as error:
             found[job.name] = {"error": "".join(traceback.format_exception(error))[-1500:]}
         if int(os.environ.get("RANK", "0")) == 0:

@@ -1,11 +1,16 @@
 """Configurations that real trainers run, so that what they consume can be compared with what `gbs show` says.
 
-A recipe is the keys of a YAML file, a program the text of a Python file. Each is launched on `processes` processes of one machine.
+A recipe is the keys of a YAML file, a program the text of a Python file (of torchtune: the name of its recipe).
+Each is launched on `processes` processes of one machine.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
+
+TINY_LLAMA: Final = {
+    "vocab_size": 63, "num_layers": 1, "num_heads": 2, "num_kv_heads": 2, "embed_dim": 16, "max_seq_len": 64, "rope_base": 10000,
+}  # fmt: skip
 
 
 class Judged(NamedTuple):
@@ -100,6 +105,41 @@ def _trl(kind: str, name: str, processes: int, micro: int, steps: int, **more: A
     return Judged(f"{kind}: {name}", kind, processes, _batch(micro, steps, **({"max_steps": 2} | length | more)))
 
 
+_OF_TORCHTUNE: Final[dict[str, Any]] = {
+    "model": {"_component_": "torchtune.models.llama3.llama3", **TINY_LLAMA},
+    "tokenizer": {"_component_": "tests.runtime.commands.Words"},
+    "optimizer": {"_component_": "torch.optim.SGD", "lr": 0.1},
+    "loss": {"_component_": "torchtune.modules.loss.CEWithChunkedOutputLoss"},
+    "optimizer_in_bwd": False, "device": "cpu", "dtype": "fp32", "seed": 1, "shuffle": True, "resume_from_checkpoint": False,
+    "enable_activation_checkpointing": False, "enable_activation_offloading": False, "compile": False,
+}  # fmt: skip
+
+
+def _litgpt(name: str, processes: int, batch: int, micro: int, rows: int = 48, **train: Any) -> Judged:
+    sizes = {"global_batch_size": batch, "micro_batch_size": micro, "lr_warmup_steps": 1, "epochs": 1, "save_interval": 1000, **train}
+    recipe = {"devices": processes, "train": sizes, "eval": {"interval": 1000, "max_iters": 1, "final_validation": False}}
+    return Judged(f"litgpt: {name}", "litgpt", processes, recipe, rows)
+
+
+def _torchtune(name: str, processes: int, micro: int, steps: int, rows: int = 48, recipe: str = "full_finetune_distributed") -> Judged:
+    data = {"dataset": {"_component_": "tests.runtime.commands.Rows", "many": rows}}
+    sizes = {"batch_size": micro, "gradient_accumulation_steps": steps, "epochs": 1, "max_steps_per_epoch": None}
+    return Judged(f"torchtune: {name}", "torchtune", processes, {**_OF_TORCHTUNE, **data, **sizes}, rows, recipe)
+
+
+def _axolotl(name: str, processes: int, micro: int, steps: int, rows: int = 48, **more: Any) -> Judged:
+    sizes = {"micro_batch_size": micro, "gradient_accumulation_steps": steps, "num_epochs": 1, "learning_rate": 1e-3, "sequence_len": 64}
+    kept = {"optimizer": "adamw_torch", "bf16": False, "val_set_size": 0, "save_strategy": "no"}
+    return Judged(f"axolotl: {name}", "axolotl", processes, {**sizes, **kept, **more}, rows)
+
+
+def _llamafactory(name: str, processes: int, micro: int, steps: int, rows: int = 48, **more: Any) -> Judged:
+    kept = {"stage": "sft", "do_train": True, "finetuning_type": "full", "template": "default", "dataset": "rows", "cutoff_len": 64}
+    quiet = {"save_strategy": "no", "report_to": "none", "num_train_epochs": 1.0}
+    recipe = {**kept, "per_device_train_batch_size": micro, "gradient_accumulation_steps": steps, **quiet, **more}
+    return Judged(f"llamafactory: {name}", "llamafactory", processes, recipe, rows)
+
+
 JUDGED: Final = (
     _trainer("1 x 1", 1, 1, 1),
     _trainer("2 x 4", 1, 2, 4),
@@ -177,4 +217,25 @@ JUDGED: Final = (
     _deepspeed("all three on 4", 4, train_batch_size=16, train_micro_batch_size_per_gpu=2, gradient_accumulation_steps=2),
     _deepspeed("batch 24 of micro 3 on 4, ZeRO 2", 4, zero=2, train_batch_size=24, train_micro_batch_size_per_gpu=3),
     _deepspeed("batch 8 alone on 4", 4, train_batch_size=8),
+    _litgpt("batch 8 of micro 2", 1, 8, 2),
+    _litgpt("batch 7 of micro 2, rounded down", 1, 7, 2),
+    _litgpt("batch 6 of micro 3, steps given", 1, 6, 3, max_steps=3, epochs=2),
+    _litgpt("batch 8 of micro 2 on 2", 2, 8, 2, 44),
+    _litgpt("batch 9 of micro 2 on 2, rounded down", 2, 9, 2),
+    _litgpt("batch 4 of micro 1 on 2", 2, 4, 1),
+    _torchtune("2 x 3", 1, 2, 3, 25, "full_finetune_single_device"),
+    _torchtune("3 x 1", 1, 3, 1, 24, "full_finetune_single_device"),
+    _torchtune("2 x 3 on 2", 2, 2, 3, 30),
+    _torchtune("4 x 1 on 2", 2, 4, 1),
+    _torchtune("1 x 4 on 2", 2, 1, 4),
+    _axolotl("2 x 3", 1, 2, 3),
+    _axolotl("4 x 1, a partial step", 1, 4, 1, 30),
+    _axolotl("3 x 2, steps given", 1, 3, 2, max_steps=2),
+    _axolotl("2 x 2 on 2", 2, 2, 2),
+    _axolotl("1 x 4 on 2", 2, 1, 4),
+    _llamafactory("2 x 3", 1, 2, 3),
+    _llamafactory("4 x 1, a partial step", 1, 4, 1, 30),
+    _llamafactory("3 x 2, steps given", 1, 3, 2, max_steps=2),
+    _llamafactory("2 x 2 on 2", 2, 2, 2),
+    _llamafactory("1 x 4 on 2", 2, 1, 4),
 )

@@ -18,7 +18,13 @@ def started(processes: int, program: Path, *words: str, timeout: int = 240) -> s
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         command += ["-m", "torch.distributed.run", f"--nproc_per_node={processes}", f"--master_port={port}"]
-    alone = {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
+    alone = {
+        "OMP_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "TOKENIZERS_PARALLELISM": "false",
+        "HF_HUB_OFFLINE": "1",
+        "DO_NOT_TRACK": "1",
+    }
     environment: dict[str, str] = {**os.environ, **alone}
     arguments: Sequence[str] = [*command, str(program), *words]
     return subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=timeout, check=False)

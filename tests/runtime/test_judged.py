@@ -1,7 +1,8 @@
 """The frameworks as judge: what real trainings consume for each optimizer step is what `gbs show --format json` says of their recipes.
 
-They need torch, transformers, trl, datasets, accelerate, lightning and deepspeed (extra `jobs`, and trl), and take minutes: they run where
-GBS_JUDGED is set. One process group trains all configurations of one size, so that the libraries are imported once.
+They need torch, transformers, trl, datasets, accelerate, lightning and deepspeed (extra `jobs`, and trl), and take minutes: they run
+where GBS_JUDGED is set. litgpt, torchtune, axolotl and LLaMA-Factory pin other versions of these, so that each runs where it is
+installed. One group of processes trains all configurations of one size, so that the libraries are imported once.
 """
 
 from __future__ import annotations
@@ -23,14 +24,40 @@ from tests.runtime.starting import started
 
 JUDGE = Path(__file__).with_name("judge.py")
 SCRIPTS = {"trainer": "run_clm.py", **{kind: f"trl/scripts/{kind}.py" for kind in ("sft", "dpo", "grpo", "kto", "reward", "rloo")}}
-missing = [name for name in ("torch", "transformers", "trl", "datasets", "accelerate", "lightning", "deepspeed") if find_spec(name) is None]
-real = pytest.mark.skipif(bool(missing) or "GBS_JUDGED" not in os.environ, reason="GBS_JUDGED is not set, or libraries are missing")
+USUAL = ("torch", "transformers", "trl", "datasets", "accelerate", "lightning", "deepspeed")
+# What starts a training on so many processes, of the frameworks that have a command.
+COMMANDS = {
+    "litgpt": "litgpt finetune_full my/model --config {file}\n",
+    "torchtune": "tune run --nproc_per_node {processes} {job.program} --config {file}\n",
+    "axolotl": "accelerate launch --num_processes {processes} -m axolotl.cli.train {file}\n",
+    "llamafactory": "FORCE_TORCHRUN=1 NPROC_PER_NODE={processes} llamafactory-cli train {file}\n",
+}
+# What their files name, which the judge gives for this machine.
+NAMED: dict[str, dict[str, Any]] = {
+    "litgpt": {"out_dir": "out"},
+    "torchtune": {"output_dir": "out"},
+    "axolotl": {"base_model": "my/model", "datasets": [{"path": "my/data", "type": "alpaca"}], "output_dir": "out"},
+    "llamafactory": {"model_name_or_path": "my/model", "output_dir": "out"},
+}
+# These leave a step that is not full to the next epoch, or out.
+KEEPS_THE_REST = ("deepspeed", "litgpt", "torchtune")
+real = pytest.mark.skipif("GBS_JUDGED" not in os.environ, reason="GBS_JUDGED is not set")
+
+
+def steps_of(job: Judged) -> int:
+    """The optimizer steps that a configuration asks for; 0 or less if it says epochs."""
+    return int(job.recipe.get("train", job.recipe).get("max_steps", 0))
 
 
 def entry_of(job: Judged) -> dict[str, Any]:
     """What gbs shows of the launch of a configuration, and of an epoch of its data set."""
     script = SCRIPTS.get(job.kind, "train.py")
-    if job.program:
+    if job.kind in COMMANDS:
+        files = {
+            "recipe.yaml": yaml.safe_dump({**NAMED[job.kind], **job.recipe}),
+            "run.sh": COMMANDS[job.kind].format(file="recipe.yaml", processes=job.processes, job=job),
+        }
+    elif job.program:
         start = {"loop": f"accelerate launch --num_processes {job.processes}", "deepspeed": f"deepspeed --num_gpus {job.processes}"}
         files = {"train.py": job.program, "run.sh": f"{start.get(job.kind, 'python')} train.py\n"}
     else:
@@ -49,12 +76,24 @@ def expected(job: Judged) -> dict[str, int]:
 
 
 @cache
-def ran(processes: int) -> dict[str, Any]:
-    """What the trainings on so many processes consumed, by name."""
+def ran(processes: int, command: str) -> dict[str, Any]:
+    """What the trainings on so many processes consumed, by name: those of the framework that has `command`, or of all without one."""
+    names = [job.name for job in JUDGED if job.processes == processes and (job.kind if job.kind in COMMANDS else "") == command]
     with TemporaryDirectory() as folder:
-        done = started(processes, JUDGE, str(processes), folder, timeout=3600)
+        done = started(processes, JUDGE, str(processes), folder, *names, timeout=3600)
     assert "\n@@" in done.stdout, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout.rpartition("\n@@")[2])
+    return found
+
+
+def consumed(job: Judged) -> dict[str, Any]:
+    """What a training consumed."""
+    command = job.kind if job.kind in COMMANDS else ""
+    missing = [name for name in ((*USUAL[:5], command) if command else USUAL) if find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not installed")
+    found: dict[str, Any] = ran(job.processes, command)[job.name]
+    assert "error" not in found, found["error"]
     return found
 
 
@@ -78,8 +117,7 @@ def test_a_file_of_deepspeed_is_its_dictionary_in_a_program(job: Judged) -> None
 @real
 @pytest.mark.parametrize("job", JUDGED, ids=lambda job: job.name)
 def test_each_full_step_consumes_the_global_batch(job: Judged) -> None:
-    found, known = ran(job.processes)[job.name], expected(job)
-    assert "error" not in found, found["error"]
+    found, known = consumed(job), expected(job)
     batch = known["global_batch_size"]
     full = [count for epoch in found["epochs"] for count in epoch[:-1]] or [found["epochs"][0][0]]
     assert set(full) == {batch}
@@ -89,30 +127,30 @@ def test_each_full_step_consumes_the_global_batch(job: Judged) -> None:
 
 
 @real
-@pytest.mark.parametrize("job", [job for job in JUDGED if job.recipe.get("max_steps", 0) > 0], ids=lambda job: job.name)
+@pytest.mark.parametrize("job", [job for job in JUDGED if steps_of(job) > 0], ids=lambda job: job.name)
 def test_it_makes_the_steps_that_it_is_told(job: Judged) -> None:
-    assert sum(map(len, ran(job.processes)[job.name]["epochs"])) == job.recipe["max_steps"]
+    assert sum(map(len, consumed(job)["epochs"])) == steps_of(job)
 
 
 @real
-@pytest.mark.parametrize("job", [job for job in JUDGED if job.recipe.get("max_steps", 0) <= 0], ids=lambda job: job.name)
+@pytest.mark.parametrize("job", [job for job in JUDGED if steps_of(job) <= 0], ids=lambda job: job.name)
 def test_an_epoch_has_the_steps_that_are_told_of_its_data_set(job: Judged) -> None:
     batch, epoch = expected(job)["global_batch_size"], entry_of(job)["epoch"]
     full, left = epoch["full_steps"], epoch["left"]
-    for found in ran(job.processes)[job.name]["epochs"]:
+    for found in consumed(job)["epochs"]:
         assert found[:full] == [batch] * full
         assert len(found) == full or (len(found) == full + 1 and 0 < found[full] <= batch)
         if "drop_last" in str(job.recipe) + job.program:
             assert sum(found) in (job.rows - epoch["dropped"], full * batch)  # a loop may leave out a step that is not full
-        elif job.kind != "deepspeed":  # its engine keeps the rest for the next epoch
+        elif job.kind not in KEEPS_THE_REST:
             # Several processes repeat samples, so that each has as many.
             assert sum(found) - job.rows in range(1 if job.processes == 1 else batch)
             assert (len(found) > full) == (left > 0)
 
 
 @real
-@pytest.mark.parametrize("job", [job for job in JUDGED if job.recipe.get("max_steps", 0) > 0], ids=lambda job: job.name)
+@pytest.mark.parametrize("job", [job for job in JUDGED if steps_of(job) > 0], ids=lambda job: job.name)
 def test_what_the_steps_do_not_reach_is_told(job: Judged) -> None:
-    epoch, found = entry_of(job)["epoch"], ran(job.processes)[job.name]
+    epoch, found = entry_of(job)["epoch"], consumed(job)
     if epoch is not None:
         assert epoch["unreached"] == max(0, job.rows - sum(map(sum, found["epochs"])))
