@@ -169,19 +169,19 @@ FILES = {
 
 
 @pytest.mark.parametrize(
-    ("imports", "known"),
+    ("imports", "value"),
     [
-        ("from lib.names import names as helps", True),
-        ("from .names import names as helps", True),
-        ("from lib.other import names as helps", True),  # as it was imported there
-        ("from lib.other import changes as helps", False),
-        ("from lib import changes as helps", False),
-        ("from lib import names as helps", False),  # everything was imported
-        ("from elsewhere import helps", False),
-        ("helps = print", False),
+        ("from lib.names import names as helps", "8"),
+        ("from .names import names as helps", "8"),
+        ("from lib.other import names as helps", "8"),  # as it was imported there
+        ("from lib.other import changes as helps", "64"),
+        ("from lib import changes as helps", "64"),
+        ("from lib import names as helps", None),  # everything was imported
+        ("from elsewhere import helps", None),
+        ("helps = print", None),
     ],
 )
-def test_a_function_of_another_file_is_looked_into(imports: str, known: bool) -> None:
+def test_a_function_of_another_file_is_looked_into(imports: str, value: str | None) -> None:
     lines = ("cfg = base()", "cfg.train.global_batch_size = 8", "helps(cfg)", "return cfg")
     text = f"{imports}\nfrom library import base\ndef recipe():\n" + "".join(f"    {line}\n" for line in lines)
     sources = {path: Source(path, text) for path, text in FILES.items()}
@@ -189,7 +189,44 @@ def test_a_function_of_another_file_is_looked_into(imports: str, known: bool) ->
     assert isinstance(document, Document)
     node = document.get("train", "global_batch_size")
     assert isinstance(node, Scalar)
-    assert (node.tag != COMPUTED) is known
+    assert (None if node.tag == COMPUTED else node.text) == value
+
+
+HELPER = "{}\ndef recipe(fast=False):\n    cfg = base()\n    cfg.train.global_batch_size = 8\n    {}\n    return cfg\n"
+SETS = "def helps(c):\n    c.train.global_batch_size = 64"
+
+
+@pytest.mark.parametrize(
+    ("helper", "call", "value"),
+    [
+        pytest.param("def helps(c, n):\n    c.train.global_batch_size = n", "helps(cfg, 64)", None, id="not a constant"),
+        pytest.param("def helps(c):\n    if c.fast: c.train.global_batch_size = 64", "helps(cfg)", None, id="sets it sometimes"),
+        pytest.param("def helps(c):\n    if c.fast: return\n    c.train.global_batch_size = 64", "helps(cfg)", None, id="may end before"),
+        pytest.param(SETS + "\n    c.train = other()", "helps(cfg)", None, id="replaces what is around it"),
+        pytest.param(SETS + "\n    c.train.global_batch_size *= 2", "helps(cfg)", None, id="changes it later"),
+        pytest.param(SETS + "\n    unknown(c)", "helps(cfg)", None, id="hands it on later"),
+        pytest.param("def helps(c):\n    for c in c.all: c.train.global_batch_size = 64", "helps(cfg)", None, id="in a loop"),
+        pytest.param("def helps(c, d):\n    c.train.global_batch_size = 64", "helps(cfg, cfg)", None, id="given twice"),
+        pytest.param(SETS, "unknown() and helps(cfg)", None, id="called sometimes"),
+        pytest.param(SETS, "if unknown(): helps(cfg)", None, id="called under a condition"),
+        pytest.param(SETS, "[helps(cfg) for _ in range(2)]", None, id="in a comprehension"),
+        pytest.param(SETS, "if fast: helps(cfg)", "8", id="not called by default"),
+        pytest.param(SETS, "helps(cfg)", "64", id="sets it"),
+        pytest.param("def helps(c):\n    unknown(c)\n    c.train.global_batch_size = 64", "helps(cfg)", "64", id="sets it at last"),
+        pytest.param("def helps(c):\n    c.train = other()\n    c.train.global_batch_size = 64", "helps(cfg)", "64", id="after all of it"),
+        pytest.param("def helps(t):\n    t.global_batch_size = 64", "helps(cfg.train)", "64", id="of a part"),
+        pytest.param(SETS + "\ndef more(c):\n    helps(c)", "more(cfg)", "64", id="through another"),
+        pytest.param(SETS, "helps(cfg); cfg.train.global_batch_size = 32", "32", id="set once more"),
+    ],
+)
+def test_what_a_function_always_sets_is_set_where_it_is_called(helper: str, call: str, value: str | None) -> None:
+    text = "from library import base, other, unknown\n" + HELPER.format(helper, call)
+    if call.startswith("if fast"):
+        text = text.replace("def recipe", "import nemo_run\n@nemo_run.cli.factory\ndef recipe")
+    found = [each for each in read(Source("recipes.py", text)) if isinstance(each, Document) and each.called == FUNCTION]
+    node = found[-1].get("train", "global_batch_size")
+    assert isinstance(node, Scalar)
+    assert (None if node.tag == COMPUTED else node.text) == value
 
 
 def test_functions_that_start_from_each_other_without_end_are_read_as_far_as_a_bound() -> None:
@@ -269,3 +306,32 @@ def test_what_another_file_gives_is_at_the_call_and_what_the_call_gives_where_it
     text = document.source.text
     spans = {str(path[-1]): text[node.start : node.stop] for path, (_, node) in document.keyed.items()}
     assert (spans["batch_size"], spans["degree"], spans["micro_batch_size"]) == ("8", "4", "started(8, degree=4)")
+
+
+@pytest.mark.parametrize(
+    ("use", "is_recipe"),
+    [
+        pytest.param("cfg = recipe()\ncfg.train.global_batch_size = 32\npretrain(cfg)", False, id="changed"),
+        pytest.param("def main():\n    cfg = recipe()\n    cfg.train = other()\n    pretrain(cfg)", False, id="changed in a function"),
+        pytest.param("cfg = recipe()\npretrain(cfg)", True, id="used as it is"),
+        pytest.param("def main():\n    cfg = recipe()\n    cfg.train.steps = 5\n    return cfg", True, id="made into another"),
+    ],
+)
+def test_what_a_program_changes_where_it_uses_it_is_no_recipe(use: str, is_recipe: bool) -> None:
+    made = "def recipe():\n    cfg = base()\n    cfg.train.global_batch_size = 8\n    return cfg"
+    text = f"from library import base, other, pretrain\n{made}\n{use}\n"
+    found = [each for each in read(Source("recipes.py", text)) if isinstance(each, Document) and each.part == "line 2"]
+    assert bool(found) is is_recipe
+
+
+@pytest.mark.parametrize("call", ["lib.other.changes()", "other.changes()", "more.changes()"])
+def test_a_function_may_be_called_as_one_of_an_imported_module(call: str) -> None:
+    imports = "import lib.other\nfrom lib import other\nimport lib.other as more"
+    text = f"{imports}\ndef recipe():\n    cfg = {call}\n    cfg.train.lr = 1\n    return cfg\n"
+    made = "from library import base\ndef changes():\n    cfg = base()\n    cfg.train.global_batch_size = 64\n    return cfg\n"
+    sources = {"lib/__init__.py": Source("lib/__init__.py", ""), "lib/other.py": Source("lib/other.py", made)}
+    (document,) = read(Source("recipes.py", text), lambda path: sources.get(path) or Unreadable(path, "missing"))
+    assert isinstance(document, Document)
+    node = document.get("train", "global_batch_size")
+    assert isinstance(node, Scalar)
+    assert node.text == "64"

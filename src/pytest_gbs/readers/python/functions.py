@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pytest_gbs.model.limits import DEEPEST_DOCUMENT, DEEPEST_EXPRESSION, MOST_DOCUMENTS
+from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.readers.python.modules import AttributePath, Defined, Modules
-from pytest_gbs.readers.python.results import Entry, Items, Lost, Made, Table, Value
-from pytest_gbs.readers.python.scopes import Binding, Change, Scope, Scopes
+from pytest_gbs.readers.python.results import Entry, Items, Known, Lost, Made, Table, Value
+from pytest_gbs.readers.python.scopes import OPEN, Binding, Change, Scope, Scopes
 from pytest_gbs.readers.python.values import Evaluator
 
 _READING: Final = frozenset(("int", "float", "str", "len", "print", "isinstance", "getattr", "hasattr", "max", "min", "repr"))
+_Changed: TypeAlias = tuple[ast.expr | ast.stmt, AttributePath, ast.Constant | None]
 
 
 def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> Iterator[tuple[ast.AST, Table]]:
@@ -25,9 +27,28 @@ def configurations(scopes: Scopes, evaluator: Evaluator, modules: Modules) -> It
     made = _Functions(scopes, evaluator, modules)
     found = [node for node in scopes.inner if isinstance(node, ast.FunctionDef)]
     for node in found[:MOST_DOCUMENTS]:
-        table = made.table(node)
+        table = made.table(node) if not _is_changed_in_use(node, scopes) else None
         if table is not None and table.entries:
             yield node, table
+
+
+def _is_changed_in_use(function: ast.FunctionDef, scopes: Scopes) -> bool:
+    """Whether the program sets attributes of what `function` returned where it uses it, and returns it no further.
+
+    What has a decorator may be used by others, too (`@run.cli.factory`).
+    """
+    calls = scopes.called.get(function.name, ()) if not function.decorator_list else ()
+    used = ((name, scope) for call, scope in calls for name in scope.named.get(call, ()) if name not in scope.returned)
+    return any(change.scope is scope for name, scope in used for change in scopes.changes.get(name, ()))
+
+
+class _Event(NamedTuple):
+    """What happens to an attribute of a name: it is set to what is `given`, or None, it is lost."""
+
+    at: tuple[int, int]
+    node: ast.expr | ast.stmt
+    path: AttributePath
+    given: Known | ast.expr | None
 
 
 class _Functions:
@@ -79,10 +100,14 @@ class _Functions:
         return table
 
     def _elsewhere(self, call: ast.Call) -> Defined | None:
-        """The function of another file of the repository that `call` calls by a name that is imported."""
-        if not isinstance(call.func, ast.Name) or call.func.id not in self.scopes.imported or call.func.id[:1].isupper():
+        """The function of another file of the repository that `call` calls by a name that is imported, or as one of an imported module."""
+        name = self.scopes.qualified(call.func)
+        if dotted(call.func).partition(".")[0] not in self.scopes.imported or name.rpartition(".")[2][:1].isupper():
             return None  # a class is what its arguments say
-        return self.modules.function(call.func.id, self.evaluator.program, self.scopes)
+        if isinstance(call.func, ast.Name):
+            return self.modules.function(call.func.id, self.evaluator.program, self.scopes)
+        found = self.modules.bound(name, self.evaluator.program.source.path)
+        return self.modules.function(found.name, found.program, found.scopes) if found is not None else None
 
     def _made_elsewhere(self, defined: Defined, call: ast.Call, scope: Scope) -> Table | None:
         """What a function of another file returns for the arguments of `call`, all of it at the place of the call."""
@@ -129,24 +154,31 @@ class _Functions:
         lost = self.evaluator.lost(binding.value)
         table = self._made(binding.value, scope) or Table({}, lost.start, lost.stop, lost)
         here = Defined(_function(scope), self.evaluator.program, self.scopes)
-        events: list[tuple[tuple[int, int], ast.AST, AttributePath, bool]] = [
-            ((node.lineno, node.col_offset), node, path, True) for node, path in _changed_elsewhere(name, scope, here, self.modules, 0)
-        ]
+        events: list[_Event] = []
+        for call, path, constant in _changed_elsewhere(name, scope, here, self.modules, 0):
+            runs = self.evaluator.runs(self.scopes.done[call], scope) if call in self.scopes.done else None
+            if runs is not False:
+                span = self.evaluator.program.span(call)
+                known = Known(constant.value, *span) if constant is not None and runs else None  # type: ignore[arg-type]
+                events.append(_Event((call.lineno, call.col_offset), call, path, known))
         for change in self.scopes.changes.get(name, ()):
             runs = self.evaluator.runs(change.branch, scope)
             if change.scope is scope and runs is not False:
                 path, whole = _set(change)
                 straight = whole and isinstance(change.statement, ast.Assign) and bool(runs)
-                events.append(((change.statement.lineno, change.statement.col_offset), change.statement, path, not straight))
+                place = change.statement.lineno, change.statement.col_offset
+                events.append(_Event(place, change.statement, path, change.statement.value if straight else None))
         made = (getattr(binding.node, "end_lineno", 0), getattr(binding.node, "end_col_offset", 0))
-        events = sorted((event for event in events if event[0] >= made), key=lambda event: event[0])
-        last = {path: node for _, node, path, is_lost in events if is_lost}  # what is lost twice is lost
-        for _, node, path, is_lost in events:
-            if is_lost and last[path] is node:
-                _lose(table, path, Lost(*self.evaluator.program.span(node)))  # type: ignore[arg-type]
-            elif not is_lost and isinstance(node, ast.Assign):
+        events = sorted((event for event in events if event.at >= made), key=lambda event: event.at)
+        last = {event.path: event.node for event in events if event.given is None}  # what is lost twice is lost
+        for _, node, path, given in events:
+            if given is None and last[path] is node:
+                _lose(table, path, Lost(*self.evaluator.program.span(node)))
+            elif isinstance(given, Known):
+                _put(table, path, (given.start, given.stop), given)
+            elif given is not None and isinstance(node, ast.Assign):
                 target = next(each for each in node.targets if _path(each)[1:] == path)
-                value = self._given(node.value, scope) or self.evaluator.value(node.value, scope)
+                value = self._given(given, scope) or self.evaluator.value(given, scope)
                 _put(table, path, self.evaluator.program.span(target), value)
         return table
 
@@ -222,7 +254,7 @@ def _put(table: Table, path: AttributePath, place: tuple[int, int], value: Value
         if isinstance(inner, Made):
             inner = inner.arguments
         if not isinstance(inner, Table):
-            inner = Table({}, *place)
+            inner = Table({}, *place, inner if isinstance(inner, Lost) else None)
         table.entries[key] = place, inner
         table = inner
     if path:
@@ -247,18 +279,22 @@ def _lose(table: Table, path: AttributePath, lost: Lost) -> None:
                 table.entries[key] = place, lost
 
 
-def _changed_elsewhere(name: str, scope: Scope, where: Defined, modules: Modules, depth: int) -> Iterator[tuple[ast.expr, AttributePath]]:
-    """Yield what may change the value called `name` other than statements of its scope, each with the attribute that it may change."""
+def _changed_elsewhere(name: str, scope: Scope, where: Defined, modules: Modules, depth: int) -> Iterator[_Changed]:
+    """Yield what may change the value called `name` other than statements of its scope, each with the attribute that it may change.
+
+    With it comes the constant that a function sets that attribute to, if it always does.
+    """
     if where.scopes.module not in modules.handed_on:
         modules.handed_on[where.scopes.module] = _handed_on(where.scopes)
     for node, path in modules.handed_on[where.scopes.module].get((scope, name), ()):
         function = _callee(node, scope, where, modules) if isinstance(node, ast.Call) and depth < DEEPEST_EXPRESSION else None
         parameters = _parameters(node, (name, *path), function) if isinstance(node, ast.Call) and function is not None else None
         if function is None or parameters is None:
-            yield node, path
+            yield node, path, None
         else:
             for parameter in parameters:
-                yield from ((node, (*path, *inner)) for inner in _changed_by(function, parameter, modules, depth + 1))
+                for inner, constant in _changed_by(function, parameter, modules, depth + 1).items():
+                    yield node, (*path, *inner), constant if len(parameters) == 1 else None
 
 
 def _callee(call: ast.Call, scope: Scope, where: Defined, modules: Modules) -> Defined | None:
@@ -280,25 +316,46 @@ def _parameters(call: ast.Call, path: AttributePath, function: Defined) -> list[
     return [name for name in found if name is not None] if all(name in known for name in found) else None
 
 
-def _changed_by(defined: Defined, parameter: str, modules: Modules, depth: int) -> frozenset[AttributePath]:
-    """The attributes of `parameter` that a function may change; an empty path if that may be all."""
+def _changed_by(defined: Defined, parameter: str, modules: Modules, depth: int) -> dict[AttributePath, ast.Constant | None]:
+    """The attributes of `parameter` that a function may change, an empty path if that may be all; with the constant that it always sets."""
     key = defined.function, parameter
     if key not in modules.changed:
-        modules.changed[key] = frozenset(((),))  # while it is looked at
-        modules.changed[key] = frozenset(_changes(defined, parameter, modules, depth))
+        modules.changed[key] = {(): None}  # while it is looked at
+        found = sorted(_changes(defined, parameter, modules, depth), key=lambda each: (each[0].lineno, each[0].col_offset))
+        modules.changed[key] = _settled(found, _ends_once(defined.function))
     return modules.changed[key]
 
 
-def _changes(defined: Defined, parameter: str, modules: Modules, depth: int) -> Iterator[AttributePath]:
+def _settled(found: list[_Changed], runs: bool) -> dict[AttributePath, ast.Constant | None]:
+    """What changes leave at each path: a constant, if the function `runs` to its end and nothing changes that, or what is around, later."""
+    left: dict[AttributePath, ast.Constant | None] = {}
+    around: set[AttributePath] = set()
+    for _, path, constant in reversed(found):
+        steps = [path[:number] for number in range(len(path) + 1)]
+        left.setdefault(path, constant if runs and path not in around and left.keys().isdisjoint(steps) else None)
+        around.update(steps)
+    return dict(reversed(left.items()))
+
+
+def _changes(defined: Defined, parameter: str, modules: Modules, depth: int) -> Iterator[_Changed]:
     scope = defined.scopes.inner[defined.function]
     if len(scope.names.get(parameter, ())) != 1:
-        yield ()
+        yield defined.function, (), None
     for change in defined.scopes.changes.get(parameter, ()):
+        statement, value = change.statement, change.statement.value
         if change.scope is scope:
-            yield _set(change)[0]
+            path, whole = _set(change)
+            plain = whole and change.branch is None and isinstance(statement, ast.Assign)
+            yield statement, path, value if plain and isinstance(value, ast.Constant) else None
         elif change.scope.find(parameter) == (scope, scope.names.get(parameter)):
-            yield ()
-    yield from (path for _, path in _changed_elsewhere(parameter, scope, defined, modules, depth))
+            yield statement, (), None
+    for node, path, constant in _changed_elsewhere(parameter, scope, defined, modules, depth):
+        yield node, path, constant if defined.scopes.done.get(node, OPEN) is None else None
+
+
+def _ends_once(function: ast.FunctionDef) -> bool:
+    """Whether a function returns at its end alone, so that it always runs to there."""
+    return all(each is function.body[-1] for each in ast.walk(function) if isinstance(each, ast.Return))
 
 
 def _handed_on(scopes: Scopes) -> dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]:

@@ -72,15 +72,15 @@ class Modules:
 
     `lists` gives the paths of the files in a folder.
 
-    `changed` and `handed_on` keep what was found out about the functions: which attributes of a parameter each changes, and what each gives
-    to others, by scope and name.
+    `changed` and `handed_on` keep what was found out about the functions: which attributes of a parameter each changes, with the constant
+    that it always sets one to, and what each gives to others, by scope and name.
     """
 
     def __init__(self, reads: Reads | None, lists: Lists | None = None) -> None:
         self.reads = reads
         self.lists = lists
         self.found: dict[tuple[str, str, bool], tuple[Program, Scopes] | None] = {}
-        self.changed: dict[tuple[ast.FunctionDef, str], frozenset[AttributePath]] = {}
+        self.changed: dict[tuple[ast.FunctionDef, str], dict[AttributePath, ast.Constant | None]] = {}
         self.handed_on: dict[Scope, dict[tuple[Scope, str], list[tuple[ast.expr, AttributePath]]]] = {}
 
     def function(self, name: str, program: Program, scopes: Scopes, depth: int = 0) -> Defined | None:

@@ -105,7 +105,8 @@ class Scopes(NamedTuple):
 
     `called` are the calls by the last name of what they call. `changes` are the attributes and items that are set later, by the name
     that has them, `attributes` those that are attributes, by the attribute too. `stars` are the modules of which everything is imported,
-    those of the same package with a dot in front, each with its import.
+    those of the same package with a dot in front, each with its import. `done` are the calls that are a whole statement, or all that one
+    assigns, with where they are.
     """
 
     module: Scope
@@ -117,6 +118,7 @@ class Scopes(NamedTuple):
     inner: dict[ast.AST, Scope]
     changes: dict[str, list[Change]]
     attributes: dict[str, dict[str, list[Change]]]
+    done: dict[ast.AST, Branch | None]
 
     def qualified(self, node: ast.expr) -> str:
         """The dotted name of what is called, as imported (`trl.SFTConfig`); "" if it is not a plain name."""
@@ -144,6 +146,7 @@ def read_scopes(tree: ast.Module) -> Scopes:
     dictionaries: list[tuple[ast.Dict, Scope]] = []
     told: dict[type[ast.AST], list[Any]] = {ast.Call: calls, ast.Dict: dictionaries}
     stars: list[tuple[str, ast.ImportFrom]] = []
+    done: dict[ast.AST, Branch | None] = {}
     pending: list[tuple[ast.AST, Scope, Branch | None]] = [(each, module, None) for each in reversed(tree.body)]
     while pending:
         node, scope, branch = pending.pop()
@@ -159,6 +162,8 @@ def read_scopes(tree: ast.Module) -> Scopes:
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             scope.outer.update(node.names)
         else:
+            if isinstance(node, (ast.Expr, ast.Assign)):
+                done[node.value] = branch
             for name, binding in _bindings(node, branch):
                 scope.bind(name, binding)
             for name, target in _changed(node):
@@ -172,7 +177,7 @@ def read_scopes(tree: ast.Module) -> Scopes:
         sides = _sides if kind in _BRANCHES and not _is_main(node) else _together
         pending += [(each, inner, below) for each, below in sides(node, branch)]
     called, attributes = _by_name(calls), _by_attribute(changes)
-    return Scopes(module, imported, tuple(stars), tuple(calls), called, tuple(dictionaries), inner_scopes, changes, attributes)
+    return Scopes(module, imported, tuple(stars), tuple(calls), called, tuple(dictionaries), inner_scopes, changes, attributes, done)
 
 
 def _by_name(calls: list[tuple[ast.Call, Scope]]) -> dict[str, list[tuple[ast.Call, Scope]]]:
