@@ -63,6 +63,39 @@ def test_recipes_alone_import_no_code(write: Write, pytester: pytest.Pytester, n
     assert claims(ids(pytester, "--gbs-recipes", "recipes")) == ALL
 
 
+PROGRAM = """\
+from trl import SFTConfig
+SFTConfig(
+    per_device_train_batch_size=1,
+    gradient_accumulation_steps=2,  # gbs: 128 on 8 nodes x 8 gpus
+)
+raise SystemExit("imported")
+"""
+
+
+@pytest.mark.parametrize("argument", ["", "recipes/train.py", "recipes/train.py::GBS101"])
+@pytest.mark.parametrize("ini", [True, False])
+def test_a_program_is_an_item_and_never_imported(write: Write, pytester: pytest.Pytester, argument: str, ini: bool) -> None:
+    write({"recipes/train.py": PROGRAM, "pytest.ini": f"[pytest]\ngbs_recipes = {'recipes' if ini else ''}\n"})
+    arguments = [*filter(None, [argument]), *([] if ini else ["--gbs-recipes", "recipes"])]
+    assert ids(pytester, *arguments) == ["recipes/train.py::GBS101"]
+    pytester.runpytest(*arguments).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("test_train.py", PROGRAM.replace("raise SystemExit", "print") + "def test_it(): pass\n", id="the name of a test"),
+        pytest.param("checks.py", "def test_it(): pass\n", id="no training"),
+    ],
+)
+@pytest.mark.usefixtures("repository")
+def test_tests_in_a_file_that_is_named_are_collected(write: Write, pytester: pytest.Pytester, name: str, text: str) -> None:
+    folder = "import sys, types\nsys.modules['trl'] = types.SimpleNamespace(SFTConfig=dict)\n"
+    write({f"recipes/{name}": text, "conftest.py": folder})
+    assert f"recipes/{name}::test_it" in ids(pytester, "--gbs-recipes", "recipes", f"recipes/{name}")
+
+
 @pytest.mark.usefixtures("repository")
 def test_a_test_that_is_named_is_collected_all_the_same(write: Write, pytester: pytest.Pytester) -> None:
     write({"recipes/test_shapes.py": "def test_shapes():\n    pass\n"})

@@ -53,7 +53,14 @@ class RecipeSession:
             return others
         named: dict[str, Any] = names_of(file_path, parent)
         file = RecipeFile.from_parent(parent, path=file_path, checks=self.checks, collected=self.files, **named)
-        return [file] if self.alone and not parent.session.isinitpath(file_path) else [*others, file]
+        is_named = parent.session.isinitpath(file_path)
+        return [file] if (self._is_program(file_path) if is_named else self.alone) else [*others, file]
+
+    def _is_program(self, path: Path) -> bool:
+        """Whether a file is a Python program that trains and has no name of a test: pytest imports whatever Python file is named to it."""
+        if path.suffix != ".py" or any(map(path.match, self.config.getini("python_files"))):
+            return False
+        return any(file.framework for file in self.checks.of(path, named=True).files)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
