@@ -324,7 +324,7 @@ def raise_step_to_groups(document: Document, sizes: dict[str, Size]) -> dict[str
     assert isinstance(group, Quantity)
     processes = 1 if document.source.path.endswith(".ipynb") else world.value if isinstance(world, Quantity) else 0
     if not isinstance(accumulation, Quantity) or not processes:
-        return {Name.MICRO_BATCH_SIZE: Unknown(Name.MICRO_BATCH_SIZE, Reason.MISSING, micro.at)}
+        return {Name.MICRO_BATCH_SIZE: Unknown(Name.MICRO_BATCH_SIZE, Reason.ELASTIC, micro.at)}
     return raised if micro.value * accumulation.value * processes % group.value else {}
 
 
