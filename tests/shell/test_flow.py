@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_gbs.model.command import Folder
 from tests.shell.reading import argv, commands, lines, only, script
 
 SILENT = {
@@ -192,11 +193,25 @@ def test_a_number_is_grepped_from_a_recipe() -> None:
 )  # fmt: skip
 def test_a_command_knows_its_folder(text: str, folder: tuple[str | None, bool]) -> None:
     found = [command for command in script(text, "scripts/run.sh").commands if command.words[0].text == "foo"]
-    assert found[0].folder == folder
+    assert found[0].folder == Folder(*folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("foo $PWD/a.yaml", Folder("a.yaml", from_start=True)), ('foo "${ROOT:-$(pwd)}/a.yaml"', Folder("a.yaml", from_start=True)),
+     ("R=$PWD\ncd b\nfoo $R/a.yaml", Folder("a.yaml", from_start=True)), ("cd b\nfoo $PWD/a.yaml", Folder("b/a.yaml", from_start=True)),
+     ("cd /data\nfoo $PWD/a.yaml", Folder(None)), ("cd $X\nfoo $PWD/a.yaml", Folder(None)), ("R=${PWD%/*}\nfoo $R/a.yaml", Folder(None)),
+     ('cd "$(dirname "$0")"\nfoo $PWD/a.yaml', Folder("scripts/a.yaml", rooted=True))],
+    ids=["start", "default", "before a cd", "after a cd", "elsewhere", "unknown", "above", "own"],
+)  # fmt: skip
+def test_a_path_below_the_current_folder_is_known(text: str, named: Folder) -> None:
+    found = [command for command in script(text, "scripts/run.sh").commands if command.words[0].text == "foo"]
+    assert found[0].words[1].text is None
+    assert found[0].words[1].path == named
 
 
 def test_a_path_beside_the_script_is_known_from_the_root() -> None:
     text = 'DIR="$(dirname "$(realpath "$0")")"\nfoo --config "$DIR/../recipes/a.yaml"'
     (found,) = (command for command in script(text, "scripts/run.sh").commands if command.words[0].text == "foo")
     assert found.words[2].text is None
-    assert found.words[2].path == ("recipes/a.yaml", True)
+    assert found.words[2].path == Folder("recipes/a.yaml", rooted=True)

@@ -13,7 +13,6 @@ from pytest_gbs.model.record import NamedTuple
 
 _ENGINES: Final = ("docker", "podman")
 _BINDS: Final = {**dict.fromkeys(_ENGINES, ("-v", "--volume")), **dict.fromkeys(("apptainer", "singularity"), ("-B", "--bind"))}
-_HERE: Final = ("$(pwd)", "`pwd`", "PWD")
 
 
 class Mount(NamedTuple):
@@ -48,8 +47,10 @@ def of_command(command: Command) -> Iterator[Mount]:
 def _bound(word: Word | None) -> Iterator[Mount]:
     """Yield the mounts of `SOURCE:TARGET,...` whose source is the folder that the command starts in, or one of the tree."""
     parts = word.parts if word is not None else ()
-    rooted = {f"${number}": part.path for number, part in enumerate(parts) if part.text is None and part.path is not None}
-    text = "".join(part.text if part.text is not None else "." if part.name in _HERE else f"${number}" for number, part in enumerate(parts))
+    places = {f"${number}": part.path for number, part in enumerate(parts) if part.text is None and part.path is not None}
+    rooted = {name: path for name, path in places.items() if path.partition("/")[0] != "."}
+    names = (f"${number}" for number in range(len(parts)))
+    text = "".join(part.text if part.text is not None else name if name in rooted else places.get(name, name) for name, part in zip(names, parts))
     for entry in text.split(","):
         source, _, target = entry.partition(":")
         target = target.partition(":")[0]

@@ -102,7 +102,8 @@ class PathFinder:
         if folder.rooted:
             yield path
             return
-        started_in = mounted(command.folder, self._mounts(command.folder, command, script)) or command.folder
+        inside = Folder() if folder.from_start else command.folder
+        started_in = mounted(inside, self._mounts(inside, command, script)) or inside
         if started_in.path is None or started_in.path.startswith("/"):
             return
         base = script.path.rpartition("/")[0]

@@ -20,7 +20,7 @@ class Part(NamedTuple):
     `name` has then the variables and arguments that would do so, with a space between.
     An unknown that is a default is nothing when it is not set: an argument, a variable of the environment. `many` is true
     where an unknown may be any number of words (`"$@"`, an unquoted `$OPTIONS`). `path` is the path in the tree that an
-    unknown names (`$(dirname "$0")`), and `pattern` a pattern of file names that stands here (`*.yaml`).
+    unknown names (`$(dirname "$0")`), with `./` in front where it is below the folder that the script was started in (`$PWD`), and `pattern` a pattern of file names that stands here (`*.yaml`).
     `note` is what fixed the value where it is not an assignment (`#SBATCH --nodes`).
     """
 
@@ -127,7 +127,9 @@ class Word(NamedTuple):
         start = parts[0].path
         if start is None or None in rest:
             return Folder(None)
-        return Folder(below(start, "".join(text or "" for text in rest).lstrip("/")), rooted=True)
+        whole = below(start, "".join(text or "" for text in rest).lstrip("/"))
+        from_start = start.partition("/")[0] == "."
+        return Folder(whole, rooted=not from_start, from_start=from_start)
 
     def after(self, count: int) -> Word:
         """The word without its first `count` characters, which must be known."""
@@ -171,11 +173,13 @@ class Directive(NamedTuple):
 class Folder(NamedTuple):
     """Where a command runs: `path` below the root of the tree where `rooted`, else below the folder it was started in.
 
-    `path` is None if a script went somewhere that is unknown.
+    `path` is None if a script went somewhere that is unknown. What a word names is below the folder where its command runs, unless it
+    is `from_start`: `ROOT=$PWD`, before a `cd`.
     """
 
     path: str | None = ""
     rooted: bool = False
+    from_start: bool = False
 
 
 class Wrapper(NamedTuple):

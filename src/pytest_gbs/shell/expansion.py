@@ -209,8 +209,8 @@ class Expansion(WordReading):
         """The value of a variable that the script never set: what the environment has, if it has any."""
         if name in ("0", "BASH_SOURCE"):
             return (unknown(name, at)._replace(path=self.text_path),)
-        if name == "PWD" and self.state.folder.rooted:
-            return (unknown(name, at)._replace(path=self.state.folder.path),)
+        if name == "PWD":
+            return (unknown(name, at)._replace(path=filters.place_of(self.state.folder)),)
         return (unknown(name, at, default=not (self.is_always_set(name) or self.state.forgotten or self.state.unseen)),)
 
     def is_always_set(self, name: str) -> bool:
@@ -294,7 +294,7 @@ class Expansion(WordReading):
         hidden = (unknown(parameter.name, at),)
         if text is None:
             folder = parts[0].path if len(parts) == 1 and sign == "%" and raw == "/*" else None
-            return hidden if folder is None else (parts[0]._replace(path=folder.rpartition("/")[0], at=at, use=at),)
+            return hidden if folder in (None, ".") else (parts[0]._replace(path=folder.rpartition("/")[0], at=at, use=at),)
         middle = raw.find("/", 1) if sign in ("/", "//") else -1
         pattern = text_of(self.region(node, operand, parameter.stop if middle < 0 else operand + middle))
         if sign in ("/", "//"):

@@ -101,9 +101,17 @@ def key_pattern(pattern: str) -> re.Pattern[str] | None:
     return re.compile(pattern, re.ASCII)
 
 
+def place_of(folder: Folder) -> str | None:
+    """The place of the folder that a shell is in, as an unknown has it; None where it is none of the tree."""
+    if folder.path is None or folder.rooted:
+        return folder.path
+    return None if folder.path.startswith(("/", "~")) else f"./{folder.path}".rstrip("/")
+
+
 def path_in_tree(folder: Folder, at: Location) -> Parts | None:
     """An absolute path of which only its place in the tree is known."""
-    return (unknown("pwd", at)._replace(path=folder.path),) if folder.path is not None and folder.rooted else None
+    place = place_of(folder)
+    return (unknown("pwd", at)._replace(path=place),) if place is not None else None
 
 
 def _basename(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts | None:
@@ -133,7 +141,7 @@ def _realpath(words: tuple[Word, ...], at: Location, _folder: Folder) -> Parts |
     options = [word.text for word in words[1:-1]]
     if len(words) < 2 or any(option is None or not option.startswith("-") for option in options):
         return None
-    return path_in_tree(words[-1].path, at)
+    return path_in_tree(words[-1].path, at) if words[-1].path.rooted else None
 
 
 def _pwd(_words: tuple[Word, ...], at: Location, folder: Folder) -> Parts | None:

@@ -158,7 +158,7 @@ class Reading(ABC):
             return []
         if named.rooted:
             return [named.path]
-        folder = self.state.folder
+        folder = Folder() if named.from_start else self.state.folder
         own = self.text_path.rpartition("/")[0]
         inside = "" if folder.path is None or folder.path.startswith("/") else folder.path
         bases = [folder.path] if folder.rooted else [inside, below(own, inside)]
@@ -176,7 +176,8 @@ class Reading(ABC):
 
     def moved(self, word: Word) -> Folder:
         """The folder that `cd` with this word leads to."""
-        target, folder = word.path, self.state.folder
+        target = word.path
+        folder = Folder() if target.from_start else self.state.folder
         if target.rooted or target.path is None:
             return target
         own = self.text_path.rpartition("/")[0]
