@@ -24,6 +24,8 @@ RUN = "accelerate launch --num_processes 8 train.py "
         pytest.param(f"{RUN}--config /elsewhere/sft.yaml", id="outside"),
         pytest.param(f"{RUN}--config ../sft.yaml", id="above the root"),
         pytest.param(f"cd /workspace/recipes\n{RUN}--config sft.yaml", id="a folder that is not that of the script"),
+        pytest.param(f"cd /workspace/recipes\n{RUN}--config ./sft.yaml", id="the same, with dots"),
+        pytest.param(f"cd /workspace\n{RUN}--config $PWD/sft.yaml", id="a current folder that is elsewhere"),
     ],
 )
 def test_it_launches_nothing_here(command: str, tmp_path: Path) -> None:
@@ -41,6 +43,9 @@ def test_it_launches_nothing_here(command: str, tmp_path: Path) -> None:
         pytest.param("recipes/a/run.sh", f"{RUN}--config sft.yaml", id="from its own folder"),
         pytest.param("recipes/scripts/run.sh", f"{RUN}--config a/sft.yaml", id="from a folder above"),
         pytest.param("run.sh", f"cd recipes\n{RUN}--config a/sft.yaml", id="after cd"),
+        pytest.param("run.sh", f"cd /home/me/repo\n{RUN}--config recipes/a/sft.yaml", id="where the author has the tree"),
+        pytest.param("run.sh", f'{RUN}--config "${{ROOT:-$PWD}}/recipes/a/sft.yaml"', id="the current folder"),
+        pytest.param("run.sh", f"R=$(pwd)\ncd recipes\n{RUN}--config $R/recipes/a/sft.yaml", id="the folder before cd"),
         pytest.param("run.sh", f'CONFIG=recipes/a\n{RUN}--config "$CONFIG/sft.yaml"', id="a variable"),
         pytest.param("recipes/run.sh", f'cd "$(dirname "$0")"\n{RUN}--config a/sft.yaml', id="the script's folder"),
         pytest.param("recipes/scripts/run.sh", f"cd ../a\n{RUN}--config sft.yaml", id="up from the script's folder"),

@@ -49,8 +49,8 @@ def _bound(word: Word | None) -> Iterator[Mount]:
     parts = word.parts if word is not None else ()
     places = {f"${number}": part.path for number, part in enumerate(parts) if part.text is None and part.path is not None}
     rooted = {name: path for name, path in places.items() if path.partition("/")[0] != "."}
-    names = (f"${number}" for number in range(len(parts)))
-    text = "".join(part.text if part.text is not None else name if name in rooted else places.get(name, name) for name, part in zip(names, parts))
+    names = [part.text if part.text is not None else f"${number}" for number, part in enumerate(parts)]
+    text = "".join(name if name in rooted else places.get(name, name) for name in names)
     for entry in text.split(","):
         source, _, target = entry.partition(":")
         target = target.partition(":")[0]

@@ -95,15 +95,22 @@ class PathFinder:
         return self.only_one(f"{name}.yaml") or self._existing(Folder(f"{name}.yaml"), command, script)
 
     def _existing(self, folder: Folder, command: Command, script: Script) -> str | None:
-        return next((path for path in self._places(folder, command, script) if path in self.known), None)
+        places = (path for path in self._places(folder, command, script) if path in self.known)
+        return next(places, self._in_checkout(folder, command))
+
+    def _in_checkout(self, folder: Folder, command: Command) -> str | None:
+        """The file that a path of several steps names after `cd /home/me/repository`: where the author has the tree."""
+        elsewhere = not folder.rooted and (command.folder.path or "").startswith("/")
+        found = below("", folder.path or "") if elsewhere else None
+        return found if found is not None and "/" in found and found in self.known else None
 
     def _places(self, folder: Folder, command: Command, script: Script) -> Iterator[str]:
         path = folder.path or ""
         if folder.rooted:
             yield path
             return
-        inside = Folder() if folder.from_start else command.folder
-        started_in = mounted(inside, self._mounts(inside, command, script)) or inside
+        here = Folder() if folder.from_start else command.folder
+        started_in = mounted(here, self._mounts(here, command, script)) or here
         if started_in.path is None or started_in.path.startswith("/"):
             return
         base = script.path.rpartition("/")[0]

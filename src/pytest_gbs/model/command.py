@@ -20,7 +20,8 @@ class Part(NamedTuple):
     `name` has then the variables and arguments that would do so, with a space between.
     An unknown that is a default is nothing when it is not set: an argument, a variable of the environment. `many` is true
     where an unknown may be any number of words (`"$@"`, an unquoted `$OPTIONS`). `path` is the path in the tree that an
-    unknown names (`$(dirname "$0")`), with `./` in front where it is below the folder that the script was started in (`$PWD`), and `pattern` a pattern of file names that stands here (`*.yaml`).
+    unknown names (`$(dirname "$0")`), with `./` in front where it is below the folder that the script was started in (`$PWD`).
+    `pattern` is a pattern of file names that stands here (`*.yaml`).
     `note` is what fixed the value where it is not an assignment (`#SBATCH --nodes`).
     """
 
