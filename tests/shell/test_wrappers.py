@@ -34,6 +34,8 @@ UNWRAPPED = {
     "heredoc": ("bash <<EOF\nfoo 1\nEOF", ["bash"]),
     "heredoc-quoted": ("bash -s <<'EOF'\nfoo 1\nEOF", ["bash"]),
     "ssh": ("ssh -p 22 host 'cd x && foo 1'", ["ssh"]),
+    "xpk": ("xpk workload create --cluster=c --command='cd x && foo 1'", ["xpk"]),
+    "gcloud": ('gcloud compute tpus tpu-vm ssh host --worker=all --command "foo 1"', ["gcloud"]),
     "wrap": ('sbatch --nodes=2 --wrap="foo 1"', ["sbatch"]),
     "submitted": ("sbatch <<EOF\n#!/bin/bash\n#SBATCH --nodes=2\nfoo 1\nEOF", ["sbatch"]),
     "substitution": ("J=$(srun foo 1)", ["srun"]),

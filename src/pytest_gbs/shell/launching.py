@@ -13,7 +13,16 @@ from pytest_gbs.shell.reading import Words
 from pytest_gbs.shell.state import ShellState, Variable
 from pytest_gbs.shell.text import Parts, ShellText, parse
 from pytest_gbs.shell.values import is_longer
-from pytest_gbs.shell.wrappers import SHELLS, container_variables, env_assignments, given_script, inner, is_container, is_open_list
+from pytest_gbs.shell.wrappers import (
+    ELSEWHERE,
+    SHELLS,
+    container_variables,
+    env_assignments,
+    given_script,
+    inner,
+    is_container,
+    is_open_list,
+)
 
 if TYPE_CHECKING:
     pass
@@ -34,7 +43,7 @@ class Launching(ControlFlow):
         """Note the innermost of commands that run each other; `variables` are set before the outermost."""
         for _ in range(DEEPEST_CALL):
             name = name_of(words[0])
-            if name in (*SHELLS, "ssh", "sbatch", "eval") and self.shell(words, variables, feed, at):
+            if name in (*SHELLS, *ELSEWHERE, "sbatch", "eval") and self.shell(words, variables, feed, at):
                 return
             start = inner(words)
             if name == "env":
@@ -132,9 +141,9 @@ class Launching(ControlFlow):
         if name == "eval":
             self.evaluate(parts)
             return True
-        repaired = self.repair_quotes(words, parts) if given is not None and name != "ssh" else None
+        repaired = self.repair_quotes(words, parts) if given is not None and name not in ELSEWHERE else None
         wrapper = Wrapper(name, words if given is None else words[: max(1, behind - 1)], _place_of(words, at))
-        state = ShellState(self.budget) if name == "ssh" else self.state.child()
+        state = ShellState(self.budget) if name in ELSEWHERE else self.state.child()
         for key, value in variables.items():
             state.variables[key] = Variable(value.parts, exported=True)
         if name in SHELLS and repaired is None and index < len(words):

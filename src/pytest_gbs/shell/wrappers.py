@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_gbs.model.command import Part, Word, name_of
+from pytest_gbs.model.command import Part, Word, name_of, options
 from pytest_gbs.model.location import Location
 from pytest_gbs.model.record import NamedTuple
 from pytest_gbs.shell.text import Parts
@@ -92,6 +92,9 @@ _PROGRAMS: Final = words_of(
     "accelerate torchrun deepspeed python python3 bash sh trl tune axolotl llamafactory-cli apptainer singularity uv env"
 )
 SHELLS: Final = frozenset(("bash", "sh", "zsh", "dash", "ksh"))
+# Commands whose option `--command` is a script for other machines: jobs on TPUs.
+_COMMANDING: Final = ("xpk", "gcloud")
+ELSEWHERE: Final = ("ssh", *_COMMANDING)
 
 
 # torch.distributed.run, get_args_parser (pytorch 010929f): with `--no-python` it starts any command; these options have no value.
@@ -199,6 +202,8 @@ def given_script(words: tuple[Word, ...]) -> tuple[int, Parts | None]:
         return _wrapped(words)
     if name == "ssh":
         return len(words), joined_words(words[_host(words) + 1 :]) or None
+    if name in _COMMANDING:
+        return len(words), next((each.value.parts for each in options(words, "--command") if each.value is not None), None)
     for index, word in enumerate(words[1:], 1):
         known = word.text or ""
         if known.startswith("-") and not known.startswith("--") and "c" in known[1:] and index + 1 < len(words):
