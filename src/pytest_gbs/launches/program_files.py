@@ -31,8 +31,10 @@ def program_name(found: FoundLaunch) -> str:
 
 
 def scores_only(found: FoundLaunch) -> bool:
-    """Whether the program of a launch, by its name, evaluates or generates (`run_eval.py`, `tune run generate`)."""
-    return only_scores(program_name(found).rpartition("/")[2])
+    """Whether the program of a launch, by its name or its module's, evaluates, generates or converts (`tune run generate`)."""
+    folder, _, name = program_name(found).rpartition("/")
+    is_module = any(word.text == "-m" for word in found.start.program[:1])
+    return only_scores(name, folder.rpartition("/")[2] if is_module else "")
 
 
 def program_source(found: FoundLaunch, read: Reads) -> Source | None:

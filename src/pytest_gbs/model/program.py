@@ -41,12 +41,15 @@ def _is_from(name: str, wanted: str) -> bool:
 
 # Words in the name of a program that runs a model and trains none, and parts of words of one that trains all the same.
 _SCORES: Final = frozenset(
-    ("eval", "evaluate", "evaluation", "generate", "generation", "infer", "inference", "predict", "score", "logprobs")
+    (
+        *("eval", "evaluate", "evaluation", "generate", "generation", "infer", "inference", "predict", "score", "logprobs"),
+        *("decode", "convert", "conversion", "checker"),
+    )
 )
 _TRAINS: Final = ("train", "tun", "learn")
 
 
-def only_scores(name: str) -> bool:
-    """Whether a program or folder, by its name, evaluates or generates and does not train (`run_eval.py`, `inference`)."""
+def only_scores(name: str, folder: str = "") -> bool:
+    """Whether a program, by its name or its folder's, runs or converts a model and does not train (`run_eval.py`, `inference`)."""
     name = name.lower()
-    return not _SCORES.isdisjoint(re.split(r"[._-]", name)) and not any(part in name for part in _TRAINS)
+    return not _SCORES.isdisjoint(re.split(r"[._-]", f"{folder}.{name}".lower())) and not any(part in name for part in _TRAINS)
