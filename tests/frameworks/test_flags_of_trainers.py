@@ -13,6 +13,7 @@ OAT = "python -m oat.experiment.main --pretrain my/model"
 STEP = "--gpus 8 --train_batch_size 48 --train_batch_size_per_device 4"
 RL = "--num_ppo_epochs 1 --critic_type drgrpo"
 MLPERF = "torchrun --nnodes=1 --nproc_per_node=8 src/train.py --nodes 1 --gpus_per_node 8"
+MAXTEXT = "python3 -m maxtext.trainers"
 LMFLOW = "examples/finetune.py --model_name_or_path my/model --dataset_path data/alpaca"
 MICRO = "--per_device_train_batch_size 2 --gradient_accumulation_steps 4"
 
@@ -48,6 +49,8 @@ def trained(folder: Path, script: str) -> list[tuple[str, int | None]]:
         pytest.param("deepspeed --num_gpus 8 finetune.py --batch-size 8 --input-source text.txt", id="sat generates"),
         pytest.param("python other.py --train_batch_size 8 --pretrain a", id="oat is not imported"),
         pytest.param("torchrun --nproc_per_node=8 src/train.py --gbs 32", id="a global batch alone"),
+        pytest.param("python3 -m maxtext.inference.decode per_device_batch_size=4 base_output_directory=a", id="MaxText decodes"),
+        pytest.param(f"{MAXTEXT}.post_train.rl.train_rl num_batches=4", id="MaxText's rollouts of a file that is not seen"),
         pytest.param("python -m oat.oracles.remote.server --cuda-devices 0", id="an oracle of oat"),
         pytest.param(f"accelerate launch --num_processes 8 examples/chatbot.py --model_name_or_path a {MICRO}", id="LMFlow talks"),
     ],
@@ -59,6 +62,13 @@ def test_programs_of_others_say_nothing(tmp_path: Path, command: str) -> None:
 @pytest.mark.parametrize(
     ("script", "title", "total"),
     [
+        pytest.param(f"{MAXTEXT}.post_train.rl.train_rl rl.num_generations=8 batch_size=16", "MaxText (RL)", 128, id="MaxText: 16 x 8"),
+        pytest.param(
+            f'C="{MAXTEXT}.post_train.rl.train_rl rl.num_generations=4 batch_size=8"\nxpk workload create --tpu-type=a --command="${{C}}"',
+            "MaxText (RL)",
+            32,
+            id="MaxText on xpk: 8 x 4",
+        ),
         pytest.param(f"deepspeed --num_gpus 8 {SAT} --batch-size 8", "SwissArmyTransformer", 64, id="sat: 8 x 8"),
         pytest.param(f"deepspeed --include localhost:0,1 {SAT} --batch-size 4", "SwissArmyTransformer", 8, id="sat: 4 x 2"),
         pytest.param(

@@ -1,4 +1,4 @@
-"""SpeechBrain, WeNet, F5-TTS, fairseq and AudioCraft: batches in samples, frames or tokens, and `!ref <name>`."""
+"""SpeechBrain, WeNet, F5-TTS, fairseq, AudioCraft, SLAM-LLM, whisper-finetune: samples, frames or tokens, and `!ref <name>`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ opt_class: !name:torch.optim.Adam
 """
 LOADER = "{options}:\n  batch_size: {batch}\n  num_workers: 2\n"
 WENET = "encoder: conformer\naccum_grad: 4\ndataset_conf: {batch_conf: {batch_type: %s}}\n"
+SLAM = "model_config: {llm_name: vicuna}\ntrain_config: {batch_size_training: 4%s}\n"
+WHISPER = "model: {init_name: large-v3}\ndataset: {batch_size: 32}\ntraining: {accum_grad_steps: %s}\n"
 F5 = "datasets: {name: mine, batch_size_per_gpu: %s, batch_size_type: %s}\noptim: {grad_accumulation_steps: %s}\n"
 
 FAIRSEQ = (
@@ -28,6 +30,8 @@ FAIRSEQ = (
         pytest.param("train_dataloader_opts: {batch_size: 8}\nepochs: 3\n", id="a trainer of somebody's own"),
         pytest.param("number_of_epochs: 3\ncheckpointer: a\nbatch_size: 8\n", id="no DataLoader"),
         pytest.param(BRAIN + "valid_dataloader_opts: {batch_size: 8}\n", id="validation alone"),
+        pytest.param("train_config: {batch_size_training: 4}\n", id="a trainer of llama-recipes"),
+        pytest.param("dataset: {batch_size: 32}\ntraining: {accum_grad_steps: 4}\n", id="sections of anyone's, with accumulation"),
         pytest.param("accum_grad: 4\nbatch_size: 16\nencoder: conformer\n", id="ESPnet"),
         pytest.param(WENET % "bucket, bucket_batch_sizes: [8, 4]", id="a batch for each length"),
         pytest.param("dataset_conf: {batch_conf: {batch_size: 16}}\n", id="no accumulation of WeNet's"),
@@ -136,3 +140,28 @@ def test_audiocraft_shares_a_batch_out(more: str, expected: int | None) -> None:
 @pytest.mark.parametrize(("world", "expected"), [(32, Verified), (64, Verified), (5, Finding)])
 def test_each_gpu_of_audiocraft_takes_as_many_samples(world: int, expected: type) -> None:
     assert [type(each) for each in outcomes("GBS202", CRAFT % "", world_size=world)] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        pytest.param("", 16, id="4 x 1 x 4"),
+        pytest.param(", gradient_accumulation_steps: 2", 32, id="4 x 2 x 4"),
+        pytest.param(", batching_strategy: dynamic", None, id="batches by frames"),
+        pytest.param(", enable_deepspeed: true, gradient_accumulation_steps: 2", None, id="accumulated by the file of DeepSpeed"),
+    ],
+)
+def test_slam_llm_has_the_batch_of_its_loader(given: str, expected: int | None) -> None:
+    assert title(SLAM % given) == "SLAM-LLM"
+    assert sizes(SLAM % given, world_size=4).value(Name.GLOBAL_BATCH_SIZE) == expected
+
+
+@pytest.mark.parametrize(("world", "steps"), [(1, 8), (4, 2), (8, 1)])
+def test_the_ranks_of_whisper_finetune_share_the_accumulation(world: int, steps: int) -> None:
+    found = sizes(WHISPER % 8, world_size=world)
+    assert (found.value(Name.GLOBAL_BATCH_SIZE), found.value(Name.GRADIENT_ACCUMULATION_STEPS)) == (256, steps)
+
+
+@pytest.mark.parametrize(("world", "kind"), [(2, Verified), (4, Verified), (3, Finding)])
+def test_whisper_finetune_stops_at_ranks_that_cannot_share(world: int, kind: type) -> None:
+    assert [type(each) for each in outcomes("GBS201", WHISPER % 8, world_size=world)] == [kind]
